@@ -1,12 +1,12 @@
-# Each target sets itself up: `make demo` and `make test` work from a bare clone.
+# Each target first makes what it needs: `make demo` and `make test` work in a fresh clone.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
-# Where a folder of wheels is named for pip (a CPU build of torch, say), uv takes it too.
+# If PIP_FIND_LINKS names a folder of wheels (for example a CPU build of torch), uv uses this folder, too.
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
-# Compiled modules are kept, also where the environment says otherwise: without them each process of the tests takes more
-# than twice the time to start.
+# Python stores compiled modules, even if the environment variable PYTHONDONTWRITEBYTECODE is set: without compiled modules
+# each process of the tests takes more than twice the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml plugins/*/*/pyproject.toml))
@@ -17,10 +17,10 @@ GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/gue
 .DEFAULT_GOAL := help
 .PHONY: help setup lock guest minedojo metaworld demo test test-full types check docs bench wheels clean
 
-help: ## what there is to make
+help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: $(VENV)/.installed $(GUEST) ## the environment in .venv, and the sandbox's guest
+setup: $(VENV)/.installed $(GUEST) ## make the Python environment in .venv, and the sandbox's guest
 
 $(VENV)/.installed: $(MANIFESTS)
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else \
@@ -28,25 +28,25 @@ $(VENV)/.installed: $(MANIFESTS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --overrides overrides.txt --constraint constraints.txt \
-	  --group dev -e 'core[sample-factory,sweeps]' $(addprefix -e ,$(PLUGINS))
+	  --group dev -e 'core[sample-factory,sweeps,tensorboard,wandb,mlflow,view]' $(addprefix -e ,$(PLUGINS))
 	@touch $@
 
-# Folders of wheels are not looked into: a version of a local build (2.13.0+cpu) is nowhere else.
+# Folders of wheels are not searched here, because the version of a local build (2.13.0+cpu) exists nowhere else.
 lock: ## choose the newest versions that fit the manifests, and write them to constraints.txt
 	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv; }
 	@echo '# The exact versions that `make setup` installs, for every system. Written by `make lock`.' > constraints.new
 	UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --overrides overrides.txt --group dev \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-	  core/pyproject.toml --extra sample-factory --extra sweeps $(addsuffix /pyproject.toml,$(PLUGINS)) >> constraints.new
+	  core/pyproject.toml --all-extras $(addsuffix /pyproject.toml,$(PLUGINS)) >> constraints.new
 	@sed -i.bak '/^-e /d' constraints.new && rm constraints.new.bak && mv constraints.new constraints.txt
 
-guest: $(GUEST) ## the sandbox's guest (CPython as WebAssembly)
+guest: $(GUEST) ## build the sandbox's guest (CPython as WebAssembly)
 
 $(GUEST): $(VENV)/.installed $(GUEST_SOURCES)
 	$(BIN)/python -m rlgpt.sandbox.build
 	@touch $@
 
-minedojo: .minedojo/.installed ## MineDojo itself, in an environment of its own in .minedojo
+minedojo: .minedojo/.installed ## install MineDojo in a separate Python environment in .minedojo
 
 .minedojo/.installed: plugins/minecraft/minedojo.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 9) <= v < (3, 12) else \
@@ -58,7 +58,7 @@ minedojo: .minedojo/.installed ## MineDojo itself, in an environment of its own 
 
 METAWORLD := core/rlgpt/envs/metaworld/requirements.txt
 
-metaworld: .metaworld/.installed ## Meta-World, in an environment of its own in .metaworld
+metaworld: .metaworld/.installed ## install Meta-World in a separate Python environment in .metaworld
 
 .metaworld/.installed: $(METAWORLD)
 	$(PYTHON) -m venv --clear .metaworld
@@ -67,40 +67,41 @@ metaworld: .metaworld/.installed ## Meta-World, in an environment of its own in 
 
 DEMO_RUNS := runs/demo/$(shell date +%Y-%m-%d-%H%M%S)
 
-# Status 3 is a run that ended early but cleanly, as at the end of its transcript: its figures count.
-demo: setup ## RL-GPT, pure code and pure RL on a task where code falls short, three seeds each; no key needed
+# Exit status 3 means that a run ended early without an error, for example at the end of its recording. Its figures are
+# valid.
+demo: setup ## compare RL-GPT, pure code and pure RL on the task of experiment=falls_short, three seeds each; no key needed
 	$(BIN)/rlgpt train -m -j 2 experiment=falls_short agents=slow_fast_critic,code_only,rl_only \
 	  'seed=range(3)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
 	$(BIN)/rlgpt report $(DEMO_RUNS)
 
-bench: setup ## overhead and sandbox (40 minutes), and cells of the kitchen that have no result yet (3.5 hours for all)
+bench: setup ## measure overhead, sandbox (40 minutes) and the cells of the kitchen without a result (3.5 hours)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/kitchen.py
 
-test: setup ## the tests, without the long ones
+test: setup ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-full: setup ## every test
+test-full: setup ## run all tests
 	$(BIN)/python -m pytest -n 2
 
 PACKAGES = $(patsubst %/,%,$(dir $(wildcard core/*/py.typed $(addsuffix /*/py.typed,$(PLUGINS)))))
 
-types: setup ## types, with mypy --strict
+types: setup ## check the types, with mypy --strict
 	$(BIN)/mypy $(PACKAGES) core/hydra_plugins
 
-check: types ## style, types, the rooms' import order, the documents' examples
+check: types ## check style, types, the import order of the rooms, and the examples in the documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/rooms.py
 	$(BIN)/python -m pytest tests/docs
 
-docs: setup ## the documentation site, in site/
+docs: setup ## build the documentation site, in site/
 	$(BIN)/mkdocs build --strict --quiet
 
-wheels: setup ## a wheel of each distribution, in dist/
+wheels: setup ## build a wheel of each distribution, in dist/
 	for d in core $(PLUGINS); do \
 	  $(BIN)/uv build --quiet --wheel --out-dir dist $$d || exit 1; done
 
-clean: ## what was built here; runs stay
+clean: ## remove everything that was built here; runs are kept
 	rm -rf $(VENV) .minedojo .metaworld $(GUEST) dist site build .mypy_cache .ruff_cache .pytest_cache

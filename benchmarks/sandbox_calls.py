@@ -15,8 +15,8 @@ import numpy as np
 from interleaved import block_figures, block_order
 from reporting import commit, emit
 from rlgpt.domain import CodedAction, Parameter, Plain, Task
+from rlgpt.options.effects import perform
 from rlgpt.options.execution import Call, Execution
-from rlgpt.options.progress import InProgress
 from rlgpt.plugin.types import Context, Primitive
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits, Signature, ViewDoc
 from rlgpt.sandbox.runtime import Instance
@@ -93,13 +93,11 @@ def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
     action = CodedAction(name="bench", doc="Repeat.", source=source, max_steps=1000)
     primitive = Primitive("nudge", "Move a little.", nudge, PARAMETERS, OUTCOME)
     guest = Sandbox().open(_library(seen), [action], seed=0)
-    execution = Execution({"nudge": primitive}, lambda: seen, keep_calls=False)
+    execution = Execution({"nudge": primitive}, keep_calls=False)
 
     def work() -> None:
         call = Call()
-        running = InProgress(action.name, call, execution.run(guest, action, {}, CONTEXT, call))
-        while not running.is_over:
-            running.advance(step, running.proposal)
+        perform(execution.run(guest, action, {}, CONTEXT, call), look=lambda: seen, step=step)
         if call.ended != "returned":
             raise AssertionError(f"the coded action ended by {call.ended}")
 

@@ -68,7 +68,7 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
     grid = _grid(results, cells)
     complete, intervals = aggregates(grid, cells)
     print(fill(_caption(grid, complete), 120), end="\n\n")
-    print("| task | row | sampled | worst | greedy | steps in all | steps per success | seeds |")
+    print("| task | method | sampled | worst | greedy | steps in all | steps per success | seeds |")
     print("|---|---|---|---|---|---|---|---|")
     for task, rows in grid.items():
         for row, by_seed in rows.items():

@@ -2,15 +2,15 @@
 
     make guest && pip install ./core                                      # in rlgpt's repository; make setup has it
     python docs/train_cleanrl.py examples/design/bundles/lunar_lander LunarLander-v3
-    python docs/train_cleanrl.py none LunarLander-v3                      # without them, to compare
+    python docs/train_cleanrl.py none LunarLander-v3                      # without coded actions, to compare
     python docs/train_cleanrl.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
-The differences from plain PPO are marked with "options": a decision may last k steps, so the future is discounted by
-gamma^k (``info["duration"]``), and an action that may not start now is not chosen (``info["action_mask"]``; with a Box
-the largest score chooses, and a masked choice costs a step that does nothing). Without both it is plain PPO on the flat
-action space. The reward of a decision is discounted within it by the ``gamma`` that ``extend`` was given: training must
-use the same one. Printed returns are undiscounted (``info["total_reward"]``). The budget is in primitive steps, those
-of the environment.
+The differences from plain PPO are marked with "options". First, a decision may last k steps, so the future is
+discounted by gamma^k (``info["duration"]``). Second, an action that may not start now is not chosen
+(``info["action_mask"]``; with a Box the largest score chooses, and a masked choice takes one step that does nothing).
+Without these two changes the script is plain PPO on the flat action space. The rewards within a decision are discounted
+by the ``gamma`` of ``extend``; training must use the same gamma. Printed returns are undiscounted
+(``info["total_reward"]``). The budget is in primitive steps (steps of the environment).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from torch.distributions import Categorical, Distribution, Independent, Normal
 
 parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
 parser.add_argument("bundle", help="a bundle's folder, or none")
-parser.add_argument("env_id", nargs="?", help="as gymnasium knows it")
+parser.add_argument("env_id", nargs="?", help="the environment's id in gymnasium's registry")
 parser.add_argument("--make", metavar="MODULE:FUNCTION", help="makes the environment instead; or FILE.py:FUNCTION")
 parser.add_argument("--total-steps", type=int, default=100_000, help="primitive steps")
 parser.add_argument("--num-envs", type=int, default=4)
@@ -101,7 +101,7 @@ def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
-    """The line that is printed before the first update, about environment, actions and observation."""
+    """The text that is printed before the first update: environment, actions and observation."""
     seen = env.observation_space.shape
     pixels = env.pixels if isinstance(env, Flat) else 0
     note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""
@@ -109,7 +109,7 @@ def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
 
 
 def picture(space: spaces.Space[Any]) -> bool:
-    """Whether the observation is one for a convolutional network."""
+    """Whether the observation is an image for a convolutional network."""
     return space.dtype == np.uint8 and len(space.shape or ()) == 3 and sorted(space.shape or ())[1] >= 36
 
 
@@ -158,7 +158,7 @@ class Heads:
 
 
 class Agent(nn.Module):
-    """Actor and critic, each with two hidden layers of 64. For a picture, a convolutional network comes before them.
+    """Actor and critic, each with two hidden layers of 64. For a picture, a convolutional network comes before both.
 
     :ivar sizes: numbers of choices of the heads of a Discrete or MultiDiscrete; empty if the action space is a Box.
     """
@@ -248,7 +248,7 @@ def main() -> None:
                 running[i] += info["total_reward"]
                 # --8<-- [end:durations]
                 if terminated or truncated:
-                    if truncated and not terminated:  # the state still has a value: bootstrapped here, then cut
+                    if truncated and not terminated:  # the state still has a value: add it here, and end the trace
                         with torch.no_grad():
                             future = agent.value(torch.as_tensor(seen[i : i + 1]))
                         rewards[t, i] += args.gamma ** info["duration"] * float(future)

@@ -3,7 +3,7 @@ errors.
 
     make guest && pip install ./core stable-baselines3                    # in rlgpt's repository; make setup has both
     python docs/train_sb3.py examples/design/bundles/lunar_lander LunarLander-v3
-    python docs/train_sb3.py none LunarLander-v3                          # without them, to compare
+    python docs/train_sb3.py none LunarLander-v3                          # without coded actions, to compare
     python docs/train_sb3.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
 The budget is in primitive steps, those of the environment, and so are the figures, so that runs with and without coded
@@ -86,7 +86,7 @@ def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
-    """A line before the first update: environment, actions and observation."""
+    """The text that is printed before the first update: environment, actions and observation."""
     seen = env.observation_space.shape
     pixels = env.pixels if isinstance(env, Flat) else 0
     note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""
@@ -94,12 +94,12 @@ def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
 
 
 def picture(space: spaces.Space[Any]) -> bool:
-    """Whether the observation is one for a convolutional policy."""
+    """Whether the observation is an image for a convolutional policy."""
     return space.dtype == np.uint8 and len(space.shape or ()) == 3 and sorted(space.shape or ())[1] >= 36
 
 
 class Steps(BaseCallback):
-    """Counts primitive steps and undiscounted returns; ends the training with its budget."""
+    """Counts primitive steps and undiscounted returns, and ends the training when the budget is spent."""
 
     def __init__(self, budget: int) -> None:
         super().__init__()

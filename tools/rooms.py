@@ -1,8 +1,8 @@
-"""Checks the rooms (the packages in core/rlgpt): every room imports only from rooms above it, and the core names no
-plugin.
+"""Checks the rooms (the packages in core/rlgpt): every room imports only from rooms above it, and the core does not
+name a plugin.
 
-The order is the table of rooms in docs/architecture.md. Imports inside functions and under ``TYPE_CHECKING`` count too.
-If there are faults, the script prints one line for each and ends with status 1.
+The order is the table of rooms in docs/architecture.md. The check includes imports inside functions and under
+``TYPE_CHECKING``. If there are faults, the script prints one line for each fault and ends with status 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def order(architecture: str) -> list[str]:
     table = architecture.partition("| room |")[2].partition("\n\n")[0]
     rooms = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
     if not rooms:
-        raise SystemExit("docs/architecture.md has no table of rooms")
+        raise SystemExit("docs/architecture.md must have a table of rooms that begins with '| room |'; none was found")
     return rooms
 
 
@@ -38,7 +38,7 @@ def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
 
 
 def room_of(name: str) -> str | None:
-    """The room of a dotted name: that of ``rlgpt.rl.ppo`` is ``rl``. None for names outside the package."""
+    """The room of a dotted name: the room of ``rlgpt.rl.ppo`` is ``rl``. None for names outside the package."""
     parts = name.split(".")
     return parts[1] if parts[0] == "rlgpt" and len(parts) > 1 else None
 
@@ -64,7 +64,7 @@ def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
 
 
 def docstrings(tree: ast.AST) -> set[int]:
-    """The ids of the constants that are docstrings (a string that stands alone as a statement)."""
+    """The ids of the constants that are docstrings (a statement that is only a string)."""
     return {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
 
 

@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 _ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod|obj):<code>(~(?:\w+\.)*)?")
-"""A Sphinx role. In the page that Markdown makes of a docstring it is in front of the code it marks. A tilde means that
-only the last part of the name is shown."""
+"""A Sphinx role in the HTML page that Markdown makes from a docstring. The role is in front of the code that it marks.
+A tilde means that only the last part of the name is shown."""
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Remove the markers of Sphinx roles, which Markdown does not have, and expand the sources on the
-    page about the method.
+    """Remove the markers of Sphinx roles from ``html``, because Markdown has no roles. Also open the blocks of source
+    code on the page about the method.
     """
     html = _ROLE.sub("<code>", html)
     if page.file.src_uri == "method.md":

@@ -1,8 +1,8 @@
 """RL-GPT: a language model writes options as code, and PPO learns when to use them.
 
-``rlgpt.extend(env, actions=...)`` adds coded actions to any gymnasium environment; ``rlgpt.design(...)`` lets a
-language model write them. All other names come from a subpackage: ``rlgpt.rl``, ``rlgpt.llm``, ``rlgpt.agents``,
-``rlgpt.plugin``, ... Heavy parts are imported at their first use.
+``rlgpt.extend(env, actions=...)`` adds coded actions to any gymnasium environment, ``rlgpt.extend_vector(...)`` to a
+vector of them; ``rlgpt.design(...)`` lets a language model write them. All other names come from a subpackage:
+``rlgpt.rl``, ``rlgpt.llm``, ``rlgpt.agents``, ``rlgpt.plugin``, ... Heavy parts are imported at their first use.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ __all__ = [
     "Task",
     "design",
     "extend",
+    "extend_vector",
     "flat_view",
 ]
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
         Score,
         Task,
     )
-    from rlgpt.options import extend, flat_view
+    from rlgpt.options import extend, extend_vector, flat_view
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
@@ -63,6 +64,6 @@ else:
                 "Score",
                 "Task",
             ),
-            "rlgpt.options": ("extend", "flat_view"),
+            "rlgpt.options": ("extend", "extend_vector", "flat_view"),
         },
     )

@@ -1,4 +1,4 @@
-"""Fixtures: a brief of the grid world, and values such as a run would store."""
+"""Fixtures: the brief of a task in the grid world, and values like those that a run stores."""
 
 from __future__ import annotations
 

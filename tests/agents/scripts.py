@@ -1,4 +1,4 @@
-"""Replies for the grid world such as a language model would write."""
+"""Replies about the grid world, written like the replies of a language model."""
 
 from __future__ import annotations
 

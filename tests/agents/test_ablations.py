@@ -27,7 +27,7 @@ def idle(ctx: object, **arguments: object) -> LowLevel:
     return {}
 
 
-def test_primitive_actions_pass_lint_and_setup_checks(
+def test_actions_made_from_primitives_pass_lint_and_setup_checks(
     plugin: GridPlugin, task: Task, library: Library, brief: Brief
 ) -> None:
     actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
@@ -40,7 +40,7 @@ def test_primitive_actions_pass_lint_and_setup_checks(
     assert setup.reward_weights == brief.default_setup.reward_weights
 
 
-def test_primitive_action_does_what_its_primitive_does(plugin: GridPlugin, task: Task) -> None:
+def test_action_made_from_a_primitive_moves_the_agent_as_the_primitive_does(plugin: GridPlugin, task: Task) -> None:
     actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
     env = extend(plugin.make_env(task, seed=3), actions, plugin=plugin, task=task, trace=True)
     env.reset(seed=3)
@@ -51,7 +51,7 @@ def test_primitive_action_does_what_its_primitive_does(plugin: GridPlugin, task:
     env.close()
 
 
-def test_primitive_actions_vary_bools_and_keep_long_choices_at_their_default() -> None:
+def test_actions_made_from_primitives_cover_both_bools_and_only_the_default_of_a_long_choice() -> None:
     many = tuple(f"item {i}" for i in range(MAX_VARIANTS + 1))
     primitive = Primitive(
         "craft",
@@ -69,13 +69,13 @@ def test_primitive_actions_vary_bools_and_keep_long_choices_at_their_default() -
     assert actions[0].parameters[0].kind == "float"
 
 
-def test_primitive_actions_with_the_same_name_are_refused() -> None:
+def test_primitive_actions_raises_an_error_when_two_actions_would_get_the_same_name() -> None:
     choice = Parameter(name="way", kind="choice", choices=("a-b", "a b"), default="a b")
     with pytest.raises(ConfigError, match="same name"):
         primitive_actions([Primitive("go", "d", idle, (choice,))])
 
 
-def test_no_critic_accepts_rehearsals_without_a_verdict(
+def test_the_agent_nocritic_accepts_a_rehearsal_that_has_no_verdict(
     brief: Brief, plan: ActionPlan, rehearsal: Rehearsal, outcome: Outcome
 ) -> None:
     critic = NoCritic()
@@ -84,12 +84,12 @@ def test_no_critic_accepts_rehearsals_without_a_verdict(
     assert "0.25" in critic.critique(brief, outcome, ()).summary
 
 
-def test_fixed_actions_name_an_unknown_action(brief: Brief, plan: ActionPlan) -> None:
+def test_fixed_actions_error_names_the_action_that_is_not_among_them(brief: Brief, plan: ActionPlan) -> None:
     with pytest.raises(UnknownNameError, match="fetch_key"):
         FixedActions().write(brief, plan, plan.coded[0], written=(), attempts=(), history=())
 
 
-def test_solo_agent_takes_plan_code_and_setup_from_one_reply(brief: Brief, library: Library) -> None:
+def test_solo_agent_reads_plan_code_and_setup_from_one_reply(brief: Brief, library: Library) -> None:
     llm = FakeLLM({"solo": scripts.solo()})
     solo = LLMSolo(llm, library)
     plan = solo.plan(brief, ())
@@ -100,7 +100,9 @@ def test_solo_agent_takes_plan_code_and_setup_from_one_reply(brief: Brief, libra
     assert [(k.role, k.sub_action) for k in llm.keys] == [("solo", "")]
 
 
-def test_solo_agent_repairs_with_the_same_system_prompt(brief: Brief, library: Library, rehearsal: Rehearsal) -> None:
+def test_solo_agent_sends_the_same_system_prompt_for_the_plan_and_for_a_repair(
+    brief: Brief, library: Library, rehearsal: Rehearsal
+) -> None:
     llm = FakeLLM({"solo": [scripts.solo(), scripts.action()]})
     solo = LLMSolo(llm, library)
     plan = solo.plan(brief, ())
@@ -110,7 +112,9 @@ def test_solo_agent_repairs_with_the_same_system_prompt(brief: Brief, library: L
     assert llm.requests[0].messages[0] == llm.requests[1].messages[0]
 
 
-def test_resumed_solo_agent_asks_for_code_and_setup(brief: Brief, library: Library, plan: ActionPlan) -> None:
+def test_solo_agent_without_a_plan_reply_requests_code_and_setup_separately(
+    brief: Brief, library: Library, plan: ActionPlan
+) -> None:
     llm = FakeLLM({"solo": [scripts.action(), scripts.setup()]})
     solo = LLMSolo(llm, library)
     action = solo.write(brief, plan, plan.coded[0], written=(), attempts=(), history=())
@@ -120,7 +124,7 @@ def test_resumed_solo_agent_asks_for_code_and_setup(brief: Brief, library: Libra
     assert [k.sub_action for k in llm.keys] == ["fetch_key", "setup"]
 
 
-def test_solo_setup_omits_actions_that_were_dropped(brief: Brief, library: Library) -> None:
+def test_setup_of_the_solo_agent_omits_coded_actions_that_were_not_written(brief: Brief, library: Library) -> None:
     llm = FakeLLM({"solo": scripts.solo()})
     solo = LLMSolo(llm, library)
     plan = solo.plan(brief, ())
@@ -137,7 +141,9 @@ def test_solo_setup_omits_actions_that_were_dropped(brief: Brief, library: Libra
         (scripts.solo(setup={**scripts.SETUP, "gamma": 0.1}), "setup: gamma is 0.1"),
     ],
 )
-def test_solo_reply_faults_go_back_to_the_model(brief: Brief, library: Library, reply: str, words: str) -> None:
+def test_solo_agent_sends_each_fault_of_a_reply_back_to_the_model(
+    brief: Brief, library: Library, reply: str, words: str
+) -> None:
     llm = FakeLLM({"solo": reply})
     with pytest.raises(LLMError) as caught:
         LLMSolo(llm, library).plan(brief, ())
@@ -145,7 +151,7 @@ def test_solo_reply_faults_go_back_to_the_model(brief: Brief, library: Library, 
     assert words in llm.requests[1].messages[-1].content
 
 
-def test_sources_are_split_by_their_headings() -> None:
+def test_split_sources_separates_the_actions_of_a_reply_at_their_headings() -> None:
     parts = split_sources(
         "import math\n# action: a\ndef run():\n    yield x()\n\n## action: `b_2`, the second\nB = 1\n"
     )
@@ -153,7 +159,9 @@ def test_sources_are_split_by_their_headings() -> None:
 
 
 @pytest.mark.parametrize("kind", WITHOUT_LLM)
-def test_kinds_without_a_model_plan_write_and_set_up(kind: str, plugin: GridPlugin, task: Task, brief: Brief) -> None:
+def test_agents_that_use_no_language_model_write_a_valid_plan_code_and_setup(
+    kind: str, plugin: GridPlugin, task: Task, brief: Brief
+) -> None:
     agents = build_agents(kind, None, plugin, task)
     plan = agents.slow.plan(brief, ())
     actions: list[CodedAction] = [
@@ -164,7 +172,7 @@ def test_kinds_without_a_model_plan_write_and_set_up(kind: str, plugin: GridPlug
     assert setup_faults(setup, brief, actions) == []
 
 
-def test_kind_that_needs_a_model_is_refused_without_one(plugin: GridPlugin, task: Task) -> None:
+def test_build_agents_raises_an_error_when_a_needed_language_model_is_missing(plugin: GridPlugin, task: Task) -> None:
     with pytest.raises(ConfigError, match="needs a language model"):
         build_agents("slow_fast", None, plugin, task)
     with pytest.raises(UnknownNameError, match="Did you mean 'slow_fast'"):
@@ -173,7 +181,7 @@ def test_kind_that_needs_a_model_is_refused_without_one(plugin: GridPlugin, task
         build_agents("slow_fast", {"slow": FakeLLM({})}, plugin, task)
 
 
-def test_each_role_can_have_its_own_model(plugin: GridPlugin, task: Task, brief: Brief) -> None:
+def test_each_agent_role_can_use_its_own_language_model(plugin: GridPlugin, task: Task, brief: Brief) -> None:
     planner, other = FakeLLM({"slow": scripts.PLAN}), FakeLLM({"fast": json.dumps({})})
     build_agents("slow_fast", {"slow": planner, "fast": other, "setup": other}, plugin, task).slow.plan(brief, ())
     assert len(planner.requests) == 1

@@ -1,4 +1,4 @@
-"""The brief: it contains everything that the plugin offers."""
+"""The brief (the description of a task for the agents) contains everything that the plugin offers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def test_brief_contains_what_the_plugin_offers(brief: Brief, plugin: GridPlugin,
     assert brief.base_space.startswith("Discrete(5)")
     assert [name for name, _ in brief.reward_terms] == [t.name for t in reward_terms_of(plugin, task)]
     assert [name for name, _ in brief.observations] == ["observation", "agent", "key", "door", "holding"]
-    assert dict(brief.observations)["door"] == ""  # the library tells it
+    assert dict(brief.observations)["door"] == ""  # the stub in the brief describes the key "door"
     assert "Box of shape 7" in dict(brief.observations)["observation"]
     assert "potential, 0 to 1" in dict(brief.reward_terms)["near_key"]
     assert "def go(" in brief.stub
     assert "agent=[" in brief.start
 
 
-def test_every_observation_key_of_the_brief_is_observable(brief: Brief, task: Task) -> None:
+def test_every_observation_key_in_the_brief_can_be_observed_by_the_policy(brief: Brief, task: Task) -> None:
     keys = tuple(name for name, _ in brief.observations)
     setup = brief.default_setup.model_copy(update={"observation_keys": keys})
     env = build(EnvSpec(task=task, setup=setup, factory=grid_plugin), seed=0)
@@ -41,7 +41,7 @@ def test_every_observation_key_of_the_brief_is_observable(brief: Brief, task: Ta
 
 
 class Bare(gymnasium.Env[object, object]):
-    """An environment of given spaces."""
+    """An environment with the given spaces."""
 
     def __init__(self, observations: spaces.Space[Any], actions: spaces.Space[Any]) -> None:
         self.observation_space, self.action_space = observations, actions
@@ -57,7 +57,7 @@ def brief_of(observations: spaces.Space[Any], actions: spaces.Space[Any]) -> Bri
     return make_brief(plugin, *plugin.tasks().values())
 
 
-def test_brief_names_observable_parts_only() -> None:
+def test_brief_lists_only_the_observation_keys_that_a_policy_can_observe() -> None:
     space = spaces.Dict(
         {
             "place": spaces.Box(-1, 1, (2,)),
@@ -70,18 +70,18 @@ def test_brief_names_observable_parts_only() -> None:
     assert "found" not in names
 
 
-def test_brief_shortens_the_given_start_view(plugin: GridPlugin, task: Task) -> None:
+def test_brief_shortens_a_long_start_view(plugin: GridPlugin, task: Task) -> None:
     view = {"agent": [6, 6], "key": [0, 0], "door": [3, 3], "holding": True, "map": "x" * 9000}
     start = make_brief(plugin, task, view).start
     assert "The agent is at [6, 6]" in start
     assert len(start) < 5000
 
 
-def test_stub_states_the_limits_of_the_run(plugin: GridPlugin, task: Task) -> None:
+def test_stub_states_the_sandbox_limits_of_the_run(plugin: GridPlugin, task: Task) -> None:
     assert "17 times" in make_brief(plugin, task, limits=SandboxLimits(yields=17)).stub
 
 
-def test_empty_slots_say_that_they_are_empty(brief: Brief) -> None:
+def test_prompt_slots_contain_a_sentence_when_the_brief_has_no_knowledge_and_no_reset_options(brief: Brief) -> None:
     slots = brief_slots(brief.model_copy(update={"knowledge": "", "reset_options": ()}))
     assert "Nothing beyond" in slots["knowledge"]
     assert "none but the task's own" in slots["reset_options"]

@@ -40,17 +40,19 @@ def worked(number: int) -> Rehearsal:
         (faulted(0, "it failed"), worked(1), False),
     ],
 )  # fmt: skip
-def test_same_failure_compares_verdicts_and_reviews(before: Rehearsal, after: Rehearsal, same: bool) -> None:
+def test_same_failure_compares_the_verdicts_and_reviews_of_two_attempts(
+    before: Rehearsal, after: Rehearsal, same: bool
+) -> None:
     assert same_failure(before, after) is same
     assert same_failure(after, before) is same
 
 
-def test_same_source_is_the_same_failure() -> None:
+def test_same_failure_is_true_for_two_attempts_with_the_same_source() -> None:
     again = faulted(0, "something else altogether").model_copy(update={"attempt": 1})
     assert same_failure(faulted(0, "it falls over"), again)
 
 
-def test_dead_loop_rate_of_attempts() -> None:
+def test_dead_loop_rate_is_the_share_of_repairs_that_repeat_the_failure_before() -> None:
     tried = [stopped(0, "a b c"), stopped(1, "a b c"), stopped(2, "d e f"), worked(3)]
     assert of_attempts(tried) == DeadLoops(repairs=3, repeated=1)
     assert of_attempts(tried).rate == pytest.approx(1 / 3)
@@ -58,7 +60,7 @@ def test_dead_loop_rate_of_attempts() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(["x", "y z", "ok"]), max_size=5), max_size=5))
-def test_dead_loops_add_up_over_actions_and_iterations(kinds: list[list[str]]) -> None:
+def test_dead_loops_of_a_run_are_the_sum_over_its_actions_and_iterations(kinds: list[list[str]]) -> None:
     tried = {
         f"a{i}": tuple(worked(j) if k == "ok" else stopped(j, k) for j, k in enumerate(chain))
         for i, chain in enumerate(kinds)

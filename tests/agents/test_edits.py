@@ -1,4 +1,4 @@
-"""Repairs as search-and-replace blocks."""
+"""Repairs of code that a reply gives as search-and-replace blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def edit(search: str, replace: str) -> str:
     return f"<<<<<<< SEARCH\n{search}\n=======\n{replace}\n>>>>>>> REPLACE\n"
 
 
-def test_edits_apply_in_order() -> None:
+def test_edits_of_one_reply_apply_in_order() -> None:
     patch = edit("    yield use()", "    yield use()\n    return") + edit(
         "    return\n    yield go()", "    yield stop()"
     )
@@ -26,7 +26,7 @@ def test_edits_apply_in_order() -> None:
 
 
 @given(LINES, st.data())
-def test_a_line_that_occurs_once_can_be_replaced_and_put_back(lines: list[str], data: st.DataObject) -> None:
+def test_a_line_that_occurs_once_can_be_replaced_and_restored(lines: list[str], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(lines) - 1))
     source = "\n".join([*lines[:index], "THE LINE", *lines[index + 1 :]]) + "\n"
     there = patched(source, edit("THE LINE", "one\ntwo"))
@@ -47,21 +47,21 @@ def test_a_line_that_occurs_once_can_be_replaced_and_put_back(lines: list[str], 
         ("<<<<<<< SEARCH\na\n" + edit("    yield use()", ""), "begins before the one before it ended"),
     ],
 )
-def test_edits_that_do_not_fit_are_told(patch: str, says: str) -> None:
+def test_an_edit_that_does_not_fit_the_source_raises_an_error_with_the_reason(patch: str, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         patched(SOURCE, patch)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_the_error_lists_the_faults_of_all_edits() -> None:
     with pytest.raises(ValueError, match=r"edit 1: .*; edit 2: ") as caught:
         patched(SOURCE, edit("fly()", "") + edit("swim()", ""))
     assert "'fly()'" in str(caught.value)
 
 
-def test_a_source_is_no_patch() -> None:
+def test_source_code_without_edit_markers_is_not_a_patch() -> None:
     assert not is_patch(SOURCE)
 
 
-def test_many_unclosed_edits_take_linear_time() -> None:
+def test_twenty_thousand_unclosed_edits_raise_the_same_error_as_one() -> None:
     with pytest.raises(ValueError, match="begins before"):
         patched(SOURCE, "<<<<<<< SEARCH\n" * 20_000)

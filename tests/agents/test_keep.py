@@ -1,4 +1,4 @@
-"""What a plan keeps, functions that it asks for, and repairs that change what is there."""
+"""Coded actions that a plan keeps, functions that a plan asks for, and repairs that edit earlier code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def function(source: str = FEATURE, **changes: object) -> str:
     )
 
 
-def test_a_kept_action_needs_no_description(brief: Brief, iteration: Iteration) -> None:
+def test_a_kept_coded_action_needs_no_description_in_the_plan(brief: Brief, iteration: Iteration) -> None:
     llm = FakeLLM({"slow": kept()})
     plan = LLMSlow(llm).plan(brief, (iteration,))
     assert plan.sub_actions[0].keep
@@ -54,7 +54,7 @@ def test_a_kept_action_needs_no_description(brief: Brief, iteration: Iteration) 
     assert len(llm.requests) == 1
 
 
-def test_what_cannot_be_kept_is_told_with_all_other_faults(brief: Brief) -> None:
+def test_a_plan_that_keeps_unknown_code_is_asked_for_again_with_all_its_faults(brief: Brief) -> None:
     wrong = json.dumps(
         {
             "thoughts": "",
@@ -78,16 +78,18 @@ def test_what_cannot_be_kept_is_told_with_all_other_faults(brief: Brief) -> None
         assert words in complaint
 
 
-def test_history_says_what_was_kept(iteration: Iteration) -> None:
+def test_history_marks_the_coded_actions_that_were_kept(iteration: Iteration) -> None:
     plan = iteration.plan.model_copy(
         update={"sub_actions": (iteration.plan.sub_actions[0].model_copy(update={"keep": True}),)}
     )
     text = history_text.for_slow((iteration.model_copy(update={"plan": plan, "rehearsals": {}}),))
     assert "fetch_key (code, kept)" in text
-    assert "kept from iteration 1; chosen in 75 %" in text
+    assert "kept as it was; chosen in 75 %" in text
 
 
-def test_a_repair_may_be_edits(brief: Brief, plan: ActionPlan, library: Library, rehearsal: Rehearsal) -> None:
+def test_fast_agent_accepts_a_repair_that_consists_of_edits(
+    brief: Brief, plan: ActionPlan, library: Library, rehearsal: Rehearsal
+) -> None:
     edit = "<<<<<<< SEARCH\n    yield use()\n=======\n    yield use()\n    yield use()\n>>>>>>> REPLACE\n"
     twice = edit.replace("    yield use()\n=======", "    yield fly()\n=======")
     replies = [f'{{"thoughts": "again"}}\n```python\n{text}```' for text in (twice, edit)]
@@ -98,7 +100,7 @@ def test_a_repair_may_be_edits(brief: Brief, plan: ActionPlan, library: Library,
     assert "edit 1: the source has no line '    yield fly()'" in llm.requests[1].messages[-1].content
 
 
-def test_a_new_version_may_be_edits_of_the_earlier_one(
+def test_fast_agent_accepts_edits_of_the_code_of_an_earlier_iteration(
     brief: Brief, plan: ActionPlan, library: Library, iteration: Iteration
 ) -> None:
     edit = "<<<<<<< SEARCH\n    yield use()\n=======\n    return\n>>>>>>> REPLACE\n"
@@ -107,7 +109,7 @@ def test_a_new_version_may_be_edits_of_the_earlier_one(
     assert action.source == iteration.actions[0].source.replace("yield use()", "return")
 
 
-def test_fast_agent_writes_and_repairs_functions(brief: Brief, plan: ActionPlan, library: Library) -> None:
+def test_fast_agent_writes_and_repairs_a_feature_function(brief: Brief, plan: ActionPlan, library: Library) -> None:
     asked = plan.model_copy(update={"functions": (COUNT,)})
     llm = FakeLLM({"function": [function("def feature(view):\n    pass\n"), function(), function()]})
     fast = LLMFast(llm, library)
@@ -122,7 +124,9 @@ def test_fast_agent_writes_and_repairs_functions(brief: Brief, plan: ActionPlan,
     assert FEATURE.strip() in prompt
 
 
-def test_a_feature_without_outputs_is_asked_for_again(brief: Brief, plan: ActionPlan, library: Library) -> None:
+def test_a_feature_function_without_valid_outputs_is_asked_for_again(
+    brief: Brief, plan: ActionPlan, library: Library
+) -> None:
     taken = function(outputs=[{"name": "key", "low": 0, "high": 1}])
     llm = FakeLLM({"function": [function(outputs=[]), taken, function()]})
     LLMFast(llm, library).write_function(brief, plan, COUNT, attempts=(), history=())
@@ -130,7 +134,9 @@ def test_a_feature_without_outputs_is_asked_for_again(brief: Brief, plan: Action
     assert "'key' is already the name of an observation key" in llm.requests[2].messages[-1].content
 
 
-def test_setup_may_use_what_functions_give(brief: Brief, plan: ActionPlan, library: Library) -> None:
+def test_setup_may_use_the_outputs_of_feature_and_reward_functions(
+    brief: Brief, plan: ActionPlan, library: Library
+) -> None:
     feature = CodedFeatures(name="count", source=FEATURE, outputs=(Output(name="seen", low=0, high=9),))
     reward = CodedReward(name="tidy", source="def reward(view, memory):\n    return 0.0\n", doc="order")
     told = brief.model_copy(update={"functions": (feature, reward)})
@@ -144,7 +150,7 @@ def test_setup_may_use_what_functions_give(brief: Brief, plan: ActionPlan, libra
     assert "reward term `tidy` (potential, 0 to 1): order" in llm.requests[0].messages[1].content
 
 
-def test_setup_takes_the_default_way_to_decide_unless_it_says_otherwise(
+def test_setup_takes_interrupt_every_and_plan_prior_from_the_default_setup_unless_the_reply_sets_them(
     brief: Brief, plan: ActionPlan, library: Library
 ) -> None:
     default = RLSetup(**{**brief.default_setup.model_dump(), "interrupt_every": 5, "plan_prior": 0.9})
@@ -160,7 +166,7 @@ def test_setup_takes_the_default_way_to_decide_unless_it_says_otherwise(
 
 
 @pytest.mark.parametrize("second", [False, True])
-def test_every_request_of_a_run_begins_with_the_same_text(
+def test_every_request_of_a_run_has_the_same_system_message(
     brief: Brief,
     plan: ActionPlan,
     library: Library,
@@ -198,7 +204,7 @@ def test_every_request_of_a_run_begins_with_the_same_text(
 
 
 def _told_once(request: Request, brief: Brief) -> None:
-    """What the shared text says does not come again; the role and the form of the reply come last."""
+    """Check that the user message repeats nothing of the system message and ends with the form of the reply."""
     shared, own = (m.content for m in request.messages)
     for part in (brief.stub.strip(), brief.knowledge, brief.task.goal, brief.start):
         assert shared.count(part) == 1

@@ -43,7 +43,7 @@ def render(prompt: Prompt, **changes: str) -> Rendered:
     return prompt.render(BOTH, fixed, {name: changes.get(name, text) for name, text in MEASURED.items()})
 
 
-def test_parts_become_a_system_and_one_user_message(prompt: Prompt) -> None:
+def test_prompt_parts_become_one_system_and_one_user_message(prompt: Prompt) -> None:
     assert [(m.role, m.content) for m in render(prompt).messages] == [
         ("system", "You plan for fetch."),
         ("user", "Stub: def go(): ...\nSuccess was 0.35."),
@@ -51,12 +51,12 @@ def test_parts_become_a_system_and_one_user_message(prompt: Prompt) -> None:
 
 
 @given(first=st.text(max_size=50), second=st.text(max_size=50))
-def test_fingerprint_ignores_measured_slots(prompt: Prompt, first: str, second: str) -> None:
+def test_fingerprint_ignores_the_texts_of_measured_slots(prompt: Prompt, first: str, second: str) -> None:
     assert render(prompt, success=first).fingerprint == render(prompt, success=second).fingerprint
 
 
 @given(first=st.text(max_size=50), second=st.text(max_size=50), slot=st.sampled_from(["stub", "goal"]))
-def test_fingerprint_depends_on_fixed_slots(prompt: Prompt, first: str, second: str, slot: str) -> None:
+def test_fingerprint_depends_on_the_texts_of_fixed_slots(prompt: Prompt, first: str, second: str, slot: str) -> None:
     fingerprints = {render(prompt, **{slot: text}).fingerprint for text in (first, second)}
     assert len(fingerprints) == len({first, second})
 
@@ -67,23 +67,23 @@ def test_fingerprint_depends_on_the_template_and_its_includes(prompt: Prompt, tm
     assert render(changed).fingerprint != render(prompt).fingerprint
 
 
-def test_fingerprint_ignores_where_a_text_is_included_from(prompt: Prompt, tmp_path: Path) -> None:
+def test_fingerprint_is_equal_for_an_included_and_an_inline_text(prompt: Prompt, tmp_path: Path) -> None:
     inlined = toy(tmp_path, user="Stub: {{ stub }}\nSuccess was {{success}}.\n")
     assert render(inlined) == render(prompt)
 
 
 @given(hostile=st.text(alphabet="{}>%#. stubgoal'toy/success.md includeraw", max_size=60))
-def test_slot_content_is_never_expanded(prompt: Prompt, hostile: str) -> None:
+def test_template_syntax_in_the_text_of_a_slot_is_not_expanded(prompt: Prompt, hostile: str) -> None:
     for text in (hostile, '{% include "toy/system.md" %}', "{{stub}}", "{# gone #}"):
         assert render(prompt, success=text).messages[1].content == f"Stub: def go(): ...\nSuccess was {text}."
 
 
-def test_missing_slots_are_named_with_the_valid_ones(prompt: Prompt) -> None:
+def test_error_about_a_slot_without_a_text_names_the_slot_and_the_valid_slots(prompt: Prompt) -> None:
     with pytest.raises(ConfigError, match=r"without a text: success\. Valid slots: goal, stub"):
         prompt.render(BOTH, FIXED, {})
 
 
-def test_slots_of_other_parts_are_not_needed(prompt: Prompt) -> None:
+def test_rendering_one_part_does_not_need_the_slots_of_other_parts(prompt: Prompt) -> None:
     assert prompt.render(("system",), {"goal": "fetch"}, {}).messages[0].content == "You plan for fetch."
 
 
@@ -99,18 +99,18 @@ def test_slots_of_other_parts_are_not_needed(prompt: Prompt) -> None:
     ],
     ids=["syntax", "condition", "attribute", "circle", "missing include", "outside the folder"],
 )
-def test_invalid_templates_are_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_prompt_template_raises_an_error(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "secret").write_text("a secret")
     with pytest.raises((ConfigError, UnknownNameError), match=message):
         render(toy(tmp_path / "prompts", user=text))
 
 
-def test_unknown_part_error_lists_similar_names(prompt: Prompt) -> None:
+def test_error_about_an_unknown_prompt_part_lists_similar_names(prompt: Prompt) -> None:
     with pytest.raises(UnknownNameError, match=r"'toy/sytem\.md'.*Did you mean 'toy/system\.md'"):
         prompt.render(("sytem",), FIXED, MEASURED)
 
 
-def test_a_users_file_replaces_the_shipped_one(tmp_path: Path) -> None:
+def test_prompt_file_of_a_user_replaces_the_shipped_file_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "heuristics.md").write_text("Code everything.\n")
     shipped, own = Prompt("slow"), Prompt("slow", tmp_path)
@@ -126,12 +126,12 @@ def test_every_shipped_prompt_has_the_same_system_message() -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_shipped_prompts_tell_the_form_of_the_reply(name: str) -> None:
+def test_shipped_prompts_state_the_format_of_the_reply(name: str) -> None:
     assert "format" in Prompt(name).slots(("reply",))
 
 
 @pytest.mark.parametrize("name", ["slow", "solo"])
-def test_planning_prompts_contain_the_heuristics(name: str) -> None:
+def test_planning_prompts_contain_the_heuristics_for_code_or_learning(name: str) -> None:
     role = Prompt(name).template("role")
     for words in ("Code what is simple", "Learn what needs contact", "Decompose further", "any order and repeat"):
         assert words in role
@@ -150,7 +150,7 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize(("name", "part"), EXAMPLES)
-def test_the_example_in_a_prompt_is_a_valid_reply(name: str, part: str) -> None:
+def test_example_reply_in_a_shipped_prompt_is_valid(name: str, part: str) -> None:
     text = Prompt(name).template(part)
     example = text[text.index("# Example") :]
     assert "sponge" in example

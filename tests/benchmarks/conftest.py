@@ -14,6 +14,6 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 @pytest.fixture
 def benchmark_module(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    """``benchmark_module(name)``: that module."""
+    """``benchmark_module(name)`` imports the module ``name`` of ``benchmarks/``."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     return import_module

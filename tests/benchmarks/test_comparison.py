@@ -1,4 +1,4 @@
-"""benchmarks/comparison.py: cells of a comparison, and what a measured cell records."""
+"""benchmarks/comparison.py: the cells (task, row, seed) of a comparison, and what a measured cell records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def comparison(benchmark_module: Any) -> Any:
     return benchmark_module("comparison")
 
 
-def test_cells_of_rlgpt_come_before_the_rows_derived_from_them(comparison: Any) -> None:
+def test_cells_of_the_row_rlgpt_come_before_the_cells_derived_from_them(comparison: Any) -> None:
     two = comparison.Comparison("grid", ("grid/a", "grid/b"), 100, variants={"rlgpt_turns": ("grid/b",)})
     cells = two.cells(two.tasks, (*two.rows, "rlgpt_turns"), 2)
     assert len(cells) == len(set(cells)) == 2 * 2 * len(two.rows) + 2
@@ -24,7 +24,7 @@ def test_cells_of_rlgpt_come_before_the_rows_derived_from_them(comparison: Any) 
 
 
 class Runner:
-    """A runner that measures nothing."""
+    """A runner that returns a fixed result."""
 
     def __init__(self, cell: Any, table: Any, settings: Mapping[str, Any]) -> None:
         pass
@@ -50,7 +50,7 @@ def test_a_measured_cell_records_its_settings_and_its_commit(
     assert {name: result[name] for name in settings} == settings
 
 
-def test_a_table_must_be_a_file_of_json_lines(
+def test_comparison_refuses_an_output_path_that_does_not_end_in_jsonl(
     comparison: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["grid.py", "--out=runs/grid", "--report"])

@@ -13,7 +13,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "design.py"
 
 
 @pytest.mark.slow
-def test_a_small_run_prints_lines_of_json(tmp_path: Path) -> None:
+def test_small_run_of_the_design_benchmark_prints_its_figures_as_json_lines(tmp_path: Path) -> None:
     few = ["--tasks", "design/doorkey", "--rows", "rlgpt", "untrained", "--seeds", "1", "--episodes", "2"]
     command = [sys.executable, str(SCRIPT), *few, "--out", str(tmp_path / "design.jsonl")]
     run = subprocess.run(command, capture_output=True, text=True)

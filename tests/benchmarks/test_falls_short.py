@@ -12,7 +12,7 @@ def suite(benchmark_module: Any) -> Any:
     return benchmark_module("falls_short")
 
 
-def test_falls_short_cells_use_seeds_that_nothing_else_uses(suite: Any) -> None:
+def test_falls_short_cells_use_the_seeds_20_to_24(suite: Any) -> None:
     comparison = suite.FALLS_SHORT
     cells = comparison.cells(comparison.tasks, comparison.rows, comparison.seeds)
     assert {c.seed for c in cells} == set(range(20, 25))
@@ -20,13 +20,13 @@ def test_falls_short_cells_use_seeds_that_nothing_else_uses(suite: Any) -> None:
     assert len(cells) == 5 * 6 * len(suite.CASES)
 
 
-def test_the_suite_has_eight_tasks_over_all_plugins_and_design(suite: Any) -> None:
+def test_falls_short_suite_has_at_least_eight_tasks_from_all_five_families(suite: Any) -> None:
     families = [case.task.split("/")[0] for case in suite.CASES.values()]
     assert len(families) >= 8
     assert set(families) == {"kitchen", "mujoco_car", "furniture", "minecraft", "design"}
 
 
-def test_case_of_the_suite_has_its_task_and_settings(suite: Any) -> None:
+def test_case_of_the_falls_short_suite_finds_its_plugin_and_changes_the_task_settings(suite: Any) -> None:
     plugin, task, factory, _ = suite.CASES["parking"].find()
     assert (plugin.name, factory) == ("mujoco_car", "mujoco_car")
     assert task.settings["sensor_delay"] == suite.CASES["parking"].settings["sensor_delay"]

@@ -17,7 +17,7 @@ def interleaved(benchmark_module: Any) -> Any:
     return benchmark_module("interleaved")
 
 
-def test_each_variant_runs_in_each_position_equally_often(interleaved: Any) -> None:
+def test_block_order_puts_each_variant_in_each_position_equally_often(interleaved: Any) -> None:
     names = ("a", "b", "c", "d")
     orders = [interleaved.block_order(names, number) for number in range(8)]
     assert all(sorted(order) == sorted(names) for order in orders)
@@ -27,7 +27,7 @@ def test_each_variant_runs_in_each_position_equally_often(interleaved: Any) -> N
     assert successors["a", "b"] == successors["b", "a"]
 
 
-def test_the_interval_covers_the_true_median_in_most_samples(interleaved: Any) -> None:
+def test_bootstrap_interval_covers_the_true_median_in_most_samples(interleaved: Any) -> None:
     rng = np.random.default_rng(0)
     covered = 0
     for _ in range(60):
@@ -37,7 +37,7 @@ def test_the_interval_covers_the_true_median_in_most_samples(interleaved: Any) -
     assert 50 <= covered <= 60
 
 
-def test_equal_slowdown_of_neighbours_keeps_their_ratio(interleaved: Any) -> None:
+def test_block_figures_keep_the_ratio_when_neighbours_slow_down_equally(interleaved: Any) -> None:
     load = np.random.default_rng(0).uniform(1.0, 5.0, 200)
     figures = interleaved.block_figures([[float(1.05 * x / x) for x in load]], "abc")
     assert figures["value"] == 1.05

@@ -1,4 +1,4 @@
-"""benchmarks/learning.py: the figures printed for the results of variants."""
+"""benchmarks/learning.py prints figures for the results of several variants of training."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ def learning(benchmark_module: Any) -> Any:
     return benchmark_module("learning")
 
 
-def test_success_in_each_third_of_the_budget_pools_its_episodes(learning: Any) -> None:
+def test_thirds_gives_the_success_rate_over_all_episodes_of_each_third_of_the_budget(learning: Any) -> None:
     curve = [[50, 1.0, 1], [100, 0.5, 3], [200, 0.25, 4], [301, 1.0, 2]]
     assert learning.thirds({"budget": 300, "curve": curve}) == [2.5 / 4, 0.25, 1.0]
 
 
-def test_variants_are_compared_with_the_first_by_seed(learning: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_compares_each_variant_with_the_first_variant_on_the_same_seeds(
+    learning: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = {"options": (0.1, 0.2, 0.3, 0.4, 0.5), "guided": (0.2, 0.3, 0.4, 0.5, 0.6)}
     results = {
         learning.Cell(TASK, row, seed): {**CELL, "sampled": success, "curve": [[300, success, 5]]}

@@ -13,7 +13,7 @@ START = tuple(f"{kind}/kitchen/kettle" for kind in ("first", "again", "policy"))
 WORKER = tuple(f"{kind}/{clock}" for kind in ("small", "image", "nested") for clock in ("cpu", "here", "wall"))
 
 
-def test_a_quick_run_prints_lines_of_json() -> None:
+def test_quick_run_of_the_overhead_benchmark_prints_its_figures_as_json_lines() -> None:
     run = subprocess.run([sys.executable, str(SCRIPT), "--quick"], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     lines = {line["name"]: line for line in map(json.loads, run.stdout.splitlines())}

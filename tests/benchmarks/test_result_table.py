@@ -15,7 +15,7 @@ def results(benchmark_module: Any) -> Any:
     return benchmark_module("result_table")
 
 
-def test_results_are_kept_one_line_each_sorted_by_cell(results: Any, tmp_path: Path) -> None:
+def test_result_table_keeps_one_line_per_cell_sorted_by_cell(results: Any, tmp_path: Path) -> None:
     table = results.ResultTable(tmp_path / "grid.jsonl")
     cells = [
         results.Cell(task, row, seed) for task in ("grid/b", "grid/a") for row in ("rl", "code") for seed in (10, 2)
@@ -34,7 +34,7 @@ def test_a_second_result_of_a_cell_replaces_the_first(results: Any, tmp_path: Pa
     assert [r["sampled"] for r in table.load().values()] == [0.2]
 
 
-def test_results_added_at_the_same_time_are_all_kept(results: Any, tmp_path: Path) -> None:
+def test_result_table_keeps_all_results_that_are_added_at_the_same_time(results: Any, tmp_path: Path) -> None:
     cells = [results.Cell("grid/a", "rl", seed) for seed in range(24)]
 
     def add(cell: Any) -> None:
@@ -53,14 +53,16 @@ def test_error_about_an_invalid_result_line_names_the_line(results: Any, tmp_pat
         results.ResultTable(path).load()
 
 
-def test_runs_and_logs_lie_beside_the_table(results: Any, tmp_path: Path) -> None:
+def test_run_folder_and_log_of_a_cell_are_beside_the_table(results: Any, tmp_path: Path) -> None:
     table, cell = results.ResultTable(tmp_path / "grid.jsonl"), results.Cell("grid/a", "rl", 3)
     assert table.run_folder(cell) == tmp_path / "grid_runs" / "grid__a" / "rl" / "3"
     assert table.log(cell) == tmp_path / "grid_runs" / "grid__a" / "rl" / "3.log"
 
 
 @pytest.mark.parametrize("name", ["design", "furniture", "kitchen", "minecraft", "mujoco_car"])
-def test_the_tables_in_the_repository_are_sorted_and_complete(results: Any, benchmark_module: Any, name: str) -> None:
+def test_result_tables_of_the_repository_are_sorted_and_complete(
+    results: Any, benchmark_module: Any, name: str
+) -> None:
     path = Path(results.__file__).with_name("results") / f"{name}.jsonl"
     table = results.ResultTable(path).load()
     assert list(table) == sorted(table)

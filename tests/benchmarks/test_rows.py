@@ -1,4 +1,4 @@
-"""benchmarks/rows.py: what each row measures, on a small task."""
+"""benchmarks/rows.py: what each row (method) of a comparison measures, on a small task."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bench(benchmark_module: Any) -> Any:
 
 @pytest.fixture
 def grid(bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """``grid(row, seed=0, commit="abc", **changes)``: the runner of that row with some settings changed."""
+    """``grid(row, seed=0, commit="abc", **changes)`` returns the runner of ``row`` with the settings ``changes``."""
 
     class GridRunner(bench.rows.RowRunner):  # type: ignore[misc]
         def find_task(self) -> tuple[Any, ...]:
@@ -63,7 +63,7 @@ def iteration(index: int, *, success: bool, actions: tuple[CodedAction, ...] = (
 
 
 def record_run(runner: Any, *iterations: Iteration) -> None:
-    """Write a finished run of the row ``rlgpt``, which derived rows read."""
+    """Write a finished run of the row ``rlgpt``. The other rows that use this run read it."""
     run = Run.create(runner.folder("rlgpt"), task=TASK.id, seed=runner.cell.seed, config={})
     for i in iterations:
         run.rewrite(f"iterations/{i.index}/iteration", i)
@@ -87,7 +87,7 @@ def test_untrained_row_uses_the_initial_network_of_the_best_iteration(grid: Any)
     assert {"sampled", "greedy"} <= figures.keys()
 
 
-def test_code_is_evaluated_on_the_seeds_of_the_report(grid: Any) -> None:
+def test_row_code_evaluates_the_coded_actions_of_the_rlgpt_run(grid: Any) -> None:
     runner = grid("code", episodes=8)
     record_run(runner, iteration(0, success=True, actions=(FETCH_KEY,)))
     figures = runner.measure()
@@ -102,7 +102,7 @@ def test_a_row_derived_from_a_run_records_the_commit_of_that_run(bench: Any, gri
     assert runner.measure()["run_commit"] == "older"
 
 
-def test_a_training_that_was_cut_off_resumes_only_at_its_commit(bench: Any, grid: Any) -> None:
+def test_interrupted_training_of_a_row_resumes_only_at_the_same_commit(bench: Any, grid: Any) -> None:
     runner = grid("rl")
     runner.trainer = Killed()
     with pytest.raises(KeyboardInterrupt):
@@ -115,13 +115,13 @@ def test_a_training_that_was_cut_off_resumes_only_at_its_commit(bench: Any, grid
 @pytest.mark.parametrize(
     ("row", "run"), [("rl", "rl"), ("primitives", "primitives"), ("rlgpt", "rlgpt"), ("code", "rlgpt")]
 )
-def test_no_row_resumes_a_run_of_other_settings(bench: Any, grid: Any, row: str, run: str) -> None:
+def test_no_row_resumes_a_run_with_other_settings(bench: Any, grid: Any, row: str, run: str) -> None:
     bench.run_settings.start_or_resume(grid(row).folder(run), {**SETTINGS, "commit": "abc"})
     with pytest.raises(SystemExit, match=r"was started with budget=1000 \(now 2000\)"):
         grid(row, budget=2000).measure()
 
 
-def test_each_iteration_is_evaluated_with_the_code_or_policy_it_kept(grid: Any, tmp_path: Path) -> None:
+def test_success_of_kept_evaluates_the_code_or_the_policy_that_an_iteration_kept(grid: Any, tmp_path: Path) -> None:
     runner = grid("rlgpt_turns", episodes=8)
     context = LoopContext(
         settings=runner.settings,

@@ -1,4 +1,4 @@
-"""benchmarks/run_settings.py: a run resumes only with the settings and at the commit it was started with."""
+"""benchmarks/run_settings.py: a run resumes only with the settings and the commit of its start."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def lines(*arguments: str) -> dict[str, dict[str, object]]:
     return {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
 
 
-def test_a_quick_run_ends_with_lines_of_json() -> None:
+def test_quick_run_of_the_sandbox_benchmark_prints_its_figures_as_json_lines() -> None:
     found = lines()
     assert set(found) == NAMES
     assert all(line["unit"] and line["rows"] for line in found.values())
@@ -47,7 +47,7 @@ def test_a_quick_run_ends_with_lines_of_json() -> None:
 
 
 @pytest.mark.slow
-def test_sandboxed_and_unsandboxed_actions_train() -> None:
+def test_training_with_sandboxed_and_with_unsandboxed_actions_reports_a_success_above_0_3() -> None:
     found = lines("--parts", "training")
     assert set(found) == {"sandbox/training/plain", "sandbox/training/guarded"}
     assert all(float(str(line["value"])) > 0.3 for line in found.values())

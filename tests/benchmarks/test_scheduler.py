@@ -54,7 +54,7 @@ def measure(bench: Any, script: str, cells: list[Any], table: Any, **more: Any) 
         ({"episodes": 50}, r"episodes=50 \(now 2\)"),
     ],
 )
-def test_results_of_other_settings_are_refused(
+def test_measure_cells_refuses_results_of_other_settings(
     bench: Any, script: str, tmp_path: Path, changes: dict[str, Any], said: str
 ) -> None:
     table = bench.ResultTable(tmp_path / "grid.jsonl")
@@ -83,7 +83,7 @@ def test_each_cell_gets_its_own_settings(bench: Any, script: str, tmp_path: Path
     assert [r["options"] for r in table.load().values()] == [["--budget=2"], ["--budget=3"]]
 
 
-def test_a_cell_waits_for_the_one_it_needs_and_a_failed_cell_stops_no_other(
+def test_cells_run_after_the_cells_they_need_and_a_failed_cell_does_not_stop_other_cells(
     bench: Any, script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = bench.ResultTable(tmp_path / "grid.jsonl")

@@ -48,7 +48,7 @@ def results(bench: Any) -> Make:
 def printed_table(
     bench: Any, capsys: pytest.CaptureFixture[str], results: Results, cells: list[Any] | None = None
 ) -> tuple[str, list[dict[str, str]]]:
-    """The caption, and the rows of the table by column."""
+    """Return the printed caption, and each row of the table as column -> text."""
     bench.summary.print_table(results, list(results) if cells is None else cells)
     caption, rest = capsys.readouterr().out.split("\n\n")
     split = [[cell.strip() for cell in row.strip("|").split("|")] for row in rest.splitlines()]
@@ -59,12 +59,12 @@ def printed_table(
 def printed_lines(
     bench: Any, capsys: pytest.CaptureFixture[str], results: Results, cells: list[Any] | None = None
 ) -> dict[str, Any]:
-    """The lines of JSON by name."""
+    """Return the printed JSON lines by name."""
     bench.summary.print_lines("kitchen", results, list(results) if cells is None else cells)
     return {line["name"]: line for line in map(json.loads, capsys.readouterr().out.splitlines())}
 
 
-def test_the_worst_seed_is_printed_beside_the_iqm(bench: Any, results: Make, capsys: Any) -> None:
+def test_table_prints_the_worst_seed_beside_the_interquartile_mean(bench: Any, results: Make, capsys: Any) -> None:
     measured = results("kitchen/kettle", "rl_setup", (0.0, 1.0, 0.94, 1.0, 0.96))
     caption, (row,) = printed_table(bench, capsys, measured)
     assert (row["sampled"][:4], row["worst"], row["seeds"]) == ("0.97", "0.00", "5")
@@ -72,7 +72,9 @@ def test_the_worst_seed_is_printed_beside_the_iqm(bench: Any, results: Make, cap
     assert printed_lines(bench, capsys, measured)["kitchen/kettle/rl_setup"]["worst"] == 0.0
 
 
-def test_few_seeds_have_a_range_and_no_interval(bench: Any, results: Make, capsys: Any) -> None:
+def test_table_prints_a_range_instead_of_an_interval_for_fewer_than_five_seeds(
+    bench: Any, results: Make, capsys: Any
+) -> None:
     measured = results("kitchen/kettle", "rl", (0.1, 0.5, 0.6, 0.9))
     caption, (row,) = printed_table(bench, capsys, measured)
     assert row["sampled"] == "0.55 [0.10, 0.90]"
@@ -83,7 +85,9 @@ def test_few_seeds_have_a_range_and_no_interval(bench: Any, results: Make, capsy
     assert "interval" not in line
 
 
-def test_averages_over_some_seeds_print_their_count(bench: Any, results: Make, capsys: Any) -> None:
+def test_table_prints_the_number_of_seeds_when_an_average_omits_some_seeds(
+    bench: Any, results: Make, capsys: Any
+) -> None:
     greedy = (None, 0.7, None, None, 0.9)
     measured = results("kitchen/kettle", "rl", (0.0, 0.2, 0.4, 0.0, 1.0), greedy=greedy)
     _, (row,) = printed_table(bench, capsys, measured)
@@ -96,14 +100,16 @@ def test_averages_over_some_seeds_print_their_count(bench: Any, results: Make, c
     assert (row["greedy"], row["steps per success"]) == ("", "none")
 
 
-def test_averages_over_all_seeds_print_no_count(bench: Any, results: Make, capsys: Any) -> None:
+def test_table_prints_no_number_of_seeds_when_an_average_is_over_all_seeds(
+    bench: Any, results: Make, capsys: Any
+) -> None:
     measured = results("kitchen/kettle", "rl", (0.2, 0.2, 0.4, 0.2, 1.0), greedy=0.5)
     _, (row,) = printed_table(bench, capsys, measured)
     assert (row["greedy"], row["steps per success"]) == ("0.50 [0.50, 0.50]", "75")
 
 
 @pytest.mark.parametrize(("row", "how"), [("code", "paired by seed"), ("rl", "unpaired")])
-def test_the_margin_over_a_derived_row_is_paired_by_seed(
+def test_margin_over_a_row_derived_from_rlgpt_is_paired_by_seed(
     bench: Any, results: Make, capsys: Any, row: str, how: str
 ) -> None:
     task = "kitchen/microwave_noisy"
@@ -111,12 +117,12 @@ def test_the_margin_over_a_derived_row_is_paired_by_seed(
     margin = lines[f"{task}/margin"]
     assert margin["unit"] == f"success rate, rlgpt minus {row}, {how}"
     assert margin["value"] == pytest.approx(0.127, abs=5e-4)
-    # In a paired margin, the common variation of the seeds does not widen the interval: rlgpt is never below its own
-    # code.
+    # A paired margin compares equal seeds, and rlgpt is never below the row `code` of the same seed. So the paired
+    # interval is never below 0.
     assert (margin["interval"][0] >= 0.0) == (how == "paired by seed")
 
 
-def test_every_row_except_rlgpt_has_a_margin(bench: Any, results: Make, capsys: Any) -> None:
+def test_each_row_except_the_variants_of_rlgpt_has_a_margin(bench: Any, results: Make, capsys: Any) -> None:
     task = "kitchen/kettle"
     low = results(task, "rl", (0.0, 0.1, 0.0, 0.2, 0.1)) | results(task, "untrained", (0.5, 0.4, 0.6, 0.5, 0.7))
     lines = printed_lines(bench, capsys, results(task, "rlgpt", RLGPT) | results(task, "rlgpt_gamma", CODE) | low)
@@ -126,7 +132,7 @@ def test_every_row_except_rlgpt_has_a_margin(bench: Any, results: Make, capsys: 
     assert margins["margin/rl"]["interval"][0] > 0
 
 
-def test_a_margin_of_few_seeds_is_a_range(bench: Any) -> None:
+def test_margin_over_fewer_than_five_seeds_has_a_range_instead_of_an_interval(bench: Any) -> None:
     ours, theirs = {0: 1.0, 1: 0.9, 2: 0.5}, {0: 1.0, 1: 0.8, 2: 0.6}
     paired, how = bench.summary.margin(ours, theirs, derived=True)
     assert (paired.low, paired.high, how) == (pytest.approx(-0.1), pytest.approx(0.1), "paired by seed")
@@ -134,13 +140,15 @@ def test_a_margin_of_few_seeds_is_a_range(bench: Any) -> None:
     assert (unpaired.low, unpaired.high, how) == (-0.5, pytest.approx(0.4), "unpaired")
 
 
-def test_a_paired_margin_uses_the_seeds_of_both_rows(bench: Any) -> None:
+def test_paired_margin_uses_only_the_seeds_that_both_rows_have(bench: Any) -> None:
     ours, theirs = {0: 0.1, 1: 0.5, 2: 0.9}, {1: 0.4, 2: 0.7, 3: 0.0}
     paired, _ = bench.summary.margin(ours, theirs, derived=True)
     assert (paired.low, paired.point, paired.high) == pytest.approx((0.1, 0.15, 0.2))
 
 
-def test_aggregates_are_over_the_tasks_with_every_seed(bench: Any, results: Make, capsys: Any) -> None:
+def test_averages_over_tasks_use_only_the_tasks_with_results_of_every_seed(
+    bench: Any, results: Make, capsys: Any
+) -> None:
     measured = {
         **results("kitchen/kettle", "rlgpt", (1.0,) * 5),
         **results("kitchen/kettle", "rl", (0.8,) * 5),
@@ -156,7 +164,7 @@ def test_aggregates_are_over_the_tasks_with_every_seed(bench: Any, results: Make
     assert set(lines) == {"kitchen/all/rlgpt", "kitchen/all/rl"}
     ours, theirs = lines["kitchen/all/rlgpt"], lines["kitchen/all/rl"]
     assert ours["tasks"] == theirs["tasks"] == ["kitchen/kettle", "kitchen/microwave"]
-    # seeds are resampled within their task: differences between tasks do not widen the interval
+    # Seeds are resampled within their task, so differences between tasks do not widen the interval.
     assert (ours["value"], ours["interval"], ours["mean"], ours["worst"]) == (0.8, [0.8, 0.8], 0.8, 0.6)
     assert theirs["interval"][0] < theirs["value"] <= theirs["interval"][1]
     assert theirs["worst"] == 0.0
@@ -176,7 +184,7 @@ def test_aggregates_are_over_the_tasks_with_every_seed(bench: Any, results: Make
         ({"budget": (1000,) * 3 + (2000,) * 2}, "budget 1000 (3 results) and 2000 (2 results)."),
     ],
 )
-def test_results_with_different_settings_are_named(
+def test_table_and_lines_name_the_settings_that_differ_between_results(
     bench: Any, results: Make, capsys: Any, settings: dict[str, Any], said: str
 ) -> None:
     measured = results("kitchen/kettle", "rl", (0.5,) * 5, **settings)
@@ -185,7 +193,7 @@ def test_results_with_different_settings_are_named(
     assert capsys.readouterr().err.strip() == f"Not measured alike: {said}"
 
 
-def test_table_does_not_warn_about_different_budgets_of_tasks(bench: Any, results: Make, capsys: Any) -> None:
+def test_table_does_not_warn_when_tasks_have_different_budgets(bench: Any, results: Make, capsys: Any) -> None:
     measured = results("kitchen/kettle", "rl", (0.5,) * 5, budget=1000) | results(
         "kitchen/hinge", "rl", (0.5,), budget=2
     )

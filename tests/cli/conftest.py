@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 def install(folder: Path, name: str, source: str) -> None:
-    """Put a distribution with one entry point into ``folder``, as an installer would."""
+    """Write a distribution with one entry point into ``folder``, with the files that an installer writes."""
     (folder / f"{name}_plugin.py").write_text(source)
     info = folder / f"{name}_plugin-0.1.dist-info"
     info.mkdir()
@@ -34,7 +34,9 @@ def rlgpt_plugins():
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the grid plugin. It is on the path, also of spawned processes; the current folder is empty."""
+    """A folder with the grid plugin, on the import path of this process and of its children. The current folder is
+    empty.
+    """
     folder = tmp_path / "site"
     folder.mkdir()
     install(folder, "grid", GRID)
@@ -48,7 +50,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def broken(site: Path) -> None:
-    """A second plugin, which cannot be imported."""
+    """Install a second plugin, which cannot be imported."""
     install(site, "crooked", "import a_module_that_is_not_there\n")
 
 
@@ -57,7 +59,7 @@ Said = tuple[int, str, str]
 
 @pytest.fixture
 def rlgpt(site: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Runs the command line in this process: exit status, stdout, stderr."""
+    """A function that runs the command line in this process and returns exit status, stdout and stderr."""
 
     def call(*arguments: str) -> Said:
         try:

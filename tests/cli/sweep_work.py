@@ -1,4 +1,4 @@
-"""A job for executors, in a module that a spawned process can import."""
+"""A job for the executors of sweeps, in a module that a spawned process can import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlgpt.executors import Job, JobResult
 
 
 def work(job: Job) -> JobResult:
-    """A job that prints. Its name decides whether it fails or is killed."""
+    """Print the job's number. A job named ``fails`` returns status 2, and a job named ``killed`` kills its process."""
     print(f"job {job.number}")
     if job.name == "killed":
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""``rlgpt doctor`` tests the sandbox on this machine, and says what to do if it does not hold."""
+"""``rlgpt doctor`` tests the sandbox on this machine, and gives advice if code can escape from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.cli.commands import doctor
 from rlgpt.sandbox import proof
 
 
-def test_doctor_tries_escapes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_reports_that_no_escape_from_the_sandbox_succeeded(capsys: pytest.CaptureFixture[str]) -> None:
     doctor.main(argparse.Namespace(json=True))
     (row,) = [r for r in json.loads(capsys.readouterr().out) if r["name"] == "boundary"]
     assert row["ok"] is True
@@ -19,7 +19,9 @@ def test_doctor_tries_escapes(capsys: pytest.CaptureFixture[str]) -> None:
     assert row["detail"] == f"{len(proof.ESCAPES)} escapes tried, none got out"
 
 
-def test_doctor_reports_an_escape_from_the_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_check_fails_with_advice_when_an_escape_from_the_sandbox_succeeds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(proof, "prove", lambda: ["read a key: it has the secret"])
     check = boundary()
     assert not check.ok

@@ -16,7 +16,7 @@ HEAVY = ("torch", "hydra", "omegaconf", "litellm", "numpy", "gymnasium", "matplo
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"]])
-def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+def test_help_command_does_not_import_slow_packages(arguments: list[str]) -> None:
     code = (
         "import sys\nfrom rlgpt.cli import main\n"
         f"try: main({arguments})\nexcept SystemExit: pass\n"
@@ -34,7 +34,9 @@ def test_call_without_a_command_prints_the_help(rlgpt: Call) -> None:
         assert command in out
 
 
-def test_misspelt_command_error_suggests_the_right_one(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_about_a_misspelt_command_suggests_the_correct_command(
+    rlgpt: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "argv", ["rlgpt", "tarin"])
     status, _, err = rlgpt("tarin")
     assert status == 2
@@ -42,14 +44,14 @@ def test_misspelt_command_error_suggests_the_right_one(rlgpt: Call, monkeypatch:
 
 
 @pytest.mark.parametrize("arguments", [("train", "--sed", "1"), ("tasks", "--foo"), ("report", "x", "--foo")])
-def test_unknown_flag_is_refused(rlgpt: Call, arguments: tuple[str, ...]) -> None:
+def test_command_line_refuses_an_unknown_flag(rlgpt: Call, arguments: tuple[str, ...]) -> None:
     status, _, err = rlgpt(*arguments)
     assert status == 2
     assert "does not take" in err
 
 
 @pytest.mark.parametrize("command", ["resume", "evaluate", "report"])
-def test_folder_without_a_run_is_refused(rlgpt: Call, command: str, tmp_path: Path) -> None:
+def test_commands_on_runs_refuse_a_folder_without_a_run(rlgpt: Call, command: str, tmp_path: Path) -> None:
     status, _, err = rlgpt(command, str(tmp_path / "nowhere"))
     assert status == 2
     assert "there is no run at" in err
@@ -58,7 +60,9 @@ def test_folder_without_a_run_is_refused(rlgpt: Call, command: str, tmp_path: Pa
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": 99}', '{"schema_version": 1, "task": 3}'])
 @pytest.mark.parametrize("command", ["resume", "evaluate", "report"])
-def test_corrupt_run_is_refused(rlgpt: Call, command: str, text: str, tmp_path: Path) -> None:
+def test_commands_on_runs_refuse_a_corrupt_run_file_and_leave_it_unchanged(
+    rlgpt: Call, command: str, text: str, tmp_path: Path
+) -> None:
     (tmp_path / "run.json").write_text(text)
     status, _, err = rlgpt(command, str(tmp_path))
     assert status == 2
@@ -67,26 +71,26 @@ def test_corrupt_run_is_refused(rlgpt: Call, command: str, text: str, tmp_path: 
     assert (tmp_path / "run.json").read_text() == text
 
 
-def test_tasks_are_listed_by_pattern_and_as_json(rlgpt: Call) -> None:
+def test_tasks_command_lists_the_tasks_of_a_pattern_as_text_or_json(rlgpt: Call) -> None:
     status, out, _ = rlgpt("tasks", "grid/*")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()] == ["grid/door", "grid/key"]
     assert '"id": "grid/door"' in rlgpt("tasks", "grid/d*", "--json")[1]
 
 
-def test_pattern_without_a_matching_task_is_an_error(rlgpt: Call) -> None:
+def test_tasks_command_refuses_a_pattern_that_matches_no_task(rlgpt: Call) -> None:
     status, _, err = rlgpt("tasks", "gird/*")
     assert status == 2
     assert "grid/door" in err
 
 
-def test_plugin_name_is_not_a_pattern(rlgpt: Call) -> None:
+def test_tasks_command_with_a_plugin_name_suggests_the_pattern_of_that_plugin(rlgpt: Call) -> None:
     status, _, err = rlgpt("tasks", "grid")
     assert status == 2
     assert "`rlgpt tasks 'grid/*'`" in err
 
 
-def test_many_valid_names_are_not_listed() -> None:
+def test_unknown_name_error_does_not_list_forty_valid_names() -> None:
     names = [f"car/road_{i}" for i in range(40)]
     said = str(UnknownNameError("task", "car/road_7x", names, listed="`rlgpt tasks` lists them."))
     assert "Did you mean 'car/road_7'" in said
@@ -96,7 +100,7 @@ def test_many_valid_names_are_not_listed() -> None:
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_broken_plugin_is_named_and_the_others_work(rlgpt: Call) -> None:
+def test_tasks_command_names_a_plugin_that_cannot_be_imported_and_lists_the_others(rlgpt: Call) -> None:
     status, out, err = rlgpt("tasks")
     assert status == 0
     assert "grid/door" in out
@@ -105,19 +109,19 @@ def test_a_broken_plugin_is_named_and_the_others_work(rlgpt: Call) -> None:
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_broken_plugin_is_fatal_when_it_is_selected(rlgpt: Call) -> None:
+def test_train_command_fails_when_the_plugin_of_its_task_cannot_be_imported(rlgpt: Call) -> None:
     status, _, err = rlgpt("train", "task=crooked/any", "trainer=ppo")
     assert status == 2
     assert "a_module_that_is_not_there" in err
     assert "Traceback" not in err
 
 
-def test_tasks_command_without_plugins_gives_advice(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_command_without_plugins_suggests_new_plugin(rlgpt: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RLGPT_DISABLE_PLUGINS", "1")
     status, out, _ = rlgpt("tasks")
     assert status == 0
     assert "new-plugin" in out
 
 
-def test_version_is_printed(rlgpt: Call) -> None:
+def test_version_flag_prints_the_version(rlgpt: Call) -> None:
     assert rlgpt("--version")[:2] == (0, "0.1.0\n")

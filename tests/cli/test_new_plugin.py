@@ -1,4 +1,4 @@
-"""The template is a plugin that works."""
+"""``rlgpt new-plugin`` writes a plugin that passes the tests of plugins."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_new_plugin_template_is_complete_and_has_the_given_name(rlgpt: Call) -> 
 
 
 @pytest.mark.parametrize("name", ["My", "1x", "a-b", "", "../x"])
-def test_invalid_name_is_refused(rlgpt: Call, name: str) -> None:
+def test_new_plugin_refuses_an_invalid_name(rlgpt: Call, name: str) -> None:
     status, _, err = rlgpt("new-plugin", name)
     assert status == 2
     assert "cannot name a plugin" in err
     assert list(Path().iterdir()) == []
 
 
-def test_existing_folder_is_not_overwritten(rlgpt: Call) -> None:
+def test_new_plugin_does_not_overwrite_an_existing_folder(rlgpt: Call) -> None:
     assert rlgpt("new-plugin", "robot")[0] == 0
     status, _, err = rlgpt("new-plugin", "robot")
     assert status == 2
@@ -41,7 +41,7 @@ def test_existing_folder_is_not_overwritten(rlgpt: Call) -> None:
 
 
 @pytest.mark.slow
-def test_new_plugin_passes_the_contract(rlgpt: Call, tmp_path: Path) -> None:
+def test_installed_plugin_template_passes_the_contract_tests(rlgpt: Call, tmp_path: Path) -> None:
     assert rlgpt("new-plugin", "robot")[0] == 0
     target = tmp_path / "target"
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--no-build-isolation"]

@@ -99,7 +99,9 @@ def rlgpt_config():
         ([TASK], ["no transcript of task 'grid/door'", "llm=record"]),
     ],
 )
-def test_user_error_prints_one_message(rlgpt: Call, arguments: list[str], words: list[str]) -> None:
+def test_invalid_train_arguments_print_one_message_and_write_no_run(
+    rlgpt: Call, arguments: list[str], words: list[str]
+) -> None:
     if not any(a.startswith("trainer=") for a in arguments):
         arguments = [*arguments, "trainer=ppo"]
     status, out, err = rlgpt("train", *arguments)
@@ -115,7 +117,7 @@ def test_user_error_prints_one_message(rlgpt: Call, arguments: list[str], words:
     assert not [p for p in Path().rglob("*") if p.is_file() and p.name != "multirun.yaml"]
 
 
-def test_a_key_in_the_configuration_is_refused_and_not_written(rlgpt: Call) -> None:
+def test_train_refuses_an_api_key_in_the_configuration_without_writing_it(rlgpt: Call) -> None:
     secret = "sk-abcdefghijklmnop"
     status, _, err = rlgpt(
         "train", TASK, "trainer=ppo", "llm=live", "llm.model=openai/x", f"+llm.extra.api_key={secret}"
@@ -127,11 +129,11 @@ def test_a_key_in_the_configuration_is_refused_and_not_written(rlgpt: Call) -> N
 
 
 def config_of(out: str) -> RunConfig:
-    """The output of ``--cfg``, parsed."""
+    """Parse the output of ``--cfg``."""
     return RunConfig(**yaml.safe_load(out))
 
 
-def test_cfg_prints_the_values_that_a_run_uses(rlgpt: Call) -> None:
+def test_cfg_flag_prints_the_values_that_a_run_uses(rlgpt: Call) -> None:
     given = ("experiment=smoke", "budget=77", "sandbox.yields=9", "setup.gamma=0.9", "hyperparameters.num_steps=8")
     status, out, err = rlgpt("train", "--cfg", TASK, *given)
     assert status == 0, err
@@ -144,13 +146,13 @@ def test_cfg_prints_the_values_that_a_run_uses(rlgpt: Call) -> None:
     assert "null" not in out[out.index("hyperparameters:") : out.index("agents:")]
 
 
-def test_cfg_without_a_task_prints_the_defaults(rlgpt: Call) -> None:
+def test_cfg_flag_without_a_task_prints_the_defaults(rlgpt: Call) -> None:
     status, out, err = rlgpt("train", "--cfg")
     assert status == 0, err
     assert config_of(out).model_copy(update={"trainer": RunConfig().trainer}) == RunConfig()
 
 
-def test_cfg_merges_the_hyperparameters_that_the_plugin_advises(rlgpt: Call, site: Path) -> None:
+def test_cfg_flag_merges_the_default_hyperparameters_of_the_plugin(rlgpt: Call, site: Path) -> None:
     install(site, "advice", ADVICE)
     status, out, err = rlgpt("train", "--cfg", "task=advice/door", "hyperparameters.num_envs=3")
     assert status == 0, err
@@ -160,20 +162,20 @@ def test_cfg_merges_the_hyperparameters_that_the_plugin_advises(rlgpt: Call, sit
 
 @pytest.mark.parametrize("trainer", ["ppo", "sample_factory"])
 @pytest.mark.parametrize("llm", ["replay", "live", "record"])
-def test_every_built_in_part_can_be_selected_by_name(rlgpt: Call, trainer: str, llm: str) -> None:
+def test_every_built_in_trainer_and_language_model_can_be_selected_by_name(rlgpt: Call, trainer: str, llm: str) -> None:
     status, out, err = rlgpt("train", "--cfg", TASK, f"trainer={trainer}", f"llm={llm}")
     assert status == 0, err
     config = config_of(out)
     assert (config.trainer.name, config.llm.kind) == (trainer, llm)
 
 
-def test_a_value_may_refer_to_another_setting(rlgpt: Call) -> None:
+def test_override_value_may_refer_to_another_setting(rlgpt: Call) -> None:
     status, out, err = rlgpt("train", "--cfg", TASK, "seed=7", "folder=runs/${task}-${seed}")
     assert status == 0, err
     assert config_of(out).folder == "runs/grid/door-7"
 
 
-def test_a_configuration_folder_of_the_user_is_searched(rlgpt: Call) -> None:
+def test_configuration_folder_is_searched_only_when_the_user_names_it(rlgpt: Call) -> None:
     for name, text in {
         "experiment/mine": "# @package _global_\nbudget: 123\n",
         "sandbox/strict": "yields: 3\n",
@@ -189,10 +191,10 @@ def test_a_configuration_folder_of_the_user_is_searched(rlgpt: Call) -> None:
     assert status == 2
     assert "'mine'" in err
     status, _, err = rlgpt("train", "--cfg", TASK, "experiment=mine")
-    assert status == 2, "a folder is searched only where it is named"
+    assert status == 2, "a folder is searched only if an override names it"
 
 
-def test_a_plugin_ships_configuration_groups(rlgpt: Call, site: Path) -> None:
+def test_configuration_groups_of_a_plugin_can_be_selected(rlgpt: Call, site: Path) -> None:
     install(site, "advice", ADVICE)
     conf = site / "advice_conf"
     (conf / "experiment").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Parts of other distributions: selected by the names that hooks give, or by ``_target_``."""
+"""Agents, trainers and observers of other distributions are selected by name or by ``_target_``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which two distributions are installed: a plugin, and one that brings agents and a trainer."""
+    """A folder with two installed distributions: a plugin, and a distribution with agents and a trainer."""
     target = tmp_path_factory.mktemp("site")
     options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--no-warn-conflicts", "--target"]
     sources = [str(EXAMPLES / name) for name in ("rlgpt-corridor", "rlgpt-randomsearch")]
@@ -29,14 +29,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rlgpt(site: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command line in a separate process."""
+    """Run the command line in a separate process."""
     paths = os.pathsep.join([str(site), *(p for p in sys.path if p)])
     env = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "rlgpt", *arguments]
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
-def test_installed_distribution_adds_a_slow_agent_a_trainer_and_an_observer(site: Path, tmp_path: Path) -> None:
+def test_run_uses_the_slow_agent_the_trainer_and_the_observer_of_an_installed_distribution(
+    site: Path, tmp_path: Path
+) -> None:
     given = ["task=corridor/exit", "experiment=random", "agents.size=2", "trainer.noise=0.3"]
     done = rlgpt(site, tmp_path, "train", *given, "observers.curve.path=curve.csv", "folder=run")
     assert done.returncode == 0, done.stderr[-3000:]
@@ -83,7 +85,7 @@ REPLIES = {
 }
 
 
-def test_a_run_learns_with_another_distributions_language_model_and_trainer(site: Path, tmp_path: Path) -> None:
+def test_run_uses_the_language_model_and_the_trainer_of_another_distribution(site: Path, tmp_path: Path) -> None:
     texts = {role: json.dumps(reply) for role, reply in REPLIES.items()}
     texts["fast"] += f"\n```python\n{SOURCE}```"
     (tmp_path / "replies.json").write_text(json.dumps(texts))
@@ -108,7 +110,7 @@ def test_a_run_learns_with_another_distributions_language_model_and_trainer(site
     assert [e.reply.model for e in read_exchanges(tmp_path / "run" / "llm.jsonl")] == ["file"] * 3
 
 
-def test_cfg_prints_the_settings_of_another_distributions_parts(site: Path, tmp_path: Path) -> None:
+def test_cfg_flag_prints_the_settings_of_a_trainer_of_another_distribution(site: Path, tmp_path: Path) -> None:
     trainer = "trainer._target_=rlgpt_randomsearch.trainer.RandomSearch"
     done = rlgpt(site, tmp_path, "train", "--cfg", "task=corridor/exit", trainer)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -1,4 +1,4 @@
-"""The configuration is found in a checkout and in a wheel, and a missing one is reported."""
+"""The configuration files are found in a checkout and in a wheel. Missing configuration files are an error."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def test_configuration_files_are_found_in_a_wheel_and_a_checkout(tmp_path: Path,
     assert conf_dir(package) == home / "conf"
 
 
-def test_incomplete_installation_is_reported(tmp_path: Path) -> None:
+def test_installation_without_configuration_files_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"incomplete\. Install rlgpt again"):
         conf_dir(tmp_path / "core" / "rlgpt")

@@ -22,7 +22,7 @@ def jobs(folder: Path, *names: str) -> list[Job]:
     return [Job(number, name, {}, folder / str(number)) for number, name in enumerate(names)]
 
 
-def test_jobs_in_this_process_run_in_order(tmp_path: Path) -> None:
+def test_in_process_executor_runs_its_jobs_in_order(tmp_path: Path) -> None:
     with InProcess(work) as executor:
         for job in jobs(tmp_path, "a", "fails", "b"):
             executor.submit(job)
@@ -30,7 +30,7 @@ def test_jobs_in_this_process_run_in_order(tmp_path: Path) -> None:
     assert results == [("a", 0, 0.0), ("fails", 2, None), ("b", 0, 0.5)]
 
 
-def test_killed_process_fails_only_its_own_job(tmp_path: Path) -> None:
+def test_killed_process_of_a_sweep_fails_only_its_own_job(tmp_path: Path) -> None:
     with Processes(work, jobs=2) as executor:
         for job in jobs(tmp_path, "a", "killed", "fails", "b"):
             executor.submit(job)
@@ -41,14 +41,14 @@ def test_killed_process_fails_only_its_own_job(tmp_path: Path) -> None:
     assert (tmp_path / "3" / "output.txt").read_text() == "job 3\n"
 
 
-def test_a_job_returns_its_success_rate_to_hydra() -> None:
+def test_sweep_job_returns_its_success_rate_to_hydra() -> None:
     value = JobValue.of(JobResult(3, objective=0.25))
     assert (float(value), value.exit_status) == (0.25, 3)
     assert math.isnan(JobValue.of(JobResult(2)))
 
 
 def rlgpt(*arguments: str) -> None:
-    """Runs the command line in a separate process. Warnings of other packages are not errors there."""
+    """Run the command line in a separate process, in which warnings of other packages are not errors."""
     command = [sys.executable, "-m", "rlgpt", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -56,14 +56,14 @@ def rlgpt(*arguments: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
-def test_hydra_launcher_runs_the_jobs(site: Path, launcher: str) -> None:
+def test_hydra_launcher_runs_the_jobs_of_a_sweep(site: Path, launcher: str) -> None:
     rlgpt("train", "-m", *SMOKE, f"hydra/launcher={launcher}", "seed=1,2", "hydra.sweep.dir=sweep")
     runs = [Run.open(path.parent).record for path in sorted(Path("sweep").rglob("run.json"))]
     assert [(run.seed, run.status) for run in runs] == [(1, "finished"), (2, "finished")]
 
 
 @pytest.mark.slow
-def test_optuna_optimises_the_success_rate(site: Path) -> None:
+def test_optuna_sweeper_optimises_the_success_rate_of_the_runs(site: Path) -> None:
     sweeper = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.direction=maximize")
     space = "hyperparameters.learning_rate=interval(0.0001,0.01)"
     rlgpt("train", "-m", *SMOKE, *sweeper, "hydra.sweep.dir=sweep", space)

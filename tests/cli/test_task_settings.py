@@ -1,4 +1,4 @@
-"""Settings of a task that a run changes."""
+"""The settings of a task that a run changes."""
 
 import pytest
 from rlgpt.cli.compose import compose, plain, run_config
@@ -12,7 +12,7 @@ from rlgpt.plugin import PluginManager
 TASK = Task(id="grid/key", goal="g", horizon=5, success="s", settings={"size": (), "noise": 0.1})
 
 
-def test_only_named_task_settings_change() -> None:
+def test_with_settings_changes_only_the_named_settings_of_a_task() -> None:
     changed = with_settings(TASK, {"size": [3, 4]})
     assert changed.settings == {"size": (3, 4), "noise": 0.1}
     assert changed.id == TASK.id
@@ -20,14 +20,14 @@ def test_only_named_task_settings_change() -> None:
     assert with_settings(TASK, {}) == TASK
 
 
-def test_unknown_settings_and_values_are_refused() -> None:
+def test_with_settings_refuses_unknown_settings_and_invalid_values() -> None:
     with pytest.raises(UnknownNameError, match="'noise'"):
         with_settings(TASK, {"nois": 1})
     with pytest.raises(ConfigError, match="noise"):
         with_settings(TASK, {"noise": {"a": 1}})
 
 
-def test_task_settings_are_overridden_with_a_dot() -> None:
+def test_override_with_a_dot_changes_one_task_setting() -> None:
     manager = PluginManager([])
     with opened(manager) as app:
         overrides = check(["task_settings.noise=0.3", "+task_settings.size=[3,4]"], app.config_loader, manager)

@@ -1,4 +1,4 @@
-"""Whole runs by the command line, on the grid world, with the built-in PPO."""
+"""Whole runs with the command line, on the grid world, with the built-in PPO."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Interrupting(Observer):
 """
 
 
-def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
+def test_train_evaluate_and_resume_work_on_one_run(rlgpt: Call) -> None:
     status, out, err = rlgpt("train", *SMOKE, "seed=3", "folder=here", "hyperparameters.num_envs=2")
     assert status == 0, err
     assert "pure RL" in out
@@ -54,7 +54,7 @@ def test_a_run_is_made_reported_evaluated_and_resumed(rlgpt: Call) -> None:
     assert "rlgpt resume" in err
 
 
-def test_an_interrupted_run_says_once_how_to_continue(rlgpt: Call, site: Path) -> None:
+def test_interrupted_run_prints_once_how_to_resume(rlgpt: Call, site: Path) -> None:
     (site / "interrupting.py").write_text(INTERRUPTING)
     status, _, err = rlgpt("train", *SMOKE, "folder=here", "observers.stop._target_=interrupting.Interrupting")
     assert status == 130
@@ -64,7 +64,26 @@ def test_an_interrupted_run_says_once_how_to_continue(rlgpt: Call, site: Path) -
     assert Run.open(Path("here")).record.status == "stopped"
 
 
-def test_kept_code_ignores_quarantine_in_evaluation_and_film(rlgpt: Call) -> None:
+def test_a_tracker_follows_a_run_and_its_resumption(rlgpt: Call) -> None:
+    status, _, err = rlgpt("train", *SMOKE, "folder=here", "observers=[jsonl]")
+    assert status == 0, err
+    entries = [json.loads(line) for line in Path("here/events.jsonl").read_text().splitlines()]
+    (iteration,) = Run.open(Path("here")).iterations()
+    assert iteration.training is not None
+    points = [p for p in iteration.training.curve if p.episodes]
+    start = iteration.steps.before_training
+    assert [e["step"] for e in entries if "train/success" in e["numbers"]] == [
+        start + p.primitive_steps for p in points
+    ]
+    assert [e["step"] for e in entries if "selection/success" in e["numbers"]] == [iteration.steps.total]
+    assert [e["file"] for e in entries if e["file"]] == ["bundle"]
+
+    assert "train: iteration 0" in err, "the progress display stays"
+    assert rlgpt("resume", "here")[0] == 0
+    assert len(Path("here/events.jsonl").read_text().splitlines()) == len(entries)
+
+
+def test_evaluate_and_video_use_kept_code_although_training_quarantined_it(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     run = Run.open(Path("here"))
     (iteration,) = run.iterations()
@@ -89,14 +108,14 @@ def test_kept_code_ignores_quarantine_in_evaluation_and_film(rlgpt: Call) -> Non
     assert not video.endswith("no success)")
 
 
-def test_an_evaluation_may_change_the_tasks_settings(rlgpt: Call) -> None:
+def test_evaluate_accepts_task_settings_and_leaves_the_run_unchanged(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     record = Path("here/run.json").read_bytes()
     status, out, err = rlgpt("evaluate", "here", "task_settings.slip=1.0", "--episodes", "40")
     assert status == 0, err
     assert out.startswith("grid/key, slip=1.0, iteration 0")
     kept = json.loads(Path("here/evaluations/sampled-700000-40-slip=1.0.json").read_text())
-    assert [e["success"] for e in kept["episodes"]] == [False] * 40, "nobody can move"
+    assert [e["success"] for e in kept["episodes"]] == [False] * 40, "with slip=1.0 the agent cannot move"
     assert rlgpt("evaluate", "here", "--episodes", "40")[0] == 0
     plain = json.loads(Path("here/evaluations/sampled-700000-40.json").read_text())
     assert any(e["success"] for e in plain["episodes"])
@@ -107,7 +126,7 @@ def test_an_evaluation_may_change_the_tasks_settings(rlgpt: Call) -> None:
         assert word in err
 
 
-def test_a_resumed_run_takes_changed_settings(rlgpt: Call) -> None:
+def test_resume_records_changed_settings(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     assert rlgpt("resume", "here", "report_episodes=2", "sandbox.yields=7")[0] == 0
     config = Run.open(Path("here")).record.config
@@ -127,7 +146,7 @@ def test_a_resumed_run_takes_changed_settings(rlgpt: Call) -> None:
         ("budget=-1", "budget=-1"),
     ],
 )
-def test_refused_change_leaves_the_run_unchanged(rlgpt: Call, change: str, word: str) -> None:
+def test_resume_refuses_an_invalid_change_and_leaves_the_run_unchanged(rlgpt: Call, change: str, word: str) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     before = Path("here/run.json").read_bytes()
     status, _, err = rlgpt("resume", "here", change)
@@ -169,18 +188,18 @@ def test_sweep_runs_jobs_in_processes(rlgpt: Call) -> None:
     assert "pure RL" in Path("sweep/0/output.txt").read_text()
 
 
-def test_setup_overrides_have_priority_and_are_recorded(rlgpt: Call) -> None:
+def test_setup_overrides_have_priority_over_the_agents_setup_and_are_recorded(rlgpt: Call) -> None:
     given = ("setup.gamma=0.97", "setup.reward_weights.near_key=2", "setup.horizon=11", "setup.observation_keys=[key]")
     assert rlgpt("train", *SMOKE, "folder=here", *given)[0] == 0
     run = Run.open(Path("here"))
     setup = run.iterations()[0].setup
     assert (setup.gamma, setup.horizon, setup.observation_keys) == (0.97, 11, ("key",))
     assert setup.reward_weights["near_key"] == 2
-    assert set(setup.reward_weights) > {"near_key"}, "other weights stay"
+    assert set(setup.reward_weights) > {"near_key"}, "the other weights are unchanged"
     assert run.record.config["setup"]["gamma"] == 0.97
 
 
-def test_a_setup_that_leaves_no_choice_is_refused(rlgpt: Call) -> None:
+def test_train_refuses_a_setup_override_that_leaves_the_policy_no_choice(rlgpt: Call) -> None:
     status, _, err = rlgpt("train", *SMOKE, "folder=here", "setup.base_actions=[]")
     assert status == 2
     assert "the setup with setup.base_actions cannot be used" in err

@@ -1,4 +1,4 @@
-"""Puts examples/design and the scripted language model of ``words.py`` on the import path."""
+"""Add examples/design, and this folder with the scripted language model of ``words.py``, to the import path."""
 
 import sys
 from pathlib import Path

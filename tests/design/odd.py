@@ -1,5 +1,5 @@
-"""An environment with picture observations and two choices per action. The scripts of docs/ use it as
-``odd:pictures``.
+"""An environment with image observations and two choices per action. The scripts of docs/ import this environment
+as ``odd:pictures``.
 """
 
 from typing import Any
@@ -10,7 +10,9 @@ from gymnasium import spaces
 
 
 class Pictures(gymnasium.Env[Any, Any]):
-    """Four grey frames of noise. An episode has 20 steps; the reward of each is the first choice."""
+    """An observation is four grey frames of noise. An episode has 20 steps. The reward of a step is the first choice of
+    its action.
+    """
 
     def __init__(self) -> None:
         self.observation_space = spaces.Box(0, 255, (4, 40, 40), np.uint8)

@@ -1,4 +1,4 @@
-"""``rlgpt design``."""
+"""The command ``rlgpt design``."""
 
 import io
 import json
@@ -21,7 +21,9 @@ GOAL = "Hold the pole upright."
 Said = pytest.CaptureFixture[str]
 
 
-def test_a_transcript_of_design_replays(tmp_path: Path, capsys: Said) -> None:
+def test_design_command_replays_a_recording_and_its_run_can_be_evaluated_and_resumed(
+    tmp_path: Path, capsys: Said
+) -> None:
     source, docs = "def run():\n    yield act(action='action_1')\n", tmp_path / "docs.md"
     docs.write_text("A cart with a pole.")
     rlgpt.design(
@@ -62,7 +64,7 @@ def test_a_transcript_of_design_replays(tmp_path: Path, capsys: Said) -> None:
     assert main(["evaluate", str(tmp_path / "recorded"), "--episodes", "1"]) == 0
 
 
-def test_a_run_of_an_earlier_version_is_evaluated_and_resumed(tmp_path: Path, capsys: Said) -> None:
+def test_evaluate_and_resume_work_on_a_design_run_of_an_earlier_version(tmp_path: Path, capsys: Said) -> None:
     small = {"horizon": 20, "selection_episodes": 1, "report_episodes": 1, "iterations": 1, "agents": "rl_only"}
     quiet = PlainProgressReporter(io.StringIO())
     rlgpt.design("CartPole-v1", GOAL, folder=tmp_path, progress=quiet, budget=200, video=False, **small)
@@ -87,7 +89,7 @@ def test_a_run_of_an_earlier_version_is_evaluated_and_resumed(tmp_path: Path, ca
     assert "written by an earlier version of rlgpt and cannot be converted" in capsys.readouterr().err
 
 
-def test_run_with_a_success_function_is_continued_only_by_design(tmp_path: Path, capsys: Said) -> None:
+def test_evaluate_and_resume_refuse_a_run_whose_environment_was_a_python_function(tmp_path: Path, capsys: Said) -> None:
     def pole() -> gymnasium.Env[Any, Any]:
         return gymnasium.make("CartPole-v1")
 
@@ -101,14 +103,16 @@ def test_run_with_a_success_function_is_continued_only_by_design(tmp_path: Path,
         assert "this run is one of design(): only its caller" in capsys.readouterr().err
 
 
-def test_error_names_the_missing_key_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+def test_design_command_error_names_the_missing_environment_variable_of_the_api_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert main(["design", "CartPole-v1", "--goal", GOAL, "llm.model=openai/gpt-4o", f"folder={tmp_path / 'run'}"]) == 2
     assert "OPENAI_API_KEY" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
-def test_flags_and_overrides_reach_the_configuration(tmp_path: Path, capsys: Said) -> None:
+def test_design_command_writes_flags_and_overrides_to_the_configuration(tmp_path: Path, capsys: Said) -> None:
     meanings = {"x": "position of the cart, m", "v": "m/s", "angle": "rad", "spin": "rad/s"}
     (tmp_path / "names.json").write_text(json.dumps(meanings))
     flags = ["--labels", "left, right", "--observations", str(tmp_path / "names.json"), "--horizon", "90"]
@@ -148,11 +152,11 @@ def test_design_command_runs_a_sweep(tmp_path: Path, capsys: Said) -> None:
         (None, ["left"], None),
     ],
 )
-def test_idle_flag_accepts_a_label_or_json(given: str | None, labels: list[str] | None, taken: Any) -> None:
+def test_idle_flag_accepts_an_action_label_or_json(given: str | None, labels: list[str] | None, taken: Any) -> None:
     assert action(given, labels) == taken
 
 
-def test_an_idle_action_that_is_not_json_is_refused() -> None:
+def test_idle_flag_refuses_text_that_starts_like_json_but_is_invalid() -> None:
     with pytest.raises(ConfigError, match=r"--idle \[0, 1 is not JSON .*Give a label"):
         action("[0, 1", None)
 
@@ -181,7 +185,7 @@ def test_an_idle_action_that_is_not_json_is_refused() -> None:
         (["CartPole-v1", "llm.model=fake/model", "sandbox.yield=3"], "Did you mean 'sandbox.yields'"),
     ],
 )
-def test_user_error_prints_one_message(
+def test_invalid_design_arguments_print_a_message_and_write_no_run(
     arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["design", *arguments, "--goal", GOAL, "--folder", str(tmp_path / "run")]) == 2

@@ -1,4 +1,4 @@
-"""design(): a whole run on an environment without a plugin."""
+"""``design()`` executes a whole run on an environment without a plugin."""
 
 import functools
 import io
@@ -55,7 +55,7 @@ def run():
 
 
 def fetch(folder: Path, llm=None, **more):
-    """Call ``design()`` on the grid world as if it had no plugin."""
+    """Call ``design()`` on the grid world without its plugin."""
     given = {"labels": LABELS, "observations": SEEN, "docs": "Six cells to a side.", "folder": folder, **SMALL, **more}
     quiet = PlainProgressReporter(io.StringIO())
     goal = given.pop("goal", "Pick up the key.")
@@ -70,7 +70,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory):
     return folder, fetch(folder, llm, horizon=40), llm
 
 
-def test_bundle_works_with_extend(solved) -> None:
+def test_bundle_of_design_works_with_extend(solved) -> None:
     folder, bundle, _ = solved
     assert bundle.tested_on.success_rate == 1.0
     assert bundle == load_bundle(folder / "bundle")
@@ -81,7 +81,7 @@ def test_bundle_works_with_extend(solved) -> None:
         assert env.layout.branches == ("up", "down", "left", "right", "use", "go")
 
 
-def test_first_request_contains_the_arguments(solved) -> None:
+def test_first_request_of_design_contains_its_arguments(solved) -> None:
     told = text(solved[2].requests[0])
     for part in (
         "Pick up the key.",
@@ -96,14 +96,14 @@ def test_first_request_contains_the_arguments(solved) -> None:
         assert part in told
 
 
-def test_finished_run_is_read_without_a_request(solved) -> None:
+def test_design_reads_a_finished_run_without_a_request_to_the_language_model(solved) -> None:
     folder, bundle, _ = solved
     silent = FakeLLM({})
     assert fetch(folder, silent, horizon=40) == bundle
     assert silent.requests == []
 
 
-def test_transcript_of_a_design_replays(solved, tmp_path: Path) -> None:
+def test_design_replays_the_recording_of_an_earlier_design_run(solved, tmp_path: Path) -> None:
     folder, bundle, _ = solved
     again = fetch(tmp_path / "run", folder / "transcript.jsonl", horizon=40)
     assert again.actions == bundle.actions
@@ -124,18 +124,18 @@ def test_transcript_of_a_design_replays(solved, tmp_path: Path) -> None:
     ],
     ids=lambda c: next(iter(c)),
 )
-def test_folder_of_another_design_is_refused(solved, changed: dict) -> None:
+def test_design_refuses_the_folder_of_a_run_with_other_arguments(solved, changed: dict) -> None:
     with pytest.raises(RunError, match="holds another run"):
         fetch(solved[0], FakeLLM({}), **{"horizon": 40, **changed})
 
 
-def test_folder_of_a_training_run_is_refused(tmp_path: Path) -> None:
+def test_design_refuses_the_folder_of_a_run_of_the_train_command(tmp_path: Path) -> None:
     Run.create(tmp_path / "run", task="grid/key", seed=0, config={"task": "grid/key"})
     with pytest.raises(RunError, match="holds another run"):
         fetch(tmp_path / "run")
 
 
-def test_failed_run_resumes_at_the_missing_request_and_trains(tmp_path: Path) -> None:
+def test_design_resumes_a_failed_run_at_the_missing_request(tmp_path: Path) -> None:
     first = speaker()
     script = first.script
     assert callable(script)
@@ -152,7 +152,7 @@ def test_failed_run_resumes_at_the_missing_request_and_trains(tmp_path: Path) ->
     assert bundle.setup.observation_keys == tuple(SEEN)
 
 
-def test_rl_only_needs_no_language_model(tmp_path: Path) -> None:
+def test_design_with_rl_only_needs_no_language_model(tmp_path: Path) -> None:
     bundle = rlgpt.design(
         GridEnv,
         "Pick up the key.",
@@ -171,7 +171,7 @@ def _twice(ctx, steps: int = 2):
     return {"walked": steps}
 
 
-def test_custom_primitives_are_offered_and_required(tmp_path: Path) -> None:
+def test_bundle_with_a_custom_primitive_can_be_used_only_with_that_primitive(tmp_path: Path) -> None:
     climb = Primitive(
         "climb",
         "Walk up. Outcome: walked.",
@@ -277,7 +277,7 @@ _ONE = GridEnv()
     ],
     ids=lambda v: next(iter(v)) if isinstance(v, dict) else v[:30],
 )
-def test_mistakes_are_found_before_anything_is_written(given: dict, says: str, tmp_path: Path) -> None:
+def test_design_reports_invalid_arguments_before_it_writes_a_file(given: dict, says: str, tmp_path: Path) -> None:
     more = {"labels": None, "observations": None} if "make_env" in given else {}
     with pytest.raises(RlgptError, match=says) as caught:
         fetch(tmp_path / "run", **{**more, **given})
@@ -285,7 +285,7 @@ def test_mistakes_are_found_before_anything_is_written(given: dict, says: str, t
     assert not (tmp_path / "run").exists()
 
 
-def test_sandbox_limits_apply_and_are_recorded(tmp_path: Path) -> None:
+def test_sandbox_limits_of_design_apply_and_are_recorded(tmp_path: Path) -> None:
     limits = SandboxLimits(requests=1)
     llm = speaker("def run():\n    yield [observe(), observe()]\n", parameters=False)
     with pytest.raises(LLMError, match="no coded action 'go'"):  # the sandbox stopped every attempt
@@ -296,12 +296,12 @@ def test_sandbox_limits_apply_and_are_recorded(tmp_path: Path) -> None:
     assert config["sandbox"] == limits.model_dump(mode="json")
 
 
-def test_missing_language_model_is_refused(tmp_path: Path) -> None:
+def test_design_without_a_language_model_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match="there is no language model"):
         rlgpt.design(GridEnv, "Pick up the key.", None, folder=tmp_path / "run")
 
 
-def test_record_holds_the_whole_configuration(solved) -> None:
+def test_run_record_of_design_contains_the_whole_configuration(solved) -> None:
     config = json.loads((solved[0] / "run.json").read_text())["config"]
     assert config["environment"]["goal"] == "Pick up the key."
     assert config["environment"]["labels"] == LABELS

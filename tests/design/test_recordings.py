@@ -16,10 +16,10 @@ BUNDLES = sorted(p.parent for p in HERE.glob("bundles/*/bundle.json"))
 
 
 VARIANTS = {"lunar_lander_windy"}
-"""Recordings of worlds that a benchmark changes; it has the changed description."""
+"""Names of recordings of environments that a benchmark changes. That benchmark has the changed description."""
 
 
-def test_every_recording_and_every_bundle_is_of_a_world() -> None:
+def test_every_recording_and_every_bundle_belongs_to_an_example_environment() -> None:
     assert (HERE / "transcripts" / "doorkey" / "0.jsonl").is_file(), "the notebook replays it"
     assert {path.name for path in BUNDLES} <= set(WORLDS)
     assert {path.parent.name for path in HERE.glob("transcripts/*/*.jsonl")} <= set(WORLDS) | VARIANTS
@@ -27,7 +27,7 @@ def test_every_recording_and_every_bundle_is_of_a_world() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: f"{p.parent.name}-{p.stem}")
-def test_transcripts_answer_the_current_prompts(path: Path) -> None:
+def test_recordings_of_the_example_environments_match_the_fingerprints_of_the_current_prompts(path: Path) -> None:
     transcript, (plugin, task) = Transcript.read(path), prepare(**world(path.parent.name).described)
     assert transcript.header.task == task.id
     now = fingerprints(plugin, make_brief(plugin, task))
@@ -37,7 +37,7 @@ def test_transcripts_answer_the_current_prompts(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.name)
-def test_bundles_extend_their_environment(path: Path) -> None:
+def test_bundles_of_the_example_environments_extend_their_environment(path: Path) -> None:
     env = rlgpt.extend(world(path.name).make_env(), actions=path)
     env.reset(seed=0)
     for action in env.actions:

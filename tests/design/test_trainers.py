@@ -1,5 +1,5 @@
-"""A policy can be trained on a bundle with only extend(): with Stable-Baselines3, and with a single file
-in the style of CleanRL.
+"""The example scripts train a policy on an environment that ``extend()`` made from a bundle: one with
+Stable-Baselines3, and one in a single file in the style of CleanRL.
 """
 
 import io
@@ -31,12 +31,12 @@ DESIGNS = {
     f"{WORLDS}:doorkey": ('action="forward"', None),
     "odd:pictures": ("action_0=1, action_1=2", None),
 }
-"""Environment as an argument of the scripts -> one of its base actions, and its labels."""
+"""Environment argument of the scripts -> arguments of one base action in code, and the action labels."""
 
 
 @pytest.fixture(scope="module", params=DESIGNS)
 def designed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """An environment's id, and the folder of a bundle whose action has a parameter and relies on labels."""
+    """An environment's id, and the folder of a bundle whose coded action has a parameter and uses action labels."""
     label, labels = DESIGNS[request.param]
     folder = tmp_path_factory.mktemp("designed")
     if "doorkey" in request.param:
@@ -79,7 +79,7 @@ def test_example_script_stops_at_its_budget(designed: tuple[str, Path], script: 
 
 
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_user_error_of_a_script_prints_one_message(
+def test_invalid_argument_of_an_example_script_prints_a_message_and_exits_with_status_2(
     script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main = runpy.run_path(str(DOCS / script), run_name="not main")["main"]
@@ -92,7 +92,7 @@ def test_user_error_of_a_script_prints_one_message(
 
 
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_scripts_scale_an_image_and_say_how_many_pixels_it_has(script: str) -> None:
+def test_example_scripts_scale_an_image_and_print_its_number_of_pixels(script: str) -> None:
     module = runpy.run_path(str(DOCS / script), run_name="not main")
 
     class Camera(gymnasium.Env):
@@ -114,7 +114,7 @@ def test_scripts_scale_an_image_and_say_how_many_pixels_it_has(script: str) -> N
     assert "4800 of them pixels" in module["begins"](env, "none", 10)
 
 
-def test_step_budget_ends_a_rollout_of_the_example_script(
+def test_example_script_ends_its_last_rollout_at_the_step_budget(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main = runpy.run_path(str(DOCS / "train_cleanrl.py"), run_name="not main")["main"]
@@ -136,7 +136,7 @@ def test_example_script_passes_its_discount_to_extend(script: str, monkeypatch: 
     assert env.get_wrapper_attr("gamma") == 0.9
 
 
-def test_example_policy_never_samples_masked_choices() -> None:
+def test_policy_of_the_example_script_never_samples_masked_choices() -> None:
     module = runpy.run_path(str(DOCS / "train_cleanrl.py"), run_name="not main")
     torch.manual_seed(0)
     heads = module["Heads"]([torch.tensor([[0.0, -1e9]] * 99), torch.zeros(99, 3)])

@@ -1,4 +1,6 @@
-"""Success and score of an environment without a plugin: reported, tried, and recorded."""
+"""Success and score of an environment without a plugin. A run shows them in messages, tests them in a trial (a few
+episodes of random and of idle actions before the run) and records them.
+"""
 
 import json
 from pathlib import Path
@@ -60,7 +62,7 @@ class Heard(Observer):
 
 
 def begin(folder: Path, make=Road, success=None, **environment):
-    """Prepare a run without executing it. Returns its messages and its context."""
+    """Prepare a run without executing it. Return its messages and its context."""
     heard = Heard()
     function = success if callable(success) else None
     given = {"goal": "Drive.", "success": None if function else success, **environment}
@@ -70,7 +72,7 @@ def begin(folder: Path, make=Road, success=None, **environment):
     return heard, begin_or_resume(build(config, folder, PluginManager(), objects=objects, observer=heard))
 
 
-def test_without_a_rule_the_return_is_the_score_with_a_message(tmp_path: Path) -> None:
+def test_run_without_a_success_rule_uses_the_return_as_score_and_reports_it(tmp_path: Path) -> None:
     heard, context = begin(tmp_path / "run")
     assert (context.task.success, context.task.score) == ("", Score())
     assert "score: the return of the episode, more is better; the environment reports no success" in heard.text
@@ -82,7 +84,7 @@ def test_without_a_rule_the_return_is_the_score_with_a_message(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("says", ["success", "is_success"])
-def test_success_reported_only_at_the_last_step_is_used(says: str, tmp_path: Path) -> None:
+def test_run_uses_a_success_key_that_the_environment_reports_only_at_the_last_step(says: str, tmp_path: Path) -> None:
     heard, context = begin(tmp_path / "run", lambda: Road(says=says))
     assert context.task.success == "what the environment reports as success"
     assert context.world.success == "reported"
@@ -93,7 +95,7 @@ def test_success_reported_only_at_the_last_step_is_used(says: str, tmp_path: Pat
     assert "trial" not in again.text
 
 
-def test_trial_shows_that_a_rule_counts_crashes(tmp_path: Path) -> None:
+def test_trial_reports_a_success_rule_that_random_and_idle_episodes_satisfy(tmp_path: Path) -> None:
     heard, _ = begin(tmp_path / "run", success="terminated and return > 0")
     assert "crashed" in heard.text
     assert (
@@ -107,7 +109,7 @@ def test_trial_shows_that_a_rule_counts_crashes(tmp_path: Path) -> None:
     assert context.task.success.startswith("an end of the episode by the environment and")
 
 
-def test_trial_warns_about_a_success_that_needs_an_end_never_reached(tmp_path: Path) -> None:
+def test_trial_warns_when_success_needs_the_environments_end_and_no_episode_reaches_an_end(tmp_path: Path) -> None:
     heard, _ = begin(tmp_path / "run", lambda: Road(10**6), success="terminated and not crashed", horizon=2)
     assert "success needs an episode that the environment ends, and none of 6 did within 2 steps" in heard.text
     assert "horizon: 2 primitive steps (as given)" in heard.text
@@ -115,7 +117,7 @@ def test_trial_warns_about_a_success_that_needs_an_end_never_reached(tmp_path: P
     assert "needs an episode" not in lasting.text
 
 
-def test_trial_warns_about_unreported_keys_and_a_constant_score(tmp_path: Path) -> None:
+def test_trial_warns_about_info_keys_that_no_step_reports_and_a_constant_score(tmp_path: Path) -> None:
     heard, context = begin(
         tmp_path / "run", lambda: Road(2), success="crashd", score="-way.left", metrics=["way.right"]
     )
@@ -126,14 +128,14 @@ def test_trial_warns_about_unreported_keys_and_a_constant_score(tmp_path: Path) 
     assert "way.right" in context.world.metrics
 
 
-def test_run_without_a_trial_is_possible(tmp_path: Path) -> None:
+def test_run_with_zero_trial_episodes_reports_no_trial(tmp_path: Path) -> None:
     heard, context = begin(tmp_path / "run", success=4, trial=0)
     assert heard.lines[0] == "success: return >= 4, at the end"
     assert "trial" not in heard.text
     assert context.task.success == "a total reward of at least 4 in the episode"
 
 
-def test_error_in_a_success_function_is_a_user_error(tmp_path: Path) -> None:
+def test_error_in_a_success_function_raises_a_config_error_and_writes_no_run(tmp_path: Path) -> None:
     def arrived(env, info):
         """Arrived without a crash."""
         return env.t == 5 and not info["crashed"]
@@ -149,7 +151,7 @@ def test_error_in_a_success_function_is_a_user_error(tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
 
 
-def test_a_resumed_run_keeps_its_rule(tmp_path: Path) -> None:
+def test_resumed_run_keeps_its_success_rule(tmp_path: Path) -> None:
     begin(tmp_path / "run", success="terminated and not crashed")
     with pytest.raises(RunError, match="holds another run"):
         begin(tmp_path / "run", success="terminated")
@@ -166,7 +168,7 @@ def test_a_resumed_run_keeps_its_rule(tmp_path: Path) -> None:
         (3.0, "a total reward of at least 3 in the episode", "return >= 3"),
     ],
 )
-def test_run_of_an_earlier_version_keeps_its_rule(tmp_path: Path, success, words: str, rule: str) -> None:
+def test_run_of_an_earlier_version_keeps_its_success_rule(tmp_path: Path, success, words: str, rule: str) -> None:
     begin(tmp_path / "run", success=rule)
     path = tmp_path / "run" / "run.json"
     record = json.loads(path.read_text())
@@ -186,7 +188,7 @@ def test_run_of_an_earlier_version_keeps_its_rule(tmp_path: Path, success, words
     assert (context.world.success, context.task.success) == (rule, prepared["task"]["success"])
 
 
-def test_trial_cuts_long_and_slow_episodes_with_a_message(tmp_path: Path) -> None:
+def test_trial_cuts_long_and_slow_episodes(tmp_path: Path) -> None:
     plugin = GenericPlugin.of(lambda: Road(10**9), success="truncated", horizon=10**6)
     (task,) = plugin.tasks().values()
     ticks = iter(range(10**6))
@@ -224,6 +226,6 @@ def test_read_measures_accepts_all_forms_of_score_and_metrics(score, metrics, ex
         ({"maximise": True}, None, "score.maximize"),
     ],
 )
-def test_invalid_score_is_refused(score, metrics, says: str) -> None:
+def test_read_measures_refuses_an_invalid_score_or_metric(score, metrics, says: str) -> None:
     with pytest.raises(Exception, match=says):
         read_measures(score, metrics)

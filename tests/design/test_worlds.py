@@ -1,4 +1,4 @@
-"""The five environments of examples/design go through the whole loop; their first request contains the whole
+"""The five environments of examples/design work with the whole loop. The first request of each contains the whole
 description."""
 
 import io
@@ -65,7 +65,7 @@ SMALL = {
 
 @pytest.mark.skipif(find_spec("Box2D") is None, reason="needs Box2D")
 def test_box2d_can_be_imported_with_warnings_as_errors() -> None:
-    """The import of Box2D gives a warning. If pytest turns this warning into an error, the process crashes."""
+    """The import of Box2D gives a warning. If pytest turns that warning into an error, the process crashes."""
     assert import_module("Box2D").b2World
 
 
@@ -83,7 +83,7 @@ def world(name: str):
     "ignore:pkg_resources is deprecated:UserWarning",
 )
 @pytest.mark.parametrize("name", WORLDS)
-def test_example_world_runs_both_loops(name: str, tmp_path: Path) -> None:
+def test_example_environment_runs_the_outer_and_the_inner_loop(name: str, tmp_path: Path) -> None:
     chosen, llm = world(name), speaker()
     horizon = 1000
     bundle = chosen.design(
@@ -100,7 +100,7 @@ def test_example_world_runs_both_loops(name: str, tmp_path: Path) -> None:
     env.close()
 
 
-def test_missing_metaworld_names_its_setup(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_about_a_missing_metaworld_interpreter_names_the_make_target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(metaworld.PYTHON, "/nowhere/python")
     with pytest.raises(ConfigError, match="make metaworld"):
         metaworld.recipe("drawer-open-v3")
@@ -109,7 +109,7 @@ def test_missing_metaworld_names_its_setup(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.slow
-def test_metaworld_places_depend_on_the_seed() -> None:
+def test_metaworld_start_positions_depend_on_the_seed() -> None:
     if metaworld.python() is None:
         pytest.skip("no interpreter with Meta-World: make metaworld")
     env = metaworld.make("drawer-open-v3", horizon=3)
@@ -132,5 +132,5 @@ def test_minigrid_is_saved_and_restored_exactly() -> None:
     for seed in range(5):
         assert holds(codec, env, seed=seed, steps=30)  # The time limit of 64 steps is in the second half.
     assert GenericPlugin.of(world.make_env).states(task) is None, (
-        "its things are objects of classes that are not listed"
+        "its state contains objects of classes that the plugin does not list"
     )

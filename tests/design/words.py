@@ -13,8 +13,8 @@ PARAMETER = {"name": "steps", "low": 1.0, "high": 5.0, "default": 3.0}
 
 
 def speaker(source: str = RANDOM, *, parameters: bool = True, works: bool = True) -> FakeLLM:
-    """A scripted model that plans the coded action ``go`` and RL, writes ``source`` for ``go``, and
-    returns the default setup unchanged.
+    """Return a scripted model. It plans the coded action ``go`` and a learned sub-action, writes ``source`` for ``go``,
+    and gives the default setup unchanged.
     """
 
     def reply(request: Request) -> str:
@@ -39,12 +39,12 @@ def speaker(source: str = RANDOM, *, parameters: bool = True, works: bool = True
 
 
 def default_setup(request: Request) -> dict:
-    """The setup that the request shows."""
+    """Return the default setup that the request shows."""
     found = re.search(r'^\{"reward_weights".*\}$', text(request), flags=re.MULTILINE)
     assert found is not None
     return json.loads(found[0])
 
 
 def text(request: Request) -> str:
-    """The whole text of a request."""
+    """Return the whole text of a request."""
     return "\n".join(message.content for message in request.messages)

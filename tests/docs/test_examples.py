@@ -1,8 +1,8 @@
-"""The documents' Python blocks run, their command lines parse, and every link leads to a file.
+"""The Python blocks of the documents run, the command lines parse, and every link leads to a file.
 
-The blocks of one document run in order and share their names. Three kinds of blocks do not run: one below the line
-``<!-- not run: REASON -->``, one that pulls in a file of the repository (``--8<--``), and those of the plugin
-tutorial, which tests/plugin/test_tutorial.py follows file by file.
+The blocks of one document run in order and share their variables. Three kinds of blocks do not run: a block below
+the line ``<!-- not run: REASON -->``, a block that includes a file of the repository (``--8<--``), and the blocks
+of the plugin tutorial, which tests/plugin/test_tutorial.py runs.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ COMMANDS = {
     for line in (raw.removeprefix("$ ").split("  #")[0].strip() for raw in block.text.replace("\\\n", " ").splitlines())
     if line.startswith(("rlgpt ", "make "))
 }
-"""Command line -> the last place that shows it."""
+"""Command line -> document and line of its last occurrence."""
 
 NEEDS_A_SERVER = ("task_settings.backend=", "task_settings.port=")
 
 
 @pytest.mark.parametrize("document", WITH_PYTHON, ids=name)
-def test_python_blocks_run_and_print_what_they_say(
+def test_python_blocks_of_a_document_run_and_print_the_text_of_their_comments(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A line ``print(...) # text`` must print the text."""
@@ -81,8 +81,10 @@ def test_python_blocks_run_and_print_what_they_say(
 
 
 @pytest.mark.parametrize("line", COMMANDS, ids=COMMANDS.get)
-def test_command_lines_are_valid(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``--cfg`` resolves a configuration and starts nothing. The distributions of ``examples/`` are not installed."""
+def test_command_lines_in_the_documents_are_valid(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The flag ``--cfg`` resolves a configuration without a run. Commands of ``examples/`` are only parsed, because
+    their distributions are not installed.
+    """
     monkeypatch.chdir(tmp_path)
     program, *arguments = shlex.split(line)
     if program == "make":
@@ -100,15 +102,15 @@ def test_command_lines_are_valid(line: str, tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
-def test_links_lead_to_files(document: Path) -> None:
+def test_links_of_a_document_lead_to_existing_files(document: Path) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text())
     missing = [t for t in targets if "://" not in t and not (document.parent / t).exists()]
     assert not missing
 
 
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "python")], ids=name)
-def test_python_blocks_import_rlgpt_by_its_front_doors(document: Path) -> None:
-    """``rlgpt`` and its rooms (``rlgpt.rl``) are the interface; modules below a room are not."""
+def test_python_blocks_of_a_document_import_only_the_public_modules_of_rlgpt(document: Path) -> None:
+    """The package ``rlgpt`` and its direct subpackages, such as ``rlgpt.rl``, are public. Deeper modules are not."""
     imported = re.findall(
         r"^\s*(?:from|import) (rlgpt[\w.]*)", "\n".join(b.text for b in blocks(document, "python")), re.M
     )

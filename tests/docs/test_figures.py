@@ -1,4 +1,4 @@
-"""The README's results are those of docs/benchmarks.md."""
+"""The results in the README are equal to the results in docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ RESULTS = [
 ]
 
 
-def test_readme_shows_every_benchmark() -> None:
+def test_readme_has_a_result_row_for_every_benchmark() -> None:
     assert {row[0] for row in RESULTS} == set(SECTIONS)
 
 
 @pytest.mark.parametrize("row", RESULTS, ids=lambda row: str(row[0]))
-def test_readme_figures_are_those_of_the_benchmarks(row: list[str]) -> None:
+def test_readme_figures_are_equal_to_the_figures_of_the_benchmark_page(row: list[str]) -> None:
     heading, task = SECTIONS[row[0]]
     page = (ROOT / "docs" / "benchmarks.md").read_text()
     section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]

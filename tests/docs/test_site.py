@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_site_loads_nothing_from_another_host(site: Path) -> None:
+def test_documentation_site_loads_nothing_from_another_host(site: Path) -> None:
     loads = [
         f"{page.relative_to(site)}: {address}"
         for page in site.rglob("*.html")
@@ -36,7 +36,7 @@ def test_site_loads_nothing_from_another_host(site: Path) -> None:
     assert not loads
 
 
-def test_reference_shows_no_sphinx_role(site: Path) -> None:
+def test_reference_pages_of_the_site_show_no_unresolved_sphinx_role(site: Path) -> None:
     pages = list((site / "reference").glob("*.html"))
     assert pages
     assert not [page.name for page in pages if re.search(r":(class|func|meth|attr|mod):|<code>~", page.read_text())]

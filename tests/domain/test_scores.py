@@ -1,4 +1,4 @@
-"""Success, score, and the order of results."""
+"""Success, score, and the ranking of evaluations and iterations by both."""
 
 from __future__ import annotations
 
@@ -41,27 +41,29 @@ def iteration(index: int, policy: Evaluation, code: Evaluation | None = None) ->
 
 
 @given(scores, scores, st.booleans())
-def test_the_better_score_ranks_higher_in_the_direction_of_the_task(a: float, b: float, maximize: bool) -> None:
+def test_evaluation_with_the_better_score_ranks_higher_for_maximized_and_minimized_scores(
+    a: float, b: float, maximize: bool
+) -> None:
     score = Score(maximize=maximize)
     one, other = (evaluation(episode(score=value), score=score) for value in (a, b))
     assert (one.rank > other.rank) == ((a > b) if maximize else (a < b))
 
 
 @given(scores, scores)
-def test_success_rate_is_compared_before_the_score(a: float, b: float) -> None:
+def test_rank_of_an_evaluation_compares_the_success_rate_before_the_score(a: float, b: float) -> None:
     score = Score()
     assert evaluation(episode(True, a), score=score).rank > evaluation(episode(False, b), score=score).rank
 
 
 @given(scores)
-def test_an_evaluation_without_episodes_or_scores_ranks_below_every_score(value: float) -> None:
+def test_evaluation_without_episodes_or_scores_ranks_below_every_evaluation_with_a_score(value: float) -> None:
     score = Score(maximize=False)
     scored = evaluation(episode(score=value), score=score)
     assert scored.rank > evaluation(mode="code").rank
     assert scored.rank > evaluation(episode(), score=score).rank
 
 
-def test_an_iteration_keeps_code_with_the_strictly_better_score() -> None:
+def test_iteration_keeps_code_instead_of_the_policy_only_when_the_code_has_a_better_score() -> None:
     score = Score(maximize=False)
     low, high = (evaluation(episode(score=value), score=score) for value in (1.0, 2.0))
     assert iteration(0, high, low).kept is low
@@ -69,7 +71,7 @@ def test_an_iteration_keeps_code_with_the_strictly_better_score() -> None:
     assert iteration(0, high, high.model_copy(update={"mode": "code"})).kept is high
 
 
-def test_the_best_iteration_has_the_best_score_then_the_higher_return() -> None:
+def test_best_iteration_has_the_best_score_and_among_equal_scores_the_higher_return() -> None:
     score = Score()
     first = iteration(0, evaluation(episode(score=2.0, reward=0.0), score=score))
     second = iteration(1, evaluation(episode(score=2.0, reward=1.0), score=score))
@@ -77,13 +79,13 @@ def test_the_best_iteration_has_the_best_score_then_the_higher_return() -> None:
     assert best_of((first, second, third)) is second
 
 
-def test_a_task_needs_a_success_or_a_score() -> None:
+def test_task_without_a_success_and_without_a_score_is_invalid() -> None:
     with pytest.raises(ValidationError, match="needs a success in words, or a score"):
         Task(id="a/b", goal="", horizon=1)
     assert Task(id="a/b", goal="", horizon=1, score=Score()).success == ""
 
 
-def test_a_score_names_the_return_or_a_metric_of_the_task() -> None:
+def test_score_of_a_task_must_name_the_return_or_a_metric_of_the_task() -> None:
     coins = Metric(name="coins", reduce="sum")
     assert Task(id="a/b", goal="", horizon=1, score=Score(metric="coins"), metrics=(coins,))
     with pytest.raises(ValidationError, match=r"'coin'; valid: return, coins"):
@@ -95,13 +97,15 @@ def test_a_score_names_the_return_or_a_metric_of_the_task() -> None:
 
 
 @pytest.mark.parametrize(("maximize", "mean", "reached"), [(True, 2, True), (True, 1, False), (False, 1, True)])
-def test_a_target_is_reached_in_the_direction_of_the_score(maximize: bool, mean: float, reached: bool) -> None:
+def test_target_of_a_score_is_reached_from_below_or_from_above_as_the_score_says(
+    maximize: bool, mean: float, reached: bool
+) -> None:
     assert Score(maximize=maximize, target=1.5).reached(mean) is reached
     assert not Score(maximize=maximize).reached(mean)
     assert not Score(maximize=maximize, target=1.5).reached(None)
 
 
-def test_records_of_earlier_versions_have_a_success_and_no_score() -> None:
+def test_evaluation_record_of_an_earlier_version_has_a_success_rate_and_no_score() -> None:
     old = {"mode": "greedy", "episodes": [{"seed": 1, "success": True, "total_reward": 1.0, "primitive_steps": 3}]}
     old["episodes"][0]["decisions"] = 1  # type: ignore[index]
     read = Evaluation.model_validate(old)

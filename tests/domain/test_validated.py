@@ -1,4 +1,4 @@
-"""Messages about settings name every faulty key."""
+"""The messages about invalid settings name every invalid key."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class Settings(Value):
     inner: Inner = Inner()
 
 
-def test_single_invalid_setting_raises_its_specific_error() -> None:
+def test_validated_raises_the_specific_error_of_a_single_invalid_setting() -> None:
     with pytest.raises(UnknownNameError, match=r"'setup\.gama'.*Did you mean 'setup\.gamma'"):
         validated(Settings, {"gama": 1}, "setup")
     with pytest.raises(ConfigError, match=r"setup\.gamma=1\.2 cannot be used: .*less than or equal to 1"):
         validated(Settings, {"gamma": 1.2}, "setup")
 
 
-def test_message_names_every_invalid_setting() -> None:
+def test_validated_error_names_every_invalid_setting() -> None:
     with pytest.raises(ConfigError) as caught:
         validated(Settings, {"gamma": 1.2, "inner": {"size": "much"}, "speed": 1})
     for words in ("gamma=1.2 cannot be used", "inner.size='much' cannot be used", "unknown key 'speed'"):
         assert words in str(caught.value)
 
 
-def test_a_message_about_many_faults_is_short() -> None:
+def test_validated_error_lists_only_the_first_of_many_invalid_settings() -> None:
     with pytest.raises(ConfigError, match=r"And 92 more\.$"):
         validated(Settings, {f"key{n}": n for n in range(100)})

@@ -1,4 +1,4 @@
-"""Recipes for the test environments; checks for processes and handles that are left behind."""
+"""Recipes for the test environments, and functions that find running processes and open file descriptors."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Recipes = Callable[..., Recipe]
 
 @pytest.fixture
 def recipe() -> Recipes:
-    """A function that makes recipes: ``recipe("trouble", how="die")``. Fields of the recipe itself are
-    passed as ``of={...}``.
+    """A function that makes recipes, for example ``recipe("trouble", how="die")``. The dict ``of`` has the fields of
+    the recipe itself.
     """
 
     def made(name: str, *, file: str = "worlds.py", of: dict[str, Any] | None = None, **arguments: Any) -> Recipe:
@@ -34,7 +34,7 @@ def recipe() -> Recipes:
 
 
 def gone(pid: int) -> bool:
-    """Whether the process has ended (a zombie counts)."""
+    """Return whether the process has ended. A zombie process has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -42,7 +42,7 @@ def gone(pid: int) -> bool:
 
 
 def handles() -> set[str]:
-    """The open file descriptors of this process."""
+    """Return the open file descriptors of this process."""
     found = set()
     for name in os.listdir("/proc/self/fd"):
         try:

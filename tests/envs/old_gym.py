@@ -61,7 +61,9 @@ class Env:
 
 
 class Counter(Env):
-    """``z`` before ``a``: the order of an OrderedDict is kept."""
+    """An environment that counts its steps. The key ``z`` is before ``a``, because the order of the keys must not
+    change.
+    """
 
     def __init__(self, limit: int = 3, truncated: bool = False) -> None:
         self.limit, self.truncated, self.given = limit, truncated, 0
@@ -92,7 +94,7 @@ class Counter(Env):
 
 
 class Wrapper(Env):
-    """Wrappers of old gym hide the parameters of the inner ``reset``."""
+    """A wrapper like those of old gym, which hides the parameters of the inner ``reset``."""
 
     def __init__(self, env: Env) -> None:
         self.env = env

@@ -1,4 +1,4 @@
-"""Crashes and kills of real workers: a clear error, a new worker at the next reset, no process left behind."""
+"""Crashes and kills of real workers raise a clear error. The next reset starts a new worker, and no process remains."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def until(done: Callable[[], bool], seconds: float = 20.0) -> bool:
 
 
 @pytest.mark.parametrize(("how", "words"), CRASHES)
-def test_error_explains_a_crash_and_reset_starts_a_new_worker(
+def test_worker_error_explains_a_crash_and_the_next_reset_starts_a_new_worker(
     recipe: Recipes, tmp_path: Path, how: str, words: list[str]
 ) -> None:
     mark = str(tmp_path / "happened")
@@ -66,7 +66,7 @@ def test_error_explains_a_crash_and_reset_starts_a_new_worker(
     assert gone(second)
 
 
-def test_restarts_are_limited_until_an_episode_finishes(recipe: Recipes) -> None:
+def test_worker_restarts_are_limited_until_an_episode_finishes(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("trouble", how="exit", of={"restarts": 2}))
     for _ in range(2):
         env.reset()
@@ -93,7 +93,7 @@ def test_restarts_are_limited_until_an_episode_finishes(recipe: Recipes) -> None
     steady.close()
 
 
-def test_crash_can_truncate_the_episode(recipe: Recipes, tmp_path: Path) -> None:
+def test_crash_of_a_worker_truncates_the_episode_when_the_recipe_says_so(recipe: Recipes, tmp_path: Path) -> None:
     of = {"on_crash": "truncate"}
     env = WorkerEnv(recipe("trouble", how="exit", mark=str(tmp_path / "a"), of=of))
     env.reset(seed=0)
@@ -132,7 +132,9 @@ def test_crash_can_truncate_the_episode(recipe: Recipes, tmp_path: Path) -> None
         ("everything", {"of": {"factory": "/nowhere/x.py:make"}}, ["FileNotFoundError", "/nowhere/x.py"]),
     ],
 )
-def test_error_explains_a_failed_start(recipe: Recipes, name: str, known: dict[str, Any], words: list[str]) -> None:
+def test_worker_error_explains_a_failed_start(
+    recipe: Recipes, name: str, known: dict[str, Any], words: list[str]
+) -> None:
     before = handles()
     with pytest.raises(WorkerError) as error:
         WorkerEnv(recipe(name, **known))
@@ -142,7 +144,9 @@ def test_error_explains_a_failed_start(recipe: Recipes, name: str, known: dict[s
 
 
 @pytest.mark.parametrize(("how", "word"), [("shape", "has shape (2,); its space says (1,)"), ("dtype", "has dtype")])
-def test_observation_outside_its_space_is_an_error(recipe: Recipes, how: str, word: str) -> None:
+def test_observation_with_another_shape_or_dtype_than_its_space_raises_a_worker_error(
+    recipe: Recipes, how: str, word: str
+) -> None:
     env = WorkerEnv(recipe("wrong", how=how))
     env.reset()
     with pytest.raises(WorkerError) as error:
@@ -151,7 +155,7 @@ def test_observation_outside_its_space_is_an_error(recipe: Recipes, how: str, wo
     env.close()
 
 
-def test_observation_is_cast_to_the_dtype_of_its_space(recipe: Recipes) -> None:
+def test_float64_observation_is_cast_to_the_dtype_of_its_space(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("wrong", how="range"))
     env.reset()
     assert env.step(0)[0].dtype == "float32"
@@ -170,8 +174,8 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_invalid_answer_is_refused(tmp_path: Path, recipe: Recipes, lie: bytes) -> None:
-    """In this test the environment itself writes an invalid answer to the connection."""
+def test_invalid_answer_of_a_worker_raises_a_worker_error(tmp_path: Path, recipe: Recipes, lie: bytes) -> None:
+    """The environment itself writes the invalid answer to the connection of the worker."""
     (tmp_path / "lie").write_bytes(lie)
     path = tmp_path / "liar.py"
     path.write_text(f"""
@@ -186,7 +190,7 @@ def make():
         WorkerEnv(recipe("make", of={"factory": f"{path}:make"}))
 
 
-def test_closing_a_worker_leaves_no_process_and_no_handle(recipe: Recipes) -> None:
+def test_closing_a_worker_env_ends_its_processes_and_closes_its_file_descriptors(recipe: Recipes) -> None:
     gc.collect()
     before = handles()
     env = WorkerEnv(recipe("parent"))
@@ -204,7 +208,7 @@ def test_closing_a_worker_leaves_no_process_and_no_handle(recipe: Recipes) -> No
     assert not handles() - before
 
 
-def test_worker_ends_when_its_environment_is_collected(recipe: Recipes) -> None:
+def test_worker_process_ends_when_its_worker_env_is_garbage_collected(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("parent"))
     pids = env.reset()[0].tolist()
     del env
@@ -213,8 +217,8 @@ def test_worker_ends_when_its_environment_is_collected(recipe: Recipes) -> None:
 
 
 @pytest.mark.parametrize("doing", ["nothing", "a step that hangs"])
-def test_worker_ends_with_its_parent(recipe: Recipes, doing: str) -> None:
-    """The parent is killed, so that it cannot clean up."""
+def test_worker_process_ends_when_its_parent_is_killed(recipe: Recipes, doing: str) -> None:
+    """The test kills the parent, so that the parent cannot end the worker itself."""
     step = "env.step(0)" if doing != "nothing" else "time.sleep(1000)"
     source = f"""
 import time
@@ -237,7 +241,7 @@ print(*env.reset()[0].tolist(), flush=True)
         os.kill(pids[1], signal.SIGKILL)
 
 
-def test_forked_copy_does_not_end_the_worker(recipe: Recipes) -> None:
+def test_closing_a_forked_copy_of_a_worker_env_does_not_end_the_worker(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("trouble", how="", when="never"))
     env.reset()
     copy = os.fork()
@@ -249,7 +253,7 @@ def test_forked_copy_does_not_end_the_worker(recipe: Recipes) -> None:
     env.close()
 
 
-def test_interrupted_step_ends_the_worker(recipe: Recipes) -> None:
+def test_keyboard_interrupt_during_a_step_ends_the_worker(recipe: Recipes) -> None:
     env = WorkerEnv(recipe("trouble", how="hang"))
     pid = env.reset()[1]["pid"]
     env.step(0)

@@ -1,4 +1,4 @@
-"""Descriptions of spaces: they survive a round trip, and invalid ones are refused."""
+"""Descriptions of spaces as JSON give an equal space again, and invalid descriptions are refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SPACES = st.recursive(
 
 
 def same(a: Any, b: Any) -> bool:
-    """Bitwise equality, with types."""
+    """Return whether both values are equal in type, dtype, shape and content."""
     if isinstance(a, dict):
         return list(a) == list(b) and all(same(a[k], b[k]) for k in a)
     if isinstance(a, tuple):
@@ -65,7 +65,7 @@ def same(a: Any, b: Any) -> bool:
 
 @settings(max_examples=150)
 @given(SPACES, SPACES, st.integers(0, 2**31))
-def test_space_and_values_are_transferred_unchanged(
+def test_spaces_and_values_are_transferred_unchanged_through_json_and_shared_memory(
     seen: spaces.Space[Any], done: spaces.Space[Any], seed: int
 ) -> None:
     described = [json.loads(json.dumps(describe(space))) for space in (seen, done)]
@@ -83,7 +83,7 @@ def test_space_and_values_are_transferred_unchanged(
         assert same(value, place.read(iter(json.loads(json.dumps(inline)))))
 
 
-def test_observation_is_a_copy_of_the_shared_memory() -> None:
+def test_observation_read_from_shared_memory_is_a_copy() -> None:
     place, _, size = layouts(describe(spaces.Box(0, 1, (2,))), describe(spaces.Discrete(2)))
     memory = bytearray(size)
     place.attach(memory)
@@ -126,7 +126,7 @@ BOX: dict[str, Any] = {"kind": "box", "dtype": "<f4", "shape": [2], "low": "AAAA
         {"kind": "dict", "parts": [["a"]]},
     ],
 )
-def test_invalid_description_is_refused(described: Any) -> None:
+def test_invalid_description_of_a_space_is_refused(described: Any) -> None:
     with pytest.raises(Unusable):
         build(described, LIMIT)
 
@@ -152,14 +152,14 @@ def test_large_space_is_refused_before_it_is_allocated(described: Any) -> None:
         tracemalloc.stop()
 
 
-def test_space_limit_can_be_raised() -> None:
+def test_space_that_exceeds_the_byte_limit_is_accepted_with_a_higher_limit() -> None:
     described = {**BOX, "shape": [2, 1000]}
     with pytest.raises(Unusable, match="its space holds 8,000 bytes"):
         build(described, 7_999)
     assert build(described, 8_000).shape == (2, 1000)
 
 
-def test_unsupported_space_is_named() -> None:
+def test_error_about_an_unsupported_space_names_the_space() -> None:
     with pytest.raises(Unusable, match=r"gymnasium.spaces.graph.Graph.*Valid: Dict"):
         describe(spaces.Tuple([spaces.Graph(spaces.Box(0, 1, (1,)), None)]))
     with pytest.raises(Unusable, match="key 3"):
@@ -167,7 +167,7 @@ def test_unsupported_space_is_named() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(Path(worker.__file__).parent.glob("*.py")), ids=lambda p: p.name)
-def test_worker_is_python_3_8_and_imports_only_numpy(path: Path) -> None:
+def test_worker_modules_are_valid_python_3_8_and_import_only_numpy(path: Path) -> None:
     tree = ast.parse(path.read_text(), feature_version=(3, 8))
     roots = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     roots |= {str(n.module).split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and not n.level}

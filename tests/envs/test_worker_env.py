@@ -1,4 +1,4 @@
-"""A WorkerEnv behaves as the environment that it runs."""
+"""A WorkerEnv behaves like the environment that its worker runs."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def env(recipe: Recipes) -> Iterator[Made]:
 
 
 @pytest.mark.filterwarnings("ignore:.*Box observation space m", "ignore:.*not having a spec")
-def test_worker_env_passes_the_checker_of_gymnasium(env: Made) -> None:
+def test_worker_env_passes_check_env_of_gymnasium(env: Made) -> None:
     check_env(env("everything", render_mode="rgb_array", text=False))
 
 
-def test_worker_env_has_the_trajectories_of_the_plain_environment(env: Made) -> None:
+def test_worker_env_returns_the_same_steps_as_the_environment_without_a_worker(env: Made) -> None:
     plain, worker = everything(), env("everything")
     assert worker.observation_space == plain.observation_space
     assert worker.action_space == plain.action_space
@@ -86,7 +86,7 @@ def test_worker_env_returns_rendered_frames(env: Made) -> None:
 
 
 @pytest.mark.parametrize(("truncated", "ends"), [(False, (True, False)), (True, (False, True))])
-def test_old_gym_environment_works(env: Made, truncated: bool, ends: tuple[bool, bool]) -> None:
+def test_worker_env_converts_an_environment_of_gym_0_21(env: Made, truncated: bool, ends: tuple[bool, bool]) -> None:
     worker = env("make", file="old_gym.py", limit=2, truncated=truncated)
     check = worker.observation_space
     assert isinstance(check, spaces.Dict)
@@ -111,7 +111,7 @@ def test_old_gym_environment_works(env: Made, truncated: bool, ends: tuple[bool,
         worker.reset(options={"a": 1})
 
 
-def test_invalid_action_is_refused_before_it_is_sent(env: Made) -> None:
+def test_worker_env_refuses_an_invalid_action_before_sending_it(env: Made) -> None:
     worker = env("trouble", how="none", when="never")
     worker.reset(seed=0)
     for action in (np.zeros(3), "left", 0.5):
@@ -121,7 +121,9 @@ def test_invalid_action_is_refused_before_it_is_sent(env: Made) -> None:
     assert worker.restarts == 0
 
 
-def test_worker_gets_only_the_variables_of_its_recipe(recipe: Recipes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_process_has_only_the_environment_variables_of_its_recipe(
+    recipe: Recipes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SECRET_KEY", "sk-secret")
     monkeypatch.setenv("NAMED", "1")
     of = {"environment": {"GIVEN": "x"}, "passed": ("PATH", "NAMED", "ABSENT"), "folder": "/", "paths": ("/a/b",)}
@@ -144,7 +146,7 @@ def test_worker_recipe_survives_pickling_and_rejects_bad_factories_and_arguments
         Recipe(factory="a:b", arguments={"f": print})  # type: ignore[dict-item]
 
 
-def test_spawned_processes_start_their_own_workers(recipe: Recipes) -> None:
+def test_each_process_of_an_async_vector_env_starts_its_own_worker(recipe: Recipes) -> None:
     made = [functools.partial(WorkerEnv, recipe("trouble", how="", when="never")) for _ in range(2)]
     several = gymnasium.vector.AsyncVectorEnv(made, context="spawn")
     _, info = several.reset(seed=4)
@@ -153,7 +155,7 @@ def test_spawned_processes_start_their_own_workers(recipe: Recipes) -> None:
     several.close()
 
 
-def test_factory_is_imported_from_the_paths_of_the_recipe(tmp_path: Path, recipe: Recipes) -> None:
+def test_worker_imports_its_factory_from_the_paths_of_the_recipe(tmp_path: Path, recipe: Recipes) -> None:
     (tmp_path / "faraway.py").write_text((Path(__file__).parent / "worlds.py").read_text())
     of = {"factory": "faraway:trouble", "paths": (str(tmp_path),), "folder": str(tmp_path)}
     env = WorkerEnv(recipe("x", of=of, how="", when="never"))

@@ -16,7 +16,7 @@ from rlgpt.envs.text import TextArray
 
 
 class Everything(gymnasium.Env[Any, Any]):
-    """Every kind of space. Observations depend on the seed and on all actions so far."""
+    """An environment with every kind of space. Observations depend on the seed, rewards on all actions so far."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 12}  # noqa: RUF012
 
@@ -131,8 +131,8 @@ class Wrong(Trouble):
 
 
 class Parent(gymnasium.Env[Any, Any]):
-    """An environment that starts a child process, which must end together with it. Both process IDs are
-    the observation.
+    """An environment that starts a child process, which must end together with the environment's process. The
+    observation is both process IDs.
     """
 
     observation_space = spaces.Box(0, 2**31, (2,), np.int64)

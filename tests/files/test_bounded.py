@@ -1,4 +1,4 @@
-"""JSON from a stranger: invalid or excessive input is refused with a message, at any size."""
+"""JSON from a folder made by others: invalid or too large input of any size raises an error with the reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Point(BaseModel):
 @pytest.mark.parametrize(
     "text", ['{"a": [1, -2.5, "x\\"[[[", null, true], "b": {}}', "[]", '"[[["', "1", "-9223372036854775808"]
 )
-def test_ordinary_json_is_read(text: str) -> None:
+def test_read_json_returns_valid_json(text: str) -> None:
     assert read_json(text, PLAIN, "file", RunError) == json.loads(text)
 
 
@@ -42,7 +42,7 @@ def test_ordinary_json_is_read(text: str) -> None:
         ("[" + "[]," * 3_000_000 + "[]]", "more than"),
     ],
 )
-def test_invalid_json_is_refused_with_a_reason(text: str, word: str) -> None:
+def test_read_json_refuses_invalid_or_too_large_json_with_a_reason(text: str, word: str) -> None:
     with pytest.raises(RunError, match=word) as caught:
         read_json(text, PLAIN, "run.json", RunError, "Restore it.")
     message = str(caught.value)
@@ -51,14 +51,14 @@ def test_invalid_json_is_refused_with_a_reason(text: str, word: str) -> None:
     assert len(message) < 500
 
 
-def test_error_about_an_invalid_value_names_its_place() -> None:
+def test_read_json_error_names_the_file_and_the_key_of_an_invalid_value() -> None:
     with pytest.raises(RunError, match=r"run.json does not hold a valid Point: x: "):
         read_json('{"x": "y"}', Point, "run.json", RunError)
 
 
 @pytest.mark.parametrize("piece", ['"', '\\"', '"\\', '\\\\"', '["', "[]"])
-def test_json_check_takes_linear_time(piece: str) -> None:
-    """With quadratic time this test would take hours."""
+def test_read_json_takes_linear_time_on_invalid_json(piece: str) -> None:
+    """If the time were quadratic in the length, this test would take hours."""
     began = time.process_time()
     with pytest.raises(RunError):
         read_json('{"x": ' + piece * 500_000, PLAIN, "file", RunError)

@@ -1,4 +1,4 @@
-"""Access to a folder: only regular files inside it are read and written."""
+"""``Folder`` reads and writes only regular files inside its folder."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ ACTIONS: dict[str, Callable[[Folder, str], object]] = {
 }
 
 
-def test_written_file_is_read_back(folder: Folder) -> None:
+def test_folder_writes_reads_appends_lists_and_removes_files(folder: Folder) -> None:
     assert folder.read_text("sub/file", limit=7) == "content"
     folder.write("new/deep/file", "text")
     assert (folder.path / "new" / "deep" / "file").read_text() == "text"
-    assert folder.names("new/deep") == ["file"], "no draft is left"
+    assert folder.names("new/deep") == ["file"], "no temporary file remains"
     with folder.open_in_place("new/log", append=True) as file:
         file.write(b"line\n")
     assert folder.exists("new/log")
@@ -57,7 +57,7 @@ def test_written_file_is_read_back(folder: Folder) -> None:
 
 @pytest.mark.parametrize("action", ["exists", "read", "in place"])
 @pytest.mark.parametrize("target", ["file", "missing"])
-def test_a_link_in_place_of_a_file_is_refused(folder: Folder, action: str, target: str) -> None:
+def test_folder_refuses_a_link_in_place_of_a_file(folder: Folder, action: str, target: str) -> None:
     (folder.path / "link").symlink_to(outside(folder) / target)
     with pytest.raises(RunError, match="link"):
         ACTIONS[action](folder, "link")
@@ -65,13 +65,13 @@ def test_a_link_in_place_of_a_file_is_refused(folder: Folder, action: str, targe
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_link_in_place_of_a_folder_is_refused(folder: Folder, action: str) -> None:
+def test_folder_refuses_a_link_in_place_of_a_subfolder(folder: Folder, action: str) -> None:
     (folder.path / "link").symlink_to(outside(folder))
     with pytest.raises(RunError, match="link"):
         ACTIONS[action](folder, "link/file")
 
 
-def test_a_written_file_replaces_a_link(folder: Folder) -> None:
+def test_folder_write_replaces_a_link_and_not_the_target_of_the_link(folder: Folder) -> None:
     (folder.path / "link").symlink_to(outside(folder) / "file")
     folder.write("link", "new")
     assert (folder.path / "link").read_text() == "new"
@@ -85,7 +85,7 @@ def test_a_written_file_replaces_a_link(folder: Folder) -> None:
     assert (outside(folder) / "file").read_text() == SECRET
 
 
-def test_file_with_a_second_name_is_read_but_not_changed(folder: Folder) -> None:
+def test_folder_reads_a_file_with_a_second_hard_link_but_refuses_to_change_it(folder: Folder) -> None:
     os.link(outside(folder) / "file", folder.path / "second")
     os.link(outside(folder) / "file", folder.path / "sub" / "second")
     assert folder.read_text("second", limit=100) == SECRET
@@ -96,7 +96,7 @@ def test_file_with_a_second_name_is_read_but_not_changed(folder: Folder) -> None
 
 
 @pytest.mark.parametrize("action", ["exists", "read", "in place"])
-def test_pipes_and_folders_are_not_read_as_files(folder: Folder, action: str) -> None:
+def test_folder_refuses_to_read_a_pipe_or_a_folder_as_a_file(folder: Folder, action: str) -> None:
     os.mkfifo(folder.path / "pipe")
     for name in ("pipe", "sub"):
         with pytest.raises(RunError, match="not a regular file"):
@@ -105,25 +105,25 @@ def test_pipes_and_folders_are_not_read_as_files(folder: Folder, action: str) ->
 
 @pytest.mark.parametrize("name", ["../outside/file", "/etc/passwd", "", "sub/../../outside/file", "a\0b", "sub//file"])
 @pytest.mark.parametrize("action", ["exists", "read", "in place"])
-def test_name_that_leads_out_of_the_folder_is_refused(folder: Folder, name: str, action: str) -> None:
+def test_folder_refuses_a_file_name_that_leads_out_of_it(folder: Folder, name: str, action: str) -> None:
     with pytest.raises(RunError, match="not the name of a file"):
         ACTIONS[action](folder, name)
 
 
-def test_a_large_file_is_not_read(folder: Folder) -> None:
+def test_folder_refuses_to_read_a_file_above_the_limit(folder: Folder) -> None:
     with (folder.path / "sparse").open("wb") as file:
         file.truncate(1 << 40)
     with pytest.raises(RunError, match="1,099,511,627,776 bytes; at most 1,000"):
         folder.read("sparse", limit=1000)
 
 
-def test_a_file_that_is_not_utf8_is_refused(folder: Folder) -> None:
+def test_folder_refuses_to_read_text_that_is_not_utf8(folder: Folder) -> None:
     (folder.path / "latin").write_bytes(b"\xff")
     with pytest.raises(RunError, match="UTF-8"):
         folder.read_text("latin", limit=10)
 
 
-def test_unwritable_folder_is_a_readable_error(folder: Folder) -> None:
+def test_folder_write_error_names_the_path_when_the_parent_is_a_file(folder: Folder) -> None:
     (folder.path / "file").write_text("")
     with pytest.raises(RunError, match="file/below"):
         folder.write("file/below", "text")

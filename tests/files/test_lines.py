@@ -1,4 +1,4 @@
-"""Append-only JSON lines: torn lines, damage, several writers."""
+"""Files of JSON lines to which processes only append: incomplete lines, damaged lines, several writers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def lines(tmp_path: Path) -> JsonLines[Point]:
     return JsonLines(Folder(tmp_path / "new", RunError), "log.jsonl", Point, "Delete the line.")
 
 
-def test_appended_lines_are_read_in_order(lines: JsonLines[Point]) -> None:
+def test_json_lines_are_read_in_the_order_of_appending(lines: JsonLines[Point]) -> None:
     assert lines.read() == []
     for x in range(3):
         lines.append(Point(x=x))
@@ -28,7 +28,7 @@ def test_appended_lines_are_read_in_order(lines: JsonLines[Point]) -> None:
 
 
 @pytest.mark.parametrize("torn", [b'{"x": 1', b"{", b"\xff" * 200_000, b"x" * 65_536])
-def test_incomplete_last_line_is_ignored_and_removed(lines: JsonLines[Point], torn: bytes) -> None:
+def test_json_lines_ignore_and_remove_an_incomplete_last_line(lines: JsonLines[Point], torn: bytes) -> None:
     path = lines.folder.path / lines.name
     for before in ([], [Point(x=0)]):
         for value in before:
@@ -40,7 +40,7 @@ def test_incomplete_last_line_is_ignored_and_removed(lines: JsonLines[Point], to
     assert lines.read() == [Point(x=0), Point(x=2)]
 
 
-def test_error_about_a_damaged_line_names_it(lines: JsonLines[Point]) -> None:
+def test_json_lines_error_names_the_number_of_a_damaged_line(lines: JsonLines[Point]) -> None:
     lines.append(Point(x=0))
     with (lines.folder.path / lines.name).open("a") as file:
         file.write('{"x": []}\n{"x": 1}\n')
@@ -48,7 +48,7 @@ def test_error_about_a_damaged_line_names_it(lines: JsonLines[Point]) -> None:
         lines.read()
 
 
-def test_several_writers_do_not_mix_their_lines(lines: JsonLines[Point]) -> None:
+def test_json_lines_of_several_threads_are_not_mixed(lines: JsonLines[Point]) -> None:
     def write(start: int) -> None:
         for x in range(start, start + 20):
             lines.append(Point(x=x))
@@ -61,7 +61,7 @@ def test_several_writers_do_not_mix_their_lines(lines: JsonLines[Point]) -> None
     assert sorted(point.x for point in lines.read()) == sorted(100 * n + x for n in range(4) for x in range(20))
 
 
-def test_a_link_is_not_appended_to(lines: JsonLines[Point], tmp_path: Path) -> None:
+def test_json_lines_refuse_to_read_or_append_through_a_link(lines: JsonLines[Point], tmp_path: Path) -> None:
     lines.folder.path.mkdir()
     (tmp_path / "private").write_text("private")
     (lines.folder.path / lines.name).symlink_to(tmp_path / "private")

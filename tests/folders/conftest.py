@@ -1,4 +1,6 @@
-"""Fixtures: a real run, made by replay through the command line, and a copy of it that counts as a stranger's run."""
+"""Fixtures: a real run, made by replay with the command line, and a copy of that run, which rlgpt treats as made by
+others.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def rlgpt_plugins():
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The user's folders: an installed grid plugin, and the state that says which runs are the user's own."""
+    """The user's folders: an installed grid plugin, and the state folder that lists the user's own runs."""
     home = tmp_path_factory.mktemp("home")
     info = home / "site" / "grid_plugin-0.1.dist-info"
     info.mkdir(parents=True)
@@ -43,13 +45,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def own_run(home: Path) -> Path:
-    """A finished run of this user."""
+    """The folder of a finished run of this user."""
     return make_run(home)
 
 
 @pytest.fixture
 def shared(own_run: Path, tmp_path: Path) -> Path:
-    """A copy of the run, for changes that a stranger could make."""
+    """A copy of the user's run, for changes that another person could make."""
     folder = tmp_path / "shared"
     shutil.copytree(own_run, folder)
     return folder
@@ -57,7 +59,7 @@ def shared(own_run: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def private(tmp_path: Path) -> Path:
-    """The user's private files."""
+    """A folder with the user's private files."""
     folder = tmp_path / "private"
     (folder / "deep").mkdir(parents=True)
     (folder / "id_rsa").write_text(CANARY)

@@ -1,4 +1,6 @@
-"""Makes a real run by replay, changes copies of it as a stranger could, and runs commands on them."""
+"""Functions that make a real run by replay, change copies of the run as another person could, and run commands on
+the copies.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from rlgpt.testing.llm import FakeLLM
 
 TASK = TASKS["grid/key"]
 CANARY = "canary-4711-private"
-"""A text in the user's private files. No command may write it anywhere."""
+"""A text in the user's private files. No command may write this text anywhere."""
 SETTINGS = {"budget": 300, "iterations": 1, "repairs": 0, "selection_episodes": 1, "report_episodes": 1, "traces": 1}
 WALK = """
 def run():
@@ -46,7 +48,7 @@ FUNCTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "nearer": ("reward", {"low": -12, "high": 0}, "def reward(view, memory):\n    return -view['far']\n"),
     "there": ("predicate", {}, "def done(view, memory):\n    return view['far'] == 0\n"),
 }
-"""Name -> kind, fields of the reply, source."""
+"""Name of a function -> its kind, fields of the reply, and source."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ class Outcome:
 
 
 def rlgpt(*arguments: str | Path) -> Outcome:
-    """Run a command in this process. An exception that the command line does not catch is raised here; a
-    user would see a traceback.
+    """Run a command in this process. An exception that the command line does not catch is raised here. A user would
+    see its traceback.
     """
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -76,7 +78,7 @@ def rlgpt(*arguments: str | Path) -> Outcome:
 
 
 def make_run(home: Path) -> Path:
-    """A finished run with code, late starts, a policy and a video, made by ``rlgpt train llm=replay``."""
+    """Make a finished run with code, late start states, a policy and a video by ``rlgpt train llm=replay``."""
     transcript = _record(home / "recorded")
     folder = home / "run"
     settings = [f"{name}={value}" for name, value in SETTINGS.items()]
@@ -94,7 +96,7 @@ def edit(folder: Path, name: str, change: Callable[[Any], Any]) -> None:
 
 
 def set_config(folder: Path, **settings: Any) -> None:
-    """Change settings in ``run.json``; ``llm__model`` stands for ``llm.model``."""
+    """Change settings in ``run.json``. The argument ``llm__model`` changes ``llm.model``."""
 
     def change(record: Any) -> None:
         for name, value in settings.items():
@@ -107,7 +109,7 @@ def set_config(folder: Path, **settings: Any) -> None:
 
 
 def unfinish(folder: Path) -> None:
-    """Delete the iteration, so that a resume has to ask the model and to train."""
+    """Delete the iteration, so that a resume sends requests to the model and trains."""
     for path in sorted((folder / "iterations").rglob("*"), reverse=True):
         path.unlink() if not path.is_dir() else path.rmdir()
     for name in ("report.json", "llm.jsonl", "steps.bin"):
@@ -115,7 +117,7 @@ def unfinish(folder: Path) -> None:
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """The content of a folder, without following links."""
+    """Return a checksum of each file in the folder, without following links."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():

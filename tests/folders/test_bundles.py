@@ -1,4 +1,4 @@
-"""A stranger's bundle: loaded as data, or refused with a message."""
+"""A bundle made by others is loaded as data, or refused with an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def bundle(own_run: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["bundle.json", "actions", "actions/to_row.py"])
 @pytest.mark.parametrize("kind", ["link", "pipe", "device", "folder"])
-def test_only_regular_files_are_read(bundle: Path, private: Path, name: str, kind: str) -> None:
+def test_load_bundle_refuses_links_pipes_devices_and_folders_in_place_of_files(
+    bundle: Path, private: Path, name: str, kind: str
+) -> None:
     path = bundle / name
     path.rename(private / "moved")
     if kind == "link":
@@ -46,7 +48,9 @@ def test_only_regular_files_are_read(bundle: Path, private: Path, name: str, kin
         ('"max_steps": 10', '"max_steps": 1e999', "max_steps"),
     ],
 )
-def test_invalid_manifest_is_refused(bundle: Path, old: str, new: str, word: str) -> None:
+def test_load_bundle_refuses_an_invalid_manifest_with_a_short_message(
+    bundle: Path, old: str, new: str, word: str
+) -> None:
     path = bundle / "bundle.json"
     text = path.read_text()
     assert old in text
@@ -56,7 +60,7 @@ def test_invalid_manifest_is_refused(bundle: Path, old: str, new: str, word: str
     assert len(str(caught.value)) < 1000
 
 
-def test_saving_a_bundle_refuses_a_link(bundle: Path, private: Path, tmp_path: Path) -> None:
+def test_save_bundle_refuses_a_link_as_target(bundle: Path, private: Path, tmp_path: Path) -> None:
     loaded = load_bundle(bundle)
     (tmp_path / "link").symlink_to(private / "deep")
     with pytest.raises(BundleError, match="link"):

@@ -1,4 +1,6 @@
-"""Changed copies of a real run: every command ends in success or in a message, and touches nothing outside."""
+"""On randomly changed copies of a real run, every command ends with success or a message and changes no file outside
+the folder.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,9 @@ OTHERS: tuple[Any, ...] = (None, True, [], {}, [[]], {"": {}}, [None] * 1000)
 
 
 def mutate(folder: Path, private: Path, rng: random.Random) -> str:
-    """Change one to three things.
+    """Make one to three random changes in a run's folder.
 
-    :returns: what was done, for messages.
+    :returns: a description of the changes, for messages.
     """
     return "; ".join(rng.choice(MUTATIONS)(folder, private, rng) for _ in range(rng.choice((1, 1, 1, 2, 3))))
 
@@ -129,7 +131,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _json(folder: Path, rng: random.Random) -> tuple[Path, Any]:
-    """A JSON file that holds an object, or the first line of a file of lines."""
+    """Choose a JSON file. Return its path and its object. For a file of JSON lines, the object is the first line."""
     known = [folder / name for name in ("run.json", "iterations/0/iteration.json", "bundle/bundle.json", "llm.jsonl")]
     paths = [*known, *(p for p in _files(folder) if p.suffix == ".json")]
     for path in rng.sample(paths, len(paths)):
@@ -204,8 +206,12 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_randomly_changed_run_does_no_harm(own_run: Path, tmp_path: Path, private: Path, block: int) -> None:
-    """A sample of the changes that the slow test plays: all are reported and loaded, some evaluated or resumed."""
+def test_commands_on_a_randomly_changed_run_read_and_change_no_private_file(
+    own_run: Path, tmp_path: Path, private: Path, block: int
+) -> None:
+    """The seeds of this test are a sample of the slow test's seeds. Each changed run is reported, and a few changed
+    runs are also evaluated or resumed.
+    """
     for seed in range(8 * block, 8 * block + 8):
         more = {0: (EVALUATE,), 4: (("resume",),)}.get(seed % 8, ())
         play(seed, own_run, tmp_path / str(seed), private, (("report",), *more))
@@ -213,12 +219,14 @@ def test_randomly_changed_run_does_no_harm(own_run: Path, tmp_path: Path, privat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(20))
-def test_two_hundred_changed_runs_do_no_harm(own_run: Path, tmp_path: Path, private: Path, block: int) -> None:
+def test_commands_on_two_hundred_changed_runs_read_and_change_no_private_file(
+    own_run: Path, tmp_path: Path, private: Path, block: int
+) -> None:
     for seed in range(10 * block, 10 * block + 10):
         play(seed, own_run, tmp_path / str(seed), private, (("report",), EVALUATE, ("resume",)))
 
 
-def test_the_changed_run_has_functions_and_late_starts(own_run: Path) -> None:
+def test_fixture_run_has_coded_functions_and_late_start_states(own_run: Path) -> None:
     assert {p.stem for p in (own_run / "bundle" / "functions").iterdir()} == {"geometry", "nearer", "there"}
     assert {p.parent.name for p in (own_run / "iterations" / "0" / "functions").rglob("*.json")} == {
         "geometry",

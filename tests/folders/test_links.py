@@ -1,4 +1,6 @@
-"""Links, pipes and devices in a run's folder: nothing outside the folder is read, written or waited for."""
+"""With links, pipes and devices in a run's folder, commands read and write nothing outside the folder and do not
+wait.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ FOLDERS = (
     "bundle",
 )
 QUICK = ("llm.jsonl", "steps.bin", ".lock", "videos/best.mp4", "iterations/0/train/policy.pt", "videos", "bundle")
-"""The cases that `make test` plays. `make test-full` plays all cases."""
+"""The cases that `make test` runs. `make test-full` runs all cases."""
 
 
 def names(of: tuple[str, ...], quick: tuple[str, ...] = QUICK) -> list[Any]:
@@ -59,7 +61,7 @@ def replace(path: Path) -> None:
 
 
 def play(folder: Path, private: Path) -> None:
-    """Check that each command ends with a message, and neither changes nor copies the private files."""
+    """Check that each command ends with status 0 or 2, and neither changes nor copies the private files."""
     before = checksums(private)
     for name, *rest in COMMANDS:
         done = rlgpt(name, folder, *rest)
@@ -72,28 +74,28 @@ def play(folder: Path, private: Path) -> None:
 
 
 @pytest.mark.parametrize("name", names(FILES))
-def test_link_to_a_file_in_a_run_is_not_followed(shared: Path, private: Path, name: str) -> None:
+def test_commands_do_not_follow_a_link_to_a_private_file(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to(private / "id_rsa")
     play(shared, private)
 
 
 @pytest.mark.parametrize("name", names(FILES, ("llm.jsonl", "iterations/0/train/lock")))
-def test_a_link_to_a_file_that_is_missing_creates_none(shared: Path, private: Path, name: str) -> None:
+def test_commands_create_no_file_through_a_link_to_a_missing_file(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to(private / "new")
     play(shared, private)
 
 
 @pytest.mark.parametrize("name", names(FOLDERS))
-def test_link_to_a_folder_in_a_run_is_not_followed(shared: Path, private: Path, name: str) -> None:
+def test_commands_do_not_follow_a_link_to_a_private_folder(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to(private / "deep")
     play(shared, private)
 
 
 @pytest.mark.parametrize("name", names(FOLDERS, ("iterations", "iterations/0/train")))
-def test_an_unfinished_run_writes_through_no_link(shared: Path, private: Path, name: str) -> None:
+def test_commands_on_an_unfinished_run_write_through_no_link(shared: Path, private: Path, name: str) -> None:
     unfinish(shared)
     replace(shared / name)
     (shared / name).symlink_to(private / "deep")
@@ -101,7 +103,7 @@ def test_an_unfinished_run_writes_through_no_link(shared: Path, private: Path, n
 
 
 @pytest.mark.parametrize("name", ["steps.bin", "llm.jsonl", ".lock", "iterations/0/train/lock"])
-def test_a_second_name_of_a_private_file_is_not_written(shared: Path, private: Path, name: str) -> None:
+def test_commands_do_not_write_to_a_hard_link_of_a_private_file(shared: Path, private: Path, name: str) -> None:
     unfinish(shared)
     replace(shared / name)
     os.link(private / "id_rsa", shared / name)
@@ -109,33 +111,33 @@ def test_a_second_name_of_a_private_file_is_not_written(shared: Path, private: P
 
 
 @pytest.mark.parametrize("name", names(FILES, ("run.json", "llm.jsonl", "videos/best.mp4")))
-def test_command_does_not_wait_for_a_pipe_in_a_run(shared: Path, private: Path, name: str) -> None:
+def test_commands_do_not_wait_for_a_pipe_in_a_run_folder(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     os.mkfifo(shared / name)
     play(shared, private)
 
 
 @pytest.mark.parametrize("name", names(("videos/best.mp4", "run.json", "llm.jsonl", "iterations/0/iteration.json")))
-def test_command_does_not_read_a_device_in_a_run(shared: Path, private: Path, name: str) -> None:
+def test_commands_do_not_read_a_device_through_a_link_in_a_run_folder(shared: Path, private: Path, name: str) -> None:
     replace(shared / name)
     (shared / name).symlink_to("/dev/zero")
     play(shared, private)
 
 
-def test_a_report_embeds_no_process_environment(shared: Path, private: Path) -> None:
+def test_report_does_not_embed_a_linked_process_environment_as_a_video(shared: Path, private: Path) -> None:
     (shared / "videos").mkdir(exist_ok=True)
     (shared / "videos" / "a.mp4").symlink_to("/proc/self/environ")
     play(shared, private)
-    assert (shared / "report.html").read_bytes().count(b"data:video/mp4") == 1, "the film of the run alone"
+    assert (shared / "report.html").read_bytes().count(b"data:video/mp4") == 1, "only the video of the run"
 
 
-def test_a_report_embeds_videos_only(shared: Path) -> None:
+def test_report_does_not_embed_a_file_that_is_not_a_video(shared: Path) -> None:
     (shared / "videos" / "notes.mp4").write_bytes(b"no video at all")
     assert rlgpt("report", shared).status == 0
     assert "bm8gdmlkZW8" not in (shared / "report.html").read_text()
 
 
-def test_a_sweeps_report_follows_no_link(shared: Path, private: Path, own_run: Path) -> None:
+def test_report_of_a_sweep_follows_no_link(shared: Path, private: Path, own_run: Path) -> None:
     sweep = shared.parent / "sweep"
     shutil.copytree(own_run, sweep / "0")
     (sweep / "1").symlink_to(private)

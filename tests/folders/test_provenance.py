@@ -1,5 +1,6 @@
-"""A run that was made elsewhere does not use the user's keys, import code or change limits without the user's
-approval."""
+"""A run folder made by others does not use the user's keys, import code or raise limits without the user's
+approval.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ KEY = "canary-9999-of-the-user"
 
 
 class _Server(http.server.ThreadingHTTPServer):
-    """A stranger's server: keeps every request."""
+    """A server of another person, which stores the headers of every request."""
 
     requests: list[str]
 
@@ -44,7 +45,7 @@ LIVE = {"kind": "live", "retries": 0, "budget": {"tokens": None, "dollars": None
 
 
 @pytest.mark.parametrize("command", ["resume", "evaluate"])
-def test_a_foreign_run_sends_no_key_to_the_address_that_it_names(
+def test_run_made_by_others_sends_no_api_key_to_the_server_that_it_names(
     shared: Path, server: _Server, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setenv("MY_SECRET", KEY)
@@ -63,7 +64,9 @@ def test_a_foreign_run_sends_no_key_to_the_address_that_it_names(
         assert address in done.err
 
 
-def test_command_line_replaces_the_model_of_a_foreign_run(shared: Path, server: _Server, home: Path) -> None:
+def test_command_line_replaces_the_language_model_of_a_run_made_by_others(
+    shared: Path, server: _Server, home: Path
+) -> None:
     unfinish(shared)
     set_config(shared, llm={**LIVE, "model": "openai/m", "api_base": f"http://127.0.0.1:{server.server_port}/v1"})
     transcript = home / "recorded" / "transcript.jsonl"
@@ -71,15 +74,15 @@ def test_command_line_replaces_the_model_of_a_foreign_run(shared: Path, server: 
     assert done.status == 0, done.err
     assert not server.requests
     again = rlgpt("resume", shared)
-    assert again.status == 0, "the user's word makes the run the user's own"
+    assert again.status == 0, "the user's approval makes the run the user's own"
 
 
-def test_run_of_this_user_is_resumed_without_approval(shared: Path) -> None:
+def test_resume_needs_no_approval_for_a_run_of_this_user(shared: Path) -> None:
     assert rlgpt("resume", shared).status == 0
 
 
 @pytest.mark.parametrize("words", [(), ("llm.retries=1",), ("report_episodes=2",)])
-def test_interpolation_in_a_foreign_run_is_not_resolved(
+def test_interpolation_of_environment_variables_in_a_run_made_by_others_is_not_resolved(
     shared: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("CANARY", KEY)
@@ -94,7 +97,7 @@ def test_interpolation_in_a_foreign_run_is_not_resolved(
 
 
 @pytest.mark.parametrize("command", ["resume", "evaluate"])
-def test_a_module_that_a_foreign_run_names_is_not_imported(
+def test_commands_do_not_import_the_trainer_module_of_a_run_made_by_others(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     (tmp_path / "planted_module.py").write_text("raise SystemExit(77)\n")
@@ -107,7 +110,7 @@ def test_a_module_that_a_foreign_run_names_is_not_imported(
 
 
 @pytest.mark.parametrize("command", ["resume", "evaluate"])
-def test_environment_named_by_a_foreign_run_is_not_imported(
+def test_commands_do_not_import_the_environment_module_of_a_run_made_by_others(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     (tmp_path / "planted_env.py").write_text("raise SystemExit(77)\n")
@@ -123,14 +126,14 @@ def test_environment_named_by_a_foreign_run_is_not_imported(
 @pytest.mark.parametrize(
     ("limit", "value"), [("budget", 10**12), ("iterations", 10**6), ("sandbox__turn_fuel", 10**15), ("repairs", 9999)]
 )
-def test_a_foreign_run_does_not_raise_the_users_limits(shared: Path, limit: str, value: int) -> None:
+def test_resume_refuses_a_run_made_by_others_that_raises_a_limit(shared: Path, limit: str, value: int) -> None:
     set_config(shared, **{limit: value})
     done = rlgpt("resume", shared)
     assert done.status == 2
     assert limit.replace("__", ".") in done.err
 
 
-def test_negative_token_count_in_a_foreign_run_is_refused(shared: Path) -> None:
+def test_resume_refuses_a_run_made_by_others_with_a_negative_token_count(shared: Path) -> None:
     path = shared / "llm.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[0]["reply"]["usage"]["prompt_tokens"] = -(10**9)

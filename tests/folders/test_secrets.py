@@ -1,4 +1,6 @@
-"""Keys are removed by their value, not by the name of their variable; escape sequences never reach the terminal."""
+"""API keys are removed from texts by their value, whatever the name of their variable. Escape sequences are removed
+from the output of commands.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,16 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_api_key_is_removed_from_output_by_its_value(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redact_removes_the_value_of_an_api_key_in_each_encoding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, VALUE)
     for text in (VALUE, json.dumps(VALUE), "abc%2F%22def%2Bghi%200123"):
         assert redact(f"failed for {text}!") in ("failed for [redacted]!", 'failed for "[redacted]"!')
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_files_of_a_run_contain_no_api_key(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_run_do_not_contain_the_value_of_an_api_key(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(name, VALUE)
     made = Run.create(tmp_path / "run", task="grid/key", seed=0, config={})
     made.update(status="failed", reason=f"the provider said {VALUE}")
@@ -46,7 +50,9 @@ def test_files_of_a_run_contain_no_api_key(name: str, tmp_path: Path, monkeypatc
             assert json.dumps(VALUE)[1:-1] not in path.read_text()
 
 
-def test_error_message_contains_no_api_key(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+def test_error_message_of_the_command_line_does_not_contain_an_api_key(
+    monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
     monkeypatch.setenv("MY_SECRET", VALUE)
     done = rlgpt("report", f"/nowhere/{VALUE}")
     assert done.status == 2
@@ -56,7 +62,7 @@ def test_error_message_contains_no_api_key(monkeypatch: pytest.MonkeyPatch, home
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 
 
-def test_escape_sequences_of_a_record_do_not_reach_the_terminal(shared: Path, own_run: Path) -> None:
+def test_output_of_report_contains_no_escape_sequences_of_a_run_record(shared: Path, own_run: Path) -> None:
     edit(shared, "run.json", lambda record: record["config"].update(traces=f"x{ESCAPES}y"))
     done = rlgpt("report", shared, own_run, "--out", shared / "both.html")
     assert done.status == 0
@@ -64,7 +70,7 @@ def test_escape_sequences_of_a_record_do_not_reach_the_terminal(shared: Path, ow
     assert not set(ESCAPES) & set(done.text) - set("]0;owned[2J31m")
 
 
-def test_escape_sequences_of_a_replayed_model_do_not_reach_the_terminal(shared: Path) -> None:
+def test_error_about_an_unknown_task_contains_no_escape_sequences_of_the_run_record(shared: Path) -> None:
     edit(shared, "run.json", lambda record: record.update(task=f"grid/key{ESCAPES}"))
     done = rlgpt("evaluate", shared)
     assert done.status == 2

@@ -1,4 +1,6 @@
-"""Values that no command of ours writes: each command ends in success or in a message that names the file."""
+"""Values in a run that no command of rlgpt writes: each command ends with success or with a message that names the
+file.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def put(folder: Path, name: str, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1))
 
 
-def test_setting_name_with_dollar_signs_is_drawn_as_text(shared: Path, own_run: Path) -> None:
+def test_report_shows_a_setting_with_dollar_signs_as_plain_text(shared: Path, own_run: Path) -> None:
     def change(record: Any) -> None:
         record["config"]["traces"] = r"$\frac{$"
 
@@ -32,7 +34,9 @@ def test_setting_name_with_dollar_signs_is_drawn_as_text(shared: Path, own_run: 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", [*NAMES, pytest.param("report.json", marks=pytest.mark.slow)])
-def test_an_integer_of_thousands_of_digits_is_refused(shared: Path, name: str, command: str) -> None:
+def test_commands_refuse_an_integer_of_thousands_of_digits_with_a_short_message(
+    shared: Path, name: str, command: str
+) -> None:
     put(shared, name, '"iteration": 0' if name == "report.json" else '"training": ', f'"x": {HUGE}, "training": ')
     done = rlgpt(COMMANDS[command][0], shared, *COMMANDS[command][1:])
     if done.status:
@@ -44,7 +48,7 @@ def test_an_integer_of_thousands_of_digits_is_refused(shared: Path, name: str, c
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", [*NAMES, pytest.param("report.json", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("depth", [pytest.param(300, marks=pytest.mark.slow), 100_000])
-def test_json_that_is_nested_deeply_is_refused(shared: Path, name: str, command: str, depth: int) -> None:
+def test_commands_refuse_deeply_nested_json(shared: Path, name: str, command: str, depth: int) -> None:
     path = shared / name
     path.write_text(path.read_text().replace("{", '{"x": ' + "[" * depth + "]" * depth + ",", 1))
     done = rlgpt(COMMANDS[command][0], shared, *COMMANDS[command][1:])
@@ -53,7 +57,7 @@ def test_json_that_is_nested_deeply_is_refused(shared: Path, name: str, command:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("best", [99, pytest.param(-5, marks=pytest.mark.slow), None])
-def test_best_iteration_is_recomputed_and_not_read_from_the_record(
+def test_commands_recompute_the_best_iteration_when_the_run_record_names_an_invalid_one(
     shared: Path, command: str, best: int | None
 ) -> None:
     (shared / "report.json").unlink()
@@ -63,7 +67,7 @@ def test_best_iteration_is_recomputed_and_not_read_from_the_record(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_iteration_in_the_wrong_place_is_refused(shared: Path, command: str) -> None:
+def test_commands_refuse_an_iteration_whose_index_differs_from_its_folder(shared: Path, command: str) -> None:
     edit(shared, "iterations/0/iteration.json", lambda iteration: iteration.update(index=7))
     done = rlgpt(COMMANDS[command][0], shared, *COMMANDS[command][1:])
     assert done.status == 2
@@ -71,7 +75,7 @@ def test_an_iteration_in_the_wrong_place_is_refused(shared: Path, command: str) 
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e308", "-1e308", "9223372036854775807"])
-def test_run_with_extreme_numbers_can_be_reported(shared: Path, value: str) -> None:
+def test_report_accepts_or_refuses_a_run_with_extreme_numbers_without_a_crash(shared: Path, value: str) -> None:
     path = shared / "iterations/0/iteration.json"
     iteration = json.loads(path.read_text())
     for point in iteration["training"]["curve"]:
@@ -81,7 +85,7 @@ def test_run_with_extreme_numbers_can_be_reported(shared: Path, value: str) -> N
     assert done.status in (0, 2)
 
 
-def test_json_with_a_repeated_key_is_refused(shared: Path) -> None:
+def test_report_refuses_a_run_record_with_a_repeated_json_key(shared: Path) -> None:
     put(shared, "run.json", '"seed":', '"seed": 5, "seed":')
     done = rlgpt("report", shared)
     assert done.status == 2

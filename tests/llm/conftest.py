@@ -1,4 +1,4 @@
-"""Fixtures for tests of language models: a provider on loopback, and no keys in the environment."""
+"""Fixtures for tests of language models: a provider on the loopback address, and no API keys in the environment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def warm() -> None:
-    """Import litellm and make its first call, which imports more modules. The tests have time limits below a second."""
+    """Import litellm and make its first call, which imports more modules. The first call is slow, and the tests have
+    time limits below one second.
+    """
     provider = Provider()
     key = RequestKey(task="kitchen/kettle", role="slow")
     messages = (Message(role="user", content="warm"),)

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible provider on loopback that fails in every way a provider can."""
+"""An OpenAI-compatible provider on the loopback address, with the failures that real providers show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ GOOD = '{"works": true}'
 
 @dataclass(frozen=True)
 class Canned:
-    """One answer. ``before`` runs before anything is sent; ``length`` overrides Content-Length."""
+    """One answer. ``hang`` is ``silent`` (send nothing), ``trickle`` (send spaces slowly) or empty. ``length``
+    overrides Content-Length.
+    """
 
     body: bytes
     status: int = 200
@@ -24,7 +26,7 @@ class Canned:
 
 
 def completion(content: str | None, *, finish: str = "stop", usage: bool = True, **message: Any) -> bytes:
-    """The body of a chat completion."""
+    """Return the body of a chat completion."""
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
     body: dict[str, Any] = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
     if usage:
@@ -69,7 +71,7 @@ FAULTS: dict[str, Canned] = {
 
 
 class Provider:
-    """The server. Each request gets the next answer of ``script``; after the last one it gets :data:`GOOD`."""
+    """The server. Each request gets the next answer of ``script``. After the last answer, requests get :data:`GOOD`."""
 
     def __init__(self) -> None:
         self.script: list[Canned | Callable[[dict[str, Any]], Canned]] = []
@@ -103,7 +105,7 @@ class Provider:
                 try:
                     self._send(answer(body) if callable(answer) else answer)
                 except OSError:
-                    self.close_connection = True  # The client closed the connection, as it should after a timeout.
+                    self.close_connection = True  # The client closed the connection, as expected after a timeout.
 
             def _send(self, answer: Canned) -> None:
                 if answer.hang == "silent":

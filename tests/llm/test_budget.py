@@ -1,4 +1,4 @@
-"""Budgets hold, also across resumes, and their messages say how to continue."""
+"""Budgets of the language model limit a run, also across resumes. Their messages say how to continue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def priced(prompt: int = 100, completion: int = 20, dollars: float | None = 0.00
         (LLMBudget(tokens=100, calls=9), 1, "in tokens"),
     ],
 )
-def test_a_budget_ends_the_run(budget: LLMBudget, calls: int, said: str) -> None:
+def test_spent_llm_budget_refuses_the_next_request_with_the_amounts(budget: LLMBudget, calls: int, said: str) -> None:
     llm = Budgeted(inner := priced(), budget)
     for n in range(calls):
         llm.complete(request(n))
@@ -46,21 +46,21 @@ def test_a_budget_ends_the_run(budget: LLMBudget, calls: int, said: str) -> None
     assert caught.value.exit_status == 3
 
 
-def test_no_request_is_refused_without_limits() -> None:
+def test_llm_budget_without_limits_refuses_no_request() -> None:
     llm = Budgeted(priced(dollars=None), LLMBudget())
     for n in range(20):
         llm.complete(request(n))
     assert llm.spending.calls == 20
 
 
-def test_prompt_that_exceeds_the_token_limit_is_not_sent() -> None:
+def test_prompt_that_exceeds_the_token_budget_is_not_sent() -> None:
     llm = Budgeted(inner := priced(), LLMBudget(tokens=500))
     with pytest.raises(BudgetExceeded, match="the next prompt takes about 1,004 tokens"):
         llm.complete(request(text="four" * 1000))
     assert inner.requests == []
 
 
-def test_budget_in_dollars_needs_known_prices() -> None:
+def test_dollar_budget_refuses_the_next_request_after_a_call_of_unknown_price() -> None:
     llm = Budgeted(inner := priced(dollars=None), LLMBudget(dollars=5))
     llm.complete(request(0))
     with pytest.raises(BudgetExceeded, match=r"price of 1 of the run's calls is unknown .*llm.price"):
@@ -68,11 +68,11 @@ def test_budget_in_dollars_needs_known_prices() -> None:
     assert len(inner.requests) == 1
 
 
-def test_resumed_run_continues_its_count_and_accepts_a_larger_budget(tmp_path: Path) -> None:
+def test_resumed_run_includes_earlier_calls_in_its_budget_and_accepts_a_larger_budget(tmp_path: Path) -> None:
     path = tmp_path / "llm.jsonl"
 
     def run(calls: int) -> tuple[int, bool]:
-        """The number of requests that reached the model, and whether the budget ended the run."""
+        """Return the number of requests that the model received, and whether the budget ended the run."""
         spent = Spending.of(read_exchanges(path))
         llm = Recorder(Budgeted(inner := priced(), LLMBudget(calls=calls), spent), path)
         try:
@@ -86,7 +86,7 @@ def test_resumed_run_continues_its_count_and_accepts_a_larger_budget(tmp_path: P
 
 
 @given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=20), st.integers(0, 3000))
-def test_tokens_overshoot_by_one_reply_at_most(sizes: list[tuple[int, int]], limit: int) -> None:
+def test_token_budget_is_exceeded_by_at_most_one_reply(sizes: list[tuple[int, int]], limit: int) -> None:
     usages = iter([Usage(prompt_tokens=p, completion_tokens=c) for p, c in sizes])
     llm = Budgeted(FakeLLM(lambda _: Reply(text="", model="m", usage=next(usages))), LLMBudget(tokens=limit))
     answered = [0]

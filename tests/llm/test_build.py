@@ -1,4 +1,4 @@
-"""From settings to a language model."""
+"""``build_llm`` makes a language model from settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def build(folder: Path, transcripts: tuple[Path, ...] = (), seed: int = 0, **set
     return build_llm(LLMSettings(**settings), context)
 
 
-def test_a_run_is_recorded_and_replayed(provider: Provider, request_: Request, tmp_path: Path) -> None:
+def test_build_llm_records_replies_that_another_run_can_replay(
+    provider: Provider, request_: Request, tmp_path: Path
+) -> None:
     provider.script = [say("hm"), say(GOOD)]
     live = build(tmp_path / "a", kind="record", model="openai/m", api_base=provider.url)
     assert ask(live, request_, Review).parsed.works
@@ -35,12 +37,14 @@ def test_a_run_is_recorded_and_replayed(provider: Provider, request_: Request, t
     assert live.spending.tokens == replay.spending.replayed_tokens == 200
 
 
-def test_live_model_keeps_no_transcript(provider: Provider, request_: Request, tmp_path: Path) -> None:
+def test_live_model_writes_no_recording(provider: Provider, request_: Request, tmp_path: Path) -> None:
     build(tmp_path, kind="live", model="openai/m", api_base=provider.url).complete(request_)
     assert [p.name for p in tmp_path.iterdir()] == ["llm.jsonl"]
 
 
-def test_models_of_roles_and_fallbacks_are_built(provider: Provider, request_: Request, tmp_path: Path) -> None:
+def test_build_llm_makes_the_models_of_roles_and_the_fallback_models(
+    provider: Provider, request_: Request, tmp_path: Path
+) -> None:
     provider.script = [error(404, "none")]
     llm = build(
         tmp_path,
@@ -57,7 +61,9 @@ def test_models_of_roles_and_fallbacks_are_built(provider: Provider, request_: R
     assert [(r["model"], r["temperature"]) for r in provider.requests] == [("r", 0.1), ("f", 0.5), ("m", 0.5)]
 
 
-def test_budgets_survive_a_resume(provider: Provider, request_: Request, tmp_path: Path) -> None:
+def test_resumed_run_counts_earlier_calls_in_its_llm_budget(
+    provider: Provider, request_: Request, tmp_path: Path
+) -> None:
     settings = {"kind": "live", "model": "openai/m", "api_base": provider.url, "budget": {"calls": 1}}
     build(tmp_path, **settings).complete(request_)
     again = build(tmp_path, **settings)
@@ -66,7 +72,9 @@ def test_budgets_survive_a_resume(provider: Provider, request_: Request, tmp_pat
         again.complete(request_.model_copy(update={"fingerprint": "g"}))
 
 
-def test_only_a_new_run_checks_the_keys_at_once(request_: Request, warm: None, tmp_path: Path) -> None:
+def test_build_llm_checks_api_keys_for_a_new_run_and_not_for_a_run_with_recorded_requests(
+    request_: Request, warm: None, tmp_path: Path
+) -> None:
     for settings in (
         {"model": "gpt-4o"},
         {"model": "ollama/m", "roles": {"critic": "gpt-4o"}},
@@ -85,24 +93,24 @@ def recorded(request: Request) -> str:
     return Exchange.of(request, Reply(text=GOOD, model="gpt-4o")).model_dump_json() + "\n"
 
 
-def test_llm_live_without_a_model_is_an_error(tmp_path: Path) -> None:
+def test_llm_kinds_live_and_record_without_a_model_raise_an_error(tmp_path: Path) -> None:
     for kind in ("live", "record"):
         with pytest.raises(ConfigError, match=r"need a model: llm\.model=PROVIDER/MODEL"):
             build(tmp_path, kind=kind)
 
 
-def test_a_model_without_a_kind_is_recorded() -> None:
+def test_llm_settings_with_a_model_and_without_a_kind_are_of_kind_record() -> None:
     assert LLMSettings().kind == "replay"
     assert LLMSettings(model="openai/m").kind == "record"
     assert LLMSettings(model="openai/m", kind="live").kind == "live"
 
 
-def test_error_about_a_missing_transcript_names_recorded_tasks(tmp_path: Path) -> None:
+def test_error_about_a_missing_recording_names_the_tasks_with_recordings(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match=r"'kitchen/kettle'; tasks that have some: kitchen/microwave. Record one"):
         build(tmp_path)
 
 
-def test_the_seed_or_a_setting_chooses_the_transcript(tmp_path: Path) -> None:
+def test_recording_is_chosen_by_the_setting_or_by_the_seed(tmp_path: Path) -> None:
     paths = tuple(tmp_path / f"kettle-{n}.jsonl" for n in range(3))
     for path in paths:
         path.touch()
@@ -117,7 +125,7 @@ def test_the_seed_or_a_setting_chooses_the_transcript(tmp_path: Path) -> None:
         choose("kettel-1", paths, 0)
 
 
-def test_unset_fields_of_a_role_are_inherited_within_a_provider() -> None:
+def test_model_settings_of_a_role_inherit_unset_fields_and_address_and_key_only_within_a_provider() -> None:
     settings = LLMSettings(
         model="openai/m", api_base="http://a", key_env="MY_KEY", temperature=0.3, price=(1, 2), extra={"seed": 1}
     )
@@ -145,7 +153,7 @@ def test_invalid_llm_settings_are_refused(wrong: dict[str, Any]) -> None:
         LLMSettings(**wrong)
 
 
-def test_every_setting_of_a_model_reaches_it() -> None:
+def test_model_settings_have_one_field_for_each_parameter_of_litellm_model() -> None:
     import inspect
 
     parameters = set(inspect.signature(LiteLLM).parameters) - {"sleep", "clock", "rng"}

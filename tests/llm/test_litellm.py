@@ -1,4 +1,6 @@
-"""The real litellm against a failing provider: some faults are retried, the others give a clear message."""
+"""The real litellm with a failing provider: requests are retried after temporary faults. Other faults give a clear
+message.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ KEY = "sk-verysecret0123456789"
 
 
 class Naps(list[float]):
-    """A sleep that only records its calls."""
+    """A replacement of ``time.sleep`` that records the durations in seconds and does not wait."""
 
     def __call__(self, seconds: float) -> None:
         self.append(seconds)
@@ -55,13 +57,15 @@ def test_litellm_model_completes_a_request(provider: Provider, request_: Request
     assert [m["content"] for m in sent["messages"]] == ["You judge.", "judge"]
 
 
-def test_only_settings_that_are_given_are_sent(provider: Provider, request_: Request) -> None:
+def test_litellm_model_sends_only_the_settings_that_are_given(provider: Provider, request_: Request) -> None:
     model(provider).complete(request_)
     assert provider.requests[0].keys() == {"model", "messages"}
 
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
-def test_request_succeeds_after_each_kind_of_fault(provider: Provider, request_: Request, fault: str) -> None:
+def test_litellm_request_succeeds_after_one_fault_of_each_kind(
+    provider: Provider, request_: Request, fault: str
+) -> None:
     provider.script = [FAULTS[fault]]
     llm = model(provider, timeout=0.4 if fault in ("timeout", "trickle") else 5.0)
     answer = ask(llm, request_, Review)
@@ -84,7 +88,7 @@ def test_request_succeeds_after_each_kind_of_fault(provider: Provider, request_:
         ("surrogate", "x: there is no such field"),
     ],
 )
-def test_next_request_describes_the_fault_of_the_last_reply(
+def test_next_request_describes_the_fault_of_the_previous_reply(
     provider: Provider, request_: Request, fault: str, message: str
 ) -> None:
     provider.script = [FAULTS[fault]]
@@ -110,7 +114,9 @@ TRANSPORT = (
 
 
 @pytest.mark.parametrize("fault", TRANSPORT)
-def test_permanent_transport_fault_is_a_readable_error(provider: Provider, request_: Request, fault: str) -> None:
+def test_litellm_model_raises_an_error_after_three_transport_faults(
+    provider: Provider, request_: Request, fault: str
+) -> None:
     naps = Naps()
     provider.script = [FAULTS[fault]] * 3
     with pytest.raises(LLMError, match=r"openai/m: .*after 3 tries") as caught:
@@ -120,7 +126,7 @@ def test_permanent_transport_fault_is_a_readable_error(provider: Provider, reque
     assert len(str(caught.value)) < 700
 
 
-def test_timeouts_and_refused_connections_are_named(provider: Provider, request_: Request) -> None:
+def test_litellm_error_names_a_timeout_or_a_refused_connection(provider: Provider, request_: Request) -> None:
     provider.script = [FAULTS["timeout"], FAULTS["trickle"]]
     with pytest.raises(LLMError, match=r"no answer within 0.3 s \(after 2 tries\). Raise llm.timeout"):
         model(provider, timeout=0.3, retries=1).complete(request_)
@@ -129,7 +135,7 @@ def test_timeouts_and_refused_connections_are_named(provider: Provider, request_
         model(url, retries=1).complete(request_)
 
 
-def test_pause_respects_retry_after(provider: Provider, request_: Request) -> None:
+def test_litellm_model_waits_as_long_as_retry_after_says(provider: Provider, request_: Request) -> None:
     naps = Naps()
     provider.script = [FAULTS["429"], FAULTS["429_date"], FAULTS["500"]]
     model(provider, sleep=naps, retries=3).complete(request_)
@@ -138,7 +144,7 @@ def test_pause_respects_retry_after(provider: Provider, request_: Request) -> No
     assert 2 <= naps[2] < 4
 
 
-def test_pauses_grow_and_are_bounded() -> None:
+def test_pauses_between_retries_grow_up_to_60_seconds() -> None:
     assert [pause(n, None, 1.0) for n in (1, 2, 3, 4)] == [1, 2, 4, 8]
     assert pause(1, None, 0.0) == 0.5
     assert pause(40, None, 1.0) == 60
@@ -146,7 +152,7 @@ def test_pauses_grow_and_are_bounded() -> None:
     assert pause(4, 1, 1.0) == 8
 
 
-def test_within_returns_results_and_raises_errors() -> None:
+def test_within_returns_the_result_and_raises_the_error_of_its_function() -> None:
     assert within(5, lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         within(5, lambda: 1 / 0)
@@ -162,7 +168,7 @@ def test_within_returns_results_and_raises_errors() -> None:
         (error(429, "You exceeded", "insufficient_quota"), LLMError, "no credit left"),
     ],
 )
-def test_permanent_faults_are_not_retried(
+def test_permanent_provider_errors_are_not_retried(
     provider: Provider, request_: Request, answer: Any, kind: type, said: str
 ) -> None:
     provider.script = [answer]
@@ -172,7 +178,7 @@ def test_permanent_faults_are_not_retried(
     assert KEY not in str(caught.value)
 
 
-def test_a_missing_key_is_named_before_anything_is_sent(request_: Request, warm: None) -> None:
+def test_error_names_the_variable_of_a_missing_api_key_before_a_request_is_sent(request_: Request, warm: None) -> None:
     for name, variable in (("gpt-4o", "OPENAI_API_KEY"), ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY")):
         with pytest.raises(ConfigError, match=f"{name} needs a key: set the environment variable {variable}") as caught:
             LiteLLM(name).check()
@@ -183,7 +189,9 @@ def test_a_missing_key_is_named_before_anything_is_sent(request_: Request, warm:
         LiteLLM("nonsense").check()
 
 
-def test_keys_come_from_the_environment(provider: Provider, request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_api_key_is_read_from_the_environment_variable(
+    provider: Provider, request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model(provider).complete(request_)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     model(provider).complete(request_)
@@ -193,8 +201,10 @@ def test_keys_come_from_the_environment(provider: Provider, request_: Request, m
 
 
 @pytest.mark.parametrize("name", ["MY_SETTING", "OPENAI", "HOME", ""])
-def test_key_env_must_be_a_variable_that_environments_do_not_get(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variable with another name would be inherited by every process that runs coded actions."""
+def test_key_env_must_name_a_variable_that_processes_of_environments_do_not_inherit(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes of environments do not inherit variables with names such as MY_KEY, and inherit all other variables."""
     monkeypatch.setenv(name or "UNNAMED", KEY)
     with pytest.raises(ConfigError, match=f"llm.key_env names {name!r}: processes that run environments would inherit"):
         LiteLLM("openai/m", key_env=name)
@@ -204,12 +214,12 @@ def test_key_env_must_be_a_variable_that_environments_do_not_get(name: str, monk
 
 
 @pytest.mark.parametrize("wrong", ["api_key", "timeout", "stream", "drop_params"])
-def test_extra_with_a_key_or_a_known_setting_is_refused(wrong: str) -> None:
+def test_setting_extra_refuses_an_api_key_or_the_name_of_a_known_setting(wrong: str) -> None:
     with pytest.raises(ConfigError, match=wrong):
         LiteLLM("openai/m", extra={wrong: "x"})
 
 
-def test_keys_stay_out_of_records_and_errors(
+def test_records_and_errors_of_a_model_contain_no_api_key(
     provider: Provider, request_: Request, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -225,7 +235,7 @@ def test_keys_stay_out_of_records_and_errors(
     assert not any(KEY in t or "plainlookingkey" in t for t in texts)
 
 
-def test_tokens_are_estimated_if_the_provider_reports_none(provider: Provider, request_: Request) -> None:
+def test_litellm_model_estimates_tokens_if_the_provider_reports_none(provider: Provider, request_: Request) -> None:
     provider.script = [FAULTS["no_usage"]]
     usage = model(provider, price=(1.0, 10.0)).complete(request_).usage
     assert usage.tokens_source == "estimated"
@@ -234,7 +244,7 @@ def test_tokens_are_estimated_if_the_provider_reports_none(provider: Provider, r
     assert usage.dollars == pytest.approx((13 * 1 + 4 * 10) / 1e6)
 
 
-def test_the_price_table_knows_the_common_models(provider: Provider, request_: Request) -> None:
+def test_price_table_contains_a_common_model(provider: Provider, request_: Request) -> None:
     usage = model(provider, model="openai/gpt-4o").complete(request_).usage
     assert usage.cost_source == "price_table"
     assert usage.dollars == pytest.approx(70 * 2.5e-6 + 30 * 10e-6)
@@ -252,7 +262,7 @@ def test_images_are_sent_only_to_models_with_vision(provider: Provider, request_
     assert blind == "look\n[1 images are left out: this model takes none]"
 
 
-def test_fallbacks_are_asked_in_order(provider: Provider, request_: Request) -> None:
+def test_fallback_models_get_the_request_in_order_after_a_failure(provider: Provider, request_: Request) -> None:
     down = model(closed_port(), retries=0)
     assert WithFallbacks(down, model(provider, model="openai/second")).complete(request_).model == "openai/second"
     with pytest.raises(LLMError, match=r"openai/m: connection refused.* Then openai/z: connection refused"):
@@ -261,13 +271,13 @@ def test_fallbacks_are_asked_in_order(provider: Provider, request_: Request) -> 
         WithFallbacks(LiteLLM("openai/m")).complete(request_)
 
 
-def test_each_role_has_its_model(provider: Provider, request_: Request) -> None:
+def test_requests_of_a_role_go_to_the_model_of_that_role(provider: Provider, request_: Request) -> None:
     llm = ByRole(model(provider), {"critic": model(provider, model="openai/wise", supports_vision=True)})
     assert llm.supports_vision
     critic = request_.model_copy(update={"key": request_.key.model_copy(update={"role": "critic"})})
     assert [llm.complete(r).model for r in (request_, critic)] == ["openai/m", "openai/wise"]
 
 
-def test_importing_rlgpt_llm_imports_no_litellm() -> None:
+def test_importing_rlgpt_llm_does_not_import_litellm() -> None:
     code = "import rlgpt.llm.build, rlgpt.llm.structured, sys; sys.exit(bool({'litellm', 'torch'} & {*sys.modules}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Recorded exchanges survive a crash, and no recorded request is sent again."""
+"""Recorded exchanges are not lost in a crash, and no recorded request is sent again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_recorded_exchange_contains_request_and_reply(tmp_path: Path, request_: 
     assert raw["time"].endswith("+00:00")
 
 
-def test_recorded_requests_are_not_sent_again(tmp_path: Path, request_: Request) -> None:
+def test_recorder_does_not_send_recorded_requests_again(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     first = FakeLLM(echo)
     replies = [Recorder(first, path).complete(numbered(request_, n)) for n in range(3)]
@@ -61,7 +61,7 @@ def test_recorded_requests_are_not_sent_again(tmp_path: Path, request_: Request)
     "change",
     [{"fingerprint": "g"}, {"messages": (Message(role="user", content="other"),)}],
 )
-def test_request_with_another_prompt_is_sent_again(
+def test_recorder_sends_a_request_with_a_changed_prompt(
     tmp_path: Path, request_: Request, change: dict[str, object]
 ) -> None:
     recorder = Recorder(llm := FakeLLM(echo), tmp_path / "llm.jsonl")
@@ -70,7 +70,7 @@ def test_request_with_another_prompt_is_sent_again(
     assert len(llm.requests) == 2
 
 
-def test_a_resumed_run_asks_again_after_unusable_replies(tmp_path: Path, request_: Request) -> None:
+def test_resumed_run_sends_a_request_again_after_unusable_replies(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     other = numbered(request_, 7)
     first = Recorder(FakeLLM(lambda r: "no JSON here"), path)
@@ -83,10 +83,10 @@ def test_a_resumed_run_asks_again_after_unusable_replies(tmp_path: Path, request
     assert ask(resumed, request_, Verdictless).parsed.works
     assert resumed.complete(other).text == "no JSON here"
     assert len(again.requests) == 1
-    assert len(read_exchanges(path)) == 4, "what was paid for stays on the bill"
+    assert len(read_exchanges(path)) == 4, "the cost of earlier replies is still counted"
 
 
-def test_a_failed_request_is_not_recorded(tmp_path: Path, request_: Request) -> None:
+def test_recorder_does_not_record_a_failed_request(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     recorder = Recorder(FakeLLM({"review": [LLMError("down"), "up"]}), path)
     with pytest.raises(LLMError):
@@ -97,7 +97,7 @@ def test_a_failed_request_is_not_recorded(tmp_path: Path, request_: Request) -> 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(cut=st.integers(min_value=0, max_value=10_000))
-def test_journal_cut_at_any_byte_is_repaired(tmp_path: Path, request_: Request, cut: int) -> None:
+def test_llm_journal_cut_at_any_byte_keeps_its_complete_lines(tmp_path: Path, request_: Request, cut: int) -> None:
     path = tmp_path / "llm.jsonl"
     path.unlink(missing_ok=True)
     recorder = Recorder(FakeLLM(echo), path)
@@ -115,7 +115,7 @@ def test_journal_cut_at_any_byte_is_repaired(tmp_path: Path, request_: Request, 
     assert [e.request.key.attempt for e in read_exchanges(path)] == [0, 1, 2]
 
 
-def test_error_about_a_corrupt_journal_line_names_it(tmp_path: Path, request_: Request) -> None:
+def test_llm_journal_error_names_the_number_of_a_corrupt_line(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     Recorder(FakeLLM(echo), path).complete(request_)
     path.write_text(path.read_text() + '{"time": 5}\n' + path.read_text())
@@ -123,7 +123,7 @@ def test_error_about_a_corrupt_journal_line_names_it(tmp_path: Path, request_: R
         Journal(path)
 
 
-def test_hostile_text_is_recorded(tmp_path: Path, request_: Request) -> None:
+def test_recorder_stores_control_characters_and_replaces_invalid_unicode(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     text = 'a\x00b\u2028\ud800"\\\n{'
     Recorder(FakeLLM(lambda _: Reply(text=text, model="m")), path).complete(request_)
@@ -131,7 +131,7 @@ def test_hostile_text_is_recorded(tmp_path: Path, request_: Request) -> None:
     assert exchange.reply.text == text.replace("\ud800", "?")
 
 
-def test_spending_counts_the_whole_run(tmp_path: Path, request_: Request) -> None:
+def test_recorder_counts_the_spending_of_earlier_processes_of_the_run(tmp_path: Path, request_: Request) -> None:
     path = tmp_path / "llm.jsonl"
     for n in range(3):
         Recorder(FakeLLM(echo), path).complete(numbered(request_, n))
@@ -151,14 +151,14 @@ def test_spending_counts_the_whole_run(tmp_path: Path, request_: Request) -> Non
         ("a short one: none", "a short one: none"),
     ],
 )
-def test_values_of_key_variables_are_removed_from_text(monkeypatch: pytest.MonkeyPatch, text: str, clean: str) -> None:
+def test_redact_removes_api_keys_and_keeps_other_text(monkeypatch: pytest.MonkeyPatch, text: str, clean: str) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hunter2hunter2")
     monkeypatch.setenv("EMPTY_API_KEY", "")
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     assert redact(text) == clean
 
 
-def test_spending_adds_up_from_every_kind_of_usage(request_: Request) -> None:
+def test_spending_counts_paid_estimated_and_replayed_usage_separately(request_: Request) -> None:
     usages = [
         Usage(prompt_tokens=10, completion_tokens=1, dollars=0.5, cost_source="price_table", seconds=2),
         Usage(prompt_tokens=20, completion_tokens=2, tokens_source="estimated"),

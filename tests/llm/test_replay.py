@@ -1,4 +1,4 @@
-"""A replay returns the recorded replies, reports changed prompts, and ends cleanly."""
+"""A replay returns the recorded replies, and raises an error for a changed prompt or after the last reply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlgpt.testing.llm import FakeLLM
 
 @pytest.fixture
 def recording(tmp_path: Path, request_: Request) -> Path:
-    """A transcript of two requests: the first took two asks, and the second differs only in its attempt."""
+    """A recording of two requests. The first request needed two replies. The second has another attempt number."""
     recorder = Recorder(FakeLLM({"review": ["bad", '{"works": true}', '{"works": false}']}), tmp_path / "llm.jsonl")
     ask(recorder, request_, Review)
     ask(recorder, attempt(request_, 1), Review)
@@ -30,7 +30,7 @@ def attempt(request: Request, n: int) -> Request:
     return request.model_copy(update={"key": request.key.model_copy(update={"attempt": n})})
 
 
-def test_recording_replays_with_its_failed_attempts(recording: Path, request_: Request) -> None:
+def test_replay_returns_the_unusable_replies_of_a_recording_too(recording: Path, request_: Request) -> None:
     header = Transcript.read(recording).header
     assert (header.task, header.model, header.note) == ("kitchen/kettle", "fake", "by hand")
     assert len(header.date) == 10
@@ -40,7 +40,9 @@ def test_recording_replays_with_its_failed_attempts(recording: Path, request_: R
     assert not ask(replay, attempt(request_, 1), Review).parsed.works
 
 
-def test_replayed_usage_is_marked_and_costs_nothing_now(recording: Path, request_: Request, tmp_path: Path) -> None:
+def test_replayed_usage_is_marked_as_recorded_and_not_counted_in_the_budget(
+    recording: Path, request_: Request, tmp_path: Path
+) -> None:
     recorder = Recorder(Budgeted(Replay(recording), LLMBudget(calls=1, dollars=0.0001)), tmp_path / "again.jsonl")
     replies = ask(recorder, request_, Review).replies
     assert replies[0].usage == Usage(
@@ -50,13 +52,15 @@ def test_replayed_usage_is_marked_and_costs_nothing_now(recording: Path, request
     assert (recorder.spending.replayed_calls, recorder.spending.replayed_tokens) == (2, 240)
 
 
-def test_a_replay_has_a_note_if_measured_numbers_differ_from_the_recording(recording: Path, request_: Request) -> None:
+def test_replayed_reply_has_a_note_when_measured_figures_differ_from_the_recording(
+    recording: Path, request_: Request
+) -> None:
     drifted = request_.model_copy(update={"measured": {"success": 0.8}})
     assert Replay(recording).complete(drifted).note == "written about success 0.35; this run measured 0.80"
     assert Replay(recording).complete(request_).note == ""
 
 
-def test_the_note_names_only_figures_that_differ() -> None:
+def test_note_of_a_replayed_reply_names_only_figures_that_differ() -> None:
     then = {"success": 0.35, "steps": 100, "same": 1.0, "gone": 3, "ended": "limit"}
     now = {"success": 0.8, "steps": 12345, "same": 1, "new": 4, "ended": "returned"}
     assert drift(then, now) == (
@@ -65,25 +69,27 @@ def test_the_note_names_only_figures_that_differ() -> None:
     )
 
 
-def test_error_about_a_changed_prompt_says_record_again(recording: Path, request_: Request) -> None:
+def test_replay_error_about_a_changed_prompt_advises_to_record_again(recording: Path, request_: Request) -> None:
     with pytest.raises(TranscriptError, match=r"stub changed since .*t.jsonl was recorded: review on .*llm=record"):
         Replay(recording).complete(request_.model_copy(update={"fingerprint": "other"}))
 
 
-def test_transcript_of_another_task_is_an_error_that_names_both_tasks(recording: Path, request_: Request) -> None:
+def test_replay_error_about_a_recording_of_another_task_names_both_tasks(recording: Path, request_: Request) -> None:
     key = request_.key.model_copy(update={"task": "kitchen/microwave"})
     with pytest.raises(TranscriptError, match=r"no transcript of task 'kitchen/microwave'.*\(of kitchen/kettle\)") as e:
         Replay(recording).complete(request_.model_copy(update={"key": key}))
     assert e.value.exit_status == 2
 
 
-def test_end_of_the_transcript_raises_transcript_ended(recording: Path, request_: Request) -> None:
+def test_replay_raises_transcript_ended_when_the_recording_has_no_reply(recording: Path, request_: Request) -> None:
     with pytest.raises(TranscriptEnded, match=r"no reply to review on 'lift' .*attempt 2") as caught:
         Replay(recording).complete(attempt(request_, 2))
     assert caught.value.exit_status == 3
 
 
-def test_two_tasks_may_be_replayed_together_but_not_one_twice(recording: Path, tmp_path: Path) -> None:
+def test_replay_accepts_recordings_of_two_tasks_and_refuses_two_recordings_of_one_task(
+    recording: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other.jsonl"
     other.write_text(recording.read_text().replace("kitchen/kettle", "kitchen/microwave"))
     assert set(Replay([recording, other]).paths) == {"kitchen/kettle", "kitchen/microwave"}
@@ -105,7 +111,9 @@ def test_two_tasks_may_be_replayed_together_but_not_one_twice(recording: Path, t
         (3, "", "line 3, does not hold a valid Entry"),
     ],
 )
-def test_error_about_a_corrupt_transcript_names_the_line(recording: Path, line: int, text: str, said: str) -> None:
+def test_replay_error_about_a_corrupt_recording_names_the_line(
+    recording: Path, line: int, text: str, said: str
+) -> None:
     lines = recording.read_text().splitlines()
     lines[line - 1] = text
     recording.write_text("\n".join(lines) + "\n")
@@ -113,13 +121,13 @@ def test_error_about_a_corrupt_transcript_names_the_line(recording: Path, line: 
         Replay(recording)
 
 
-def test_second_reply_to_a_request_is_an_error(recording: Path) -> None:
+def test_replay_refuses_a_recording_with_two_replies_to_one_request(recording: Path) -> None:
     recording.write_text(recording.read_text() + recording.read_text().splitlines()[1] + "\n")
     with pytest.raises(TranscriptError, match="line 5: a second reply to review on 'lift'"):
         Replay(recording)
 
 
-def test_missing_or_binary_transcript_is_an_error(tmp_path: Path) -> None:
+def test_replay_refuses_a_missing_or_binary_recording(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match="missing"):
         Replay(tmp_path / "none.jsonl")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
@@ -127,7 +135,7 @@ def test_missing_or_binary_transcript_is_an_error(tmp_path: Path) -> None:
         Replay(tmp_path / "binary")
 
 
-def test_the_newer_reply_to_a_key_is_exported(tmp_path: Path, request_: Request) -> None:
+def test_export_writes_the_newest_reply_to_each_request_key(tmp_path: Path, request_: Request) -> None:
     recorder = Recorder(FakeLLM({"review": ["old", "new"]}), tmp_path / "llm.jsonl")
     recorder.complete(request_)
     recorder.complete(request_.model_copy(update={"fingerprint": "newer"}))
@@ -136,6 +144,6 @@ def test_the_newer_reply_to_a_key_is_exported(tmp_path: Path, request_: Request)
     assert Transcript.read(tmp_path / "t.jsonl") == transcript
 
 
-def test_export_of_a_run_without_replies_is_an_error(tmp_path: Path) -> None:
+def test_export_of_a_run_without_replies_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match="holds no reply"):
         export(tmp_path / "llm.jsonl", tmp_path / "t.jsonl")

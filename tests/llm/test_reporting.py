@@ -1,4 +1,4 @@
-"""The reports about the cost of a language model that a user reads during a run."""
+"""The messages about the cost of the language model that a user reads during a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgpt.testing.llm import FakeLLM
 
 
 class Heard:
-    """Collects what is reported."""
+    """An observer that stores the reported messages and costs."""
 
     def __init__(self) -> None:
         self.messages: list[str] = []
@@ -34,7 +34,7 @@ def ask_twice(usage: Usage, request: Request, folder: Path) -> Heard:
     return heard
 
 
-def test_an_unknown_price_is_reported_once_with_what_to_do(request_: Request, tmp_path: Path) -> None:
+def test_unknown_model_price_is_reported_once_with_advice(request_: Request, tmp_path: Path) -> None:
     heard = ask_twice(Usage(prompt_tokens=10), request_, tmp_path)
     (line,) = heard.messages
     assert "price of openai/m is unknown" in line

@@ -1,4 +1,4 @@
-"""Structured replies: text around the value is ignored, and unusable values are asked for again."""
+"""Structured replies: text around the JSON value is ignored, and after an unusable value the request is sent again."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def reply(text: str, finish_reason: str = "stop") -> Reply:
         f'```python\nx = {{"works": false}}\n```\n{GOOD}',
     ],
 )
-def test_json_object_is_found_in_surrounding_text(text: str) -> None:
+def test_read_finds_the_valid_json_object_in_surrounding_text(text: str) -> None:
     assert read(reply(text), Review) == Review(works=True)
 
 
-def test_line_breaks_in_json_strings_are_accepted() -> None:
+def test_read_accepts_line_breaks_in_json_strings() -> None:
     parsed = read(reply('{"works": false, "findings": [{"problem": "two\nlines", "suggestion": ""}]}'), Review)
     assert parsed.findings[0].problem == "two\nlines"
 
@@ -74,7 +74,7 @@ def test_line_breaks_in_json_strings_are_accepted() -> None:
         ("x" * (REPLY_LIMIT + 1), "stop", "longer than 200,000"),
     ],
 )
-def test_unusable_replies_get_a_complaint(text: str, finish: str, complaint: str) -> None:
+def test_read_raises_an_error_with_the_fault_of_an_unusable_reply(text: str, finish: str, complaint: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         read(reply(text, finish), Review)
     assert complaint in str(caught.value)
@@ -84,7 +84,7 @@ def test_unusable_replies_get_a_complaint(text: str, finish: str, complaint: str
 @pytest.mark.parametrize(
     "text", ["{" * REPLY_LIMIT, '{"a":' * 40_000, "[{" * 100_000, "```\n" * 50_000, "`" * REPLY_LIMIT]
 )
-def test_hostile_reply_is_parsed_in_short_time(text: str) -> None:
+def test_deeply_nested_reply_of_maximal_length_is_parsed_without_a_result(text: str) -> None:
     assert find(text).objects == ()
 
 
@@ -95,13 +95,13 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_any_json_object_is_found_in_prose(value: object) -> None:
+def test_find_returns_any_json_object_in_prose(value: object) -> None:
     found = find(f"Well: {json.dumps({'value': value})} and so on.")
     assert found.objects == ({"value": value},)
 
 
 @given(st.text(max_size=300))
-def test_any_reply_text_is_parsed_or_refused(text: str) -> None:
+def test_read_parses_or_refuses_any_reply_text(text: str) -> None:
     try:
         read(reply(text), Review)
     except UnreadableError as fault:
@@ -126,21 +126,21 @@ def action(**changes: object) -> str:
         f'{{"name": "lift", "doc": "lifts", "max_steps": 5, "source": "\n```python\n{CODE}```\n"}}',
     ],
 )
-def test_code_comes_from_the_fenced_block(text: str) -> None:
+def test_read_takes_the_source_of_an_action_from_the_fenced_code_block(text: str) -> None:
     assert read(reply(text), CodedAction) == CodedAction(name="lift", doc="lifts", source=CODE, max_steps=5)
 
 
-def test_code_in_the_json_has_priority_over_a_code_block() -> None:
+def test_source_in_the_json_has_priority_over_a_code_block() -> None:
     parsed = read(reply(f"{action(source=CODE)}\n```python\nlift(dx=0.2)\n```"), CodedAction)
     assert parsed.source == CODE
 
 
-def test_unclosed_code_block_is_not_used_as_code() -> None:
+def test_read_refuses_an_unclosed_code_block() -> None:
     with pytest.raises(UnreadableError, match="python block is missing or broke off"):
         read(reply(f"{action()}\n```python\n{CODE}"), CodedAction)
 
 
-def test_unusable_reply_is_sent_back_with_its_faults() -> None:
+def test_ask_sends_an_unusable_reply_back_with_its_faults() -> None:
     llm = FakeLLM({"review": ["nothing", '{"works": 7.5}', GOOD]})
     answer = ask(llm, REQUEST, Review)
     assert answer.parsed == Review(works=True)
@@ -154,7 +154,7 @@ def test_unusable_reply_is_sent_back_with_its_faults() -> None:
     assert "works" in last[4].content
 
 
-def test_accept_function_may_refuse_a_parsed_reply() -> None:
+def test_ask_sends_the_request_again_when_the_accept_function_refuses_a_reply() -> None:
     llm = FakeLLM({"review": ['{"works": false}', GOOD]})
 
     def accept(review: Review) -> bool:
@@ -167,7 +167,7 @@ def test_accept_function_may_refuse_a_parsed_reply() -> None:
     assert "- unknown primitive 'fly'" in llm.requests[1].messages[-1].content
 
 
-def test_error_after_the_last_try_names_the_fault() -> None:
+def test_ask_error_after_the_last_try_names_the_request_and_the_fault() -> None:
     llm = FakeLLM({"review": ["", "I cannot do that.", '{"works": "no idea"}', GOOD]})
     with pytest.raises(
         LLMError, match=r"review on 'lift', iteration 2.* 3 tries.*works: Input should be a valid boolean"
@@ -177,20 +177,20 @@ def test_error_after_the_last_try_names_the_fault() -> None:
     assert llm.requests[1].messages[1].content == "(empty)"
 
 
-def test_reply_of_a_megabyte_is_refused_and_not_sent_back() -> None:
+def test_ask_does_not_send_back_a_reply_of_a_megabyte() -> None:
     llm = FakeLLM({"review": ["y" * 1_000_000, GOOD]})
     assert ask(llm, REQUEST, Review).parsed.works
     assert sum(len(m.content) for m in llm.requests[1].messages) < 25_000
 
 
-def test_retries_count_from_the_ask_of_the_request() -> None:
+def test_ask_numbers_its_retries_from_the_ask_number_of_the_request() -> None:
     llm = FakeLLM({"review": ["", GOOD]})
     ask(llm, REQUEST.model_copy(update={"key": REQUEST.key.model_copy(update={"ask": 3})}), Review)
     assert [k.ask for k in llm.keys] == [3, 4]
 
 
 @pytest.mark.parametrize("schema", [SubAction, CodedAction, Critique, Review, RLSetup])
-def test_the_example_in_the_instructions_is_read_by_the_reader(schema: type) -> None:
+def test_example_in_the_format_instructions_is_a_valid_reply(schema: type) -> None:
     text = format_instructions(schema)
     assert text == format_instructions(schema)
     assert len(text) < 3000
@@ -200,6 +200,6 @@ def test_the_example_in_the_instructions_is_read_by_the_reader(schema: type) -> 
         pytest.fail(f"{fault}\n{text}")
 
 
-def test_format_instructions_match_their_documented_example() -> None:
+def test_doctest_examples_of_the_format_instructions_pass() -> None:
     failed, tried = doctest.testmod(instructions)
     assert (failed, tried) == (0, 2)

@@ -1,4 +1,4 @@
-"""Puts this folder on the import path: the tests import ``story``, which is also a script."""
+"""Add this folder to the import path, because the tests import ``story``, which is also a script."""
 
 import sys
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""A whole run on the grid world with a scripted language model. As a script: a run that can be killed at any moment.
+"""A whole run on the grid world with a scripted language model. Tests can start this file as a script and kill it.
 
     python story.py FOLDER TRAINER CALLS STEPS [FAULT AT]
 
-Each request that reaches the model is appended to the file CALLS; each primitive step, except those of the report, adds
-a byte to the file STEPS. Before step number AT the environment raises, or kills its process.
+Each request to the model adds a line to the file CALLS. Each primitive step, except the steps of the report, adds a
+byte to the file STEPS. Before step number AT the environment raises an error, or kills its process.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SETTINGS = LoopSettings(
     report_episodes=6,
     target_success=1.0,
 )
-# The trainer hardly learns, so that no selection ends the run before its last iteration.
+# The learning rate is almost zero, so the policy does not solve the task, and the run does not end early.
 HYPERPARAMETERS = Hyperparameters(
     num_envs=2, num_steps=16, minibatch_size=32, update_epochs=2, hidden=(16,), learning_rate=1e-6
 )
@@ -98,7 +98,9 @@ def tallied_grid(steps: Path, fault: str, at: int, task: Task) -> TalliedGrid:
 
 
 def reply(request: Request) -> str:
-    """Scripted replies: the first version of ``to_row`` divides by zero, and the plan alone never solves the task."""
+    """Return a scripted reply. The first version of ``to_row`` divides by zero, and code alone never solves the
+    task.
+    """
     key = request.key
     if key.role == "slow":
         parts = [("to_row", "code", "walk to the row of the key"), ("search", "rl", "find it in its row")]
@@ -140,13 +142,15 @@ FUNCTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "nearer": ("reward", {"low": -12, "high": 0}, "def reward(view, memory):\n    return -view['far']\n"),
     "there": ("predicate", {}, "def done(view, memory):\n    return view['far'] == 0\n"),
 }
-"""Name -> kind, fields of the reply, source."""
+"""Name of a function -> its kind, fields of the reply, and source."""
 BROKEN_FUNCTION = "def {entry}(view, memory):\n    return 1 / 0\n"
 ENTRIES = {"feature": "features", "reward": "reward", "predicate": "done"}
 
 
 def reply_with_functions(request: Request) -> str:
-    """As :func:`reply`, with a feature, a reward term and a predicate; the first version of each divides by zero."""
+    """Return a reply like :func:`reply`, with a feature, a reward term and a predicate in addition. The first version
+    of each of these functions divides by zero.
+    """
     key, told = request.key, json.loads(reply(request)) if request.key.role in ("slow", "setup") else {}
     if key.role == "slow":
         told["functions"] = [
@@ -168,7 +172,7 @@ def reply_with_functions(request: Request) -> str:
 def context(
     folder: Path, trainer: Trainer, llm: Any = None, *, kind: str = "slow_fast_critic", **more: Any
 ) -> LoopContext:
-    """Start the run in ``folder``, or resume it."""
+    """Return the context that starts or resumes the run in ``folder``."""
     run_ = Run.open(folder) if (folder / "run.json").exists() else Run.create(folder, task=TASK.id, seed=0, config={})
     tally = (more.pop("steps", folder / "env_steps"), more.pop("fault", "raise"), more.pop("at", NEVER))
     plugin = TalliedGrid(*tally)

@@ -1,4 +1,6 @@
-"""How a budget is divided: a share for judging, the rest for training; too small a rest is not spent on training."""
+"""Division of a budget: a share of the steps is for judging (evaluation of code and policy), the other steps are for
+training. If too few steps are available, no policy is trained.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ BUDGETS = st.integers(1, 10**6)
 
 
 @given(BUDGETS, st.integers(1, 20_000), st.integers(1, 5), st.sampled_from(["slow_fast_critic", "rl_only"]))
-def test_training_and_judging_fit_into_the_budget(budget: int, horizon: int, iterations: int, kind: str) -> None:
+def test_steps_for_training_and_judging_are_at_most_the_budget(
+    budget: int, horizon: int, iterations: int, kind: str
+) -> None:
     found = allotment(horizon, kind, budget=budget, iterations=iterations)
     with_code = kind != "rl_only"
     share = found.judging((), Steps())
@@ -59,7 +63,7 @@ def test_training_and_judging_fit_into_the_budget(budget: int, horizon: int, ite
 
 
 @given(BUDGETS, st.integers(0, 10**5), st.integers(0, 10**5))
-def test_training_gets_only_steps_that_are_not_spent(budget: int, rehearsal: int, judged: int) -> None:
+def test_training_gets_only_steps_that_are_not_spent_yet(budget: int, rehearsal: int, judged: int) -> None:
     found, here = allotment(300, budget=budget), Steps(rehearsal=rehearsal, code=judged)
     training = found.training((), here, with_code=True, modes=2, last=True)
     assert training == 1 or training + here.total <= budget
@@ -75,8 +79,12 @@ def test_run_without_learning_may_spend_the_whole_budget_on_judging() -> None:
     ("steps", "decisions", "last", "enough"),
     [(40_000, 2000, False, True), (39_000, 1950, False, False), (4_000, 200, True, True), (3_900, 195, True, False)],
 )
-def test_training_needs_a_minimal_number_of_decisions(steps: int, decisions: int, last: bool, enough: bool) -> None:
-    """The code takes 20 steps for a decision. After the last iteration no step has another use."""
+def test_allotment_enough_requires_a_minimal_number_of_decisions_for_training(
+    steps: int, decisions: int, last: bool, enough: bool
+) -> None:
+    """The code takes 20 steps per decision. In the last iteration fewer decisions are enough, because no later
+    iteration can use the steps.
+    """
     assert allotment(1000).enough(steps, code(400, 20), setup(), (), last=last) == (enough, decisions)
 
 
@@ -98,19 +106,21 @@ def past(every: int | None, steps: int, decisions: int) -> Iteration:
     )
 
 
-def test_decisions_during_coded_actions_are_counted() -> None:
-    """Code decides every 20 steps; a policy that may decide every 5 steps has at least four times as many decisions."""
+def test_estimated_number_of_decisions_depends_on_interrupt_every_and_earlier_trainings() -> None:
+    """The code has a decision every 20 steps. A policy with interrupt_every=5 has about four times as many
+    decisions.
+    """
     of = allotment(1000).decisions
     assert of(10_000, (), setup(), code(400, 20)) == 500
     assert of(10_000, (), setup(5), code(400, 20)) == 2000
-    assert of(10_000, (), setup(50), code(400, 20)) == 500, "code ends sooner by itself"
-    assert of(10_000, (), setup(5)) is None, "nothing was played yet"
-    assert of(10_000, (past(5, 1000, 300),), setup(5)) == 3000, "a training that decided as often says more"
-    assert of(10_000, (past(5, 1000, 300),), setup()) == 500, "one that decided more often does not"
+    assert of(10_000, (), setup(50), code(400, 20)) == 500, "the coded actions end before 50 steps"
+    assert of(10_000, (), setup(5)) is None, "there is no evaluation or training to estimate from"
+    assert of(10_000, (past(5, 1000, 300),), setup(5)) == 3000, "a training with the same interrupt_every has priority"
+    assert of(10_000, (past(5, 1000, 300),), setup()) == 500, "a training with more frequent decisions is not used"
     assert of(10_000, (past(None, 1000, 100),), setup(4)) == 2500
 
 
-def test_small_budget_reduces_number_and_length_of_episodes_with_a_note() -> None:
+def test_small_budget_reduces_number_and_length_of_selection_episodes_with_a_note() -> None:
     enough = allotment(1000, budget=80_000, iterations=1)
     assert (enough.note(), enough.limit) == ("", 1000)
     fewer = allotment(1000, budget=40_000, iterations=1)

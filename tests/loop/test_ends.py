@@ -1,4 +1,6 @@
-"""Runs that end early: the language model stops, a stage fails, another process holds the folder, a file is corrupt."""
+"""Runs that end early: the language model stops, a stage fails, another process has the lock of the folder, or a file
+is corrupt.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from story import BROKEN, SETTINGS, WALK, context, reply
 
 
 @pytest.mark.parametrize("stop", [BudgetExceeded("12 calls are spent"), TranscriptEnded("no further reply")])
-def test_end_of_llm_budget_or_transcript_keeps_the_best_iteration(tmp_path: Path, stop: Exception) -> None:
+def test_run_keeps_its_best_iteration_when_the_llm_budget_or_the_recording_ends(
+    tmp_path: Path, stop: Exception
+) -> None:
     def stops_in_iteration_1(request: Request) -> str:
         if request.key.iteration == 1:
             raise stop
@@ -32,8 +36,10 @@ def test_end_of_llm_budget_or_transcript_keeps_the_best_iteration(tmp_path: Path
     assert Run.open(tmp_path).record.status == "finished"
 
 
-def test_replay_continues_without_unrecorded_repairs_and_reviews(tmp_path: Path) -> None:
-    """Without a recorded repair the last attempt is kept; without a recorded review it is accepted."""
+def test_run_continues_when_the_recording_lacks_a_repair_or_a_review(tmp_path: Path) -> None:
+    """If the recording lacks the repair, the last attempt is the final one. If the recording lacks the review, the
+    attempt is accepted.
+    """
 
     def unrecorded(request: Request) -> str:
         if request.key.role == "review" or request.key.attempt == 1:
@@ -50,13 +56,13 @@ def test_replay_continues_without_unrecorded_repairs_and_reviews(tmp_path: Path)
     assert [a.name for a in second.actions] == ["to_row"]
 
 
-def test_end_of_llm_budget_before_the_first_plan_leaves_a_resumable_run(tmp_path: Path) -> None:
+def test_run_is_marked_as_stopped_when_the_llm_budget_ends_before_the_first_plan(tmp_path: Path) -> None:
     result = run(context(tmp_path, PPO(), FakeLLM({"slow": BudgetExceeded("none left")})))
     assert result.report is None
     assert Run.open(tmp_path).record.status == "stopped"
 
 
-def test_failed_run_records_its_cause(tmp_path: Path) -> None:
+def test_failed_run_records_the_error_that_ended_it(tmp_path: Path) -> None:
     class Broken(PPO):
         def train(self, *_: object, **__: object) -> None:  # type: ignore[override]
             raise RuntimeError("the learner is on fire")
@@ -67,13 +73,13 @@ def test_failed_run_records_its_cause(tmp_path: Path) -> None:
     assert (record.status, record.reason) == ("failed", "RuntimeError: the learner is on fire")
 
 
-def test_second_process_on_a_run_is_refused(tmp_path: Path) -> None:
+def test_run_refuses_to_start_while_another_process_has_its_lock(tmp_path: Path) -> None:
     ctx = context(tmp_path, PPO())
     with ctx.run.lock(), pytest.raises(RunError, match="another process"):
         run(ctx)
 
 
-def test_corrupt_stage_file_is_named_with_advice(tmp_path: Path) -> None:
+def test_error_about_a_corrupt_stage_file_names_the_file_and_gives_advice(tmp_path: Path) -> None:
     settings = SETTINGS.model_copy(update={"iterations": 1})
     run(context(tmp_path, PPO(), settings=settings))
     (tmp_path / "report.json").unlink()

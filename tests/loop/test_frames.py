@@ -1,4 +1,4 @@
-"""Frames for a critic with vision."""
+"""Frames (images of an episode) for a critic whose language model accepts images."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def shade(url: str) -> int:
 
 
 @pytest.mark.parametrize("length", [1, 5, COUNT, 17, 200])
-def test_frames_are_spread_over_the_first_episode(length: int) -> None:
+def test_frames_for_the_critic_are_spread_over_the_first_episode(length: int) -> None:
     frames = Frames()
     for i in range(length):
         frames.add(np.full((8, 8, 3), i, np.uint8), "start" if i == 0 else "go")
@@ -46,7 +46,7 @@ def test_missing_renderer_gives_no_frames_and_a_reason() -> None:
 
 
 @pytest.mark.parametrize("supports_vision", [True, False])
-def test_critic_receives_frames_only_with_vision(tmp_path: Path, supports_vision: bool) -> None:
+def test_critic_receives_frames_only_when_its_model_supports_vision(tmp_path: Path, supports_vision: bool) -> None:
     llm = FakeLLM(reply, supports_vision=supports_vision)
     run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"budget": 1500})))
     critics = [r for r in llm.requests if r.key.role == "critic"]
@@ -59,7 +59,9 @@ def reviews(llm: FakeLLM) -> list[Request]:
 
 
 @pytest.mark.parametrize("evidence", ["text", "frames", "both"])
-def test_reviews_are_of_the_evidence_that_is_chosen(tmp_path: Path, evidence: str) -> None:
+def test_review_request_contains_text_frames_or_both_as_the_setting_evidence_says(
+    tmp_path: Path, evidence: str
+) -> None:
     llm = FakeLLM(reply, supports_vision=True)
     settings = SETTINGS.model_copy(update={"budget": 1500, "iterations": 1, "evidence": evidence})
     result = run(context(tmp_path / "seen", PPO(), llm, settings=settings, kind="code_only"))
@@ -71,7 +73,7 @@ def test_reviews_are_of_the_evidence_that_is_chosen(tmp_path: Path, evidence: st
     assert ("Episode with seed" in message.content) == (evidence != "frames")
     assert ("before the call; 2 after go" in message.content) == (evidence != "text")
     pictures = {url for m in asked.messages for url in m.images}
-    assert len(pictures) == len(message.images), "each moment looks different"
+    assert len(pictures) == len(message.images), "no two frames are equal"
     blind = FakeLLM(reply)
     unseen = (
         run(context(tmp_path / "blind", PPO(), blind, settings=settings, kind="code_only"))
@@ -82,11 +84,11 @@ def test_reviews_are_of_the_evidence_that_is_chosen(tmp_path: Path, evidence: st
     assert not told.messages[-1].images
     assert "Episode with seed" in told.messages[-1].content
     again = 0 if evidence == "text" else rehearsal.trace.primitive_steps
-    assert rehearsal.steps == unseen.steps + again, "playing it again is paid for"
+    assert rehearsal.steps == unseen.steps + again, "the steps of the second episode, for frames, are counted"
     assert (told.fingerprint == asked.fingerprint) == (evidence == "text")
 
 
-def test_a_replay_asks_as_the_recorded_run_did_even_where_nothing_renders(
+def test_replay_returns_the_recorded_review_of_frames_when_the_environment_cannot_render(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = SETTINGS.model_copy(update={"budget": 1500, "iterations": 1, "evidence": "both"})

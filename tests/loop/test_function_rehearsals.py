@@ -1,4 +1,6 @@
-"""The rehearsal of functions: episodes are played once, and each function is asked about every moment of them."""
+"""The rehearsal of functions: episodes are played once, and each function is called on the view at each of their
+steps.
+"""
 
 from __future__ import annotations
 
@@ -54,16 +56,16 @@ def feature(line: str, *outputs: Output) -> CodedFeatures:
     )
 
 
-def test_code_plays_all_episodes_but_the_last(played: Played) -> None:
+def test_coded_actions_play_all_rehearsal_episodes_except_the_last(played: Played) -> None:
     assert [(e.seed, e.by_code, e.success) for e in played.episodes[:2]] == [(3, True, True), (4, True, True)]
     assert not played.episodes[2].by_code
     assert played.steps == sum(len(e.views) - 1 for e in played.episodes)
     assert all(len(e.views) <= 21 for e in played.episodes)
     assert str(played).startswith("2 episodes of code and 1 episode of random choices, ")
-    assert all(e.views[0]["agent"] != e.views[-1]["agent"] for e in played.episodes[:2]), "each view is of its moment"
+    assert all(e.views[0]["agent"] != e.views[-1]["agent"] for e in played.episodes[:2]), "each step has its own view"
 
 
-def test_without_code_choices_are_random_and_the_same_again() -> None:
+def test_rehearsal_episodes_without_code_have_random_actions_that_repeat_with_the_seed() -> None:
     def randomly() -> Played:
         return play(GridPlugin(), TASK, Code(), seeds=(3, 4), limit=9, sandbox=Sandbox(), library=LIBRARY)
 
@@ -73,15 +75,15 @@ def test_without_code_choices_are_random_and_the_same_again() -> None:
     assert len({str(view["agent"]) for view in first.episodes[0].views}) > 1
 
 
-def test_code_that_reads_features_is_played_with_them() -> None:
+def test_play_computes_the_features_that_coded_actions_read() -> None:
     reads = action("reads", "def run():\n    view = yield observe()\n    yield go(direction='up', cells=view['far'])\n")
     kept = Code((reads,), (DISTANCE,))
     played = play(GridPlugin(), TASK, kept, seeds=(3,), limit=9, sandbox=Sandbox(), library=LIBRARY)
     assert played.episodes[0].by_code
-    assert "far" not in played.episodes[0].views[0], "views are the plugin's: features are asked anew"
+    assert "far" not in played.episodes[0].views[0], "the stored views contain no features"
 
 
-def test_every_moment_is_asked_and_summed_up(played: Played) -> None:
+def test_function_rehearsal_calls_a_feature_at_every_step_and_summarizes_its_outputs(played: Played) -> None:
     found = rehearsed(DISTANCE, played)
     assert not found.failed
     assert found.steps == 0
@@ -99,7 +101,7 @@ def test_every_moment_is_asked_and_summed_up(played: Played) -> None:
     assert found.remarks == ()
 
 
-def test_rewards_and_predicates_read_the_features(played: Played) -> None:
+def test_coded_reward_can_read_a_feature_and_fails_without_it(played: Played) -> None:
     assert not rehearsed(reward("return -view['far']", low=-20, high=0), played, DISTANCE).failed
     missing = rehearsed(reward("return -view['far']", low=-20, high=0), played)
     assert missing.verdict is not None
@@ -117,14 +119,16 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("line", "kind", "step"), WRONG.values(), ids=WRONG)
-def test_a_verdict_ends_a_rehearsal_and_says_when(played: Played, line: str, kind: str, step: int) -> None:
+def test_function_rehearsal_ends_with_a_verdict_that_gives_the_step(
+    played: Played, line: str, kind: str, step: int
+) -> None:
     found = rehearsed(feature(line), played)
     assert found.failed
     assert found.verdict is not None
     assert (found.verdict.kind, found.verdict.step, found.moments) == (kind, step, step)
 
 
-def test_names_that_are_taken_are_a_fault_and_no_error(played: Played) -> None:
+def test_function_rehearsal_reports_a_name_that_is_in_use_as_a_fault(played: Played) -> None:
     term = GridPlugin().reward_terms(TASK)[0].name
     for function, said in (
         (reward("return 0").model_copy(update={"name": "fetch"}), "fetch: these names are those of actions"),
@@ -136,11 +140,11 @@ def test_names_that_are_taken_are_a_fault_and_no_error(played: Played) -> None:
         assert said in found.fault
 
 
-def test_more_functions_than_instances_are_a_fault(played: Played) -> None:
+def test_function_rehearsal_reports_more_functions_than_sandbox_instances_as_a_fault(played: Played) -> None:
     assert "at most 1" in rehearsed(reward("return 0"), played, DISTANCE, instances=1).fault
 
 
-def test_bounds_that_clip_every_answer_are_a_fault(played: Played) -> None:
+def test_function_rehearsal_reports_bounds_that_clip_every_value_as_a_fault(played: Played) -> None:
     outside = rehearsed(feature("return {'z': 3 + view['agent'][0]}"), played)
     assert outside.failed
     assert "z was between 3 and" in outside.fault
@@ -148,18 +152,18 @@ def test_bounds_that_clip_every_answer_are_a_fault(played: Played) -> None:
     partly = rehearsed(feature("return {'z': view['agent'][0]}"), played)
     assert not partly.failed
     assert any("was outside its bounds, and so clipped, at" in r for r in partly.remarks)
-    assert partly.answers[0].high > 1, "the summary shows what was answered before it was clipped"
+    assert partly.answers[0].high > 1, "the summary shows the values before clipping"
 
 
-def test_answers_that_never_change_are_remarked(played: Played) -> None:
+def test_function_rehearsal_remarks_a_value_that_never_changes(played: Played) -> None:
     constant = CodedPredicate(name="there", source="def done(view, memory):\n    return False\n")
     assert rehearsed(constant, played).remarks == ("there was False at every moment",)
-    assert not rehearsed(constant, played).failed, "a sub-goal may be out of reach"
+    assert not rehearsed(constant, played).failed, "perhaps no episode reaches the sub-goal"
     of_episode = feature("return {'z': memory.setdefault('z', view['key'][0] / 9)}")
     assert rehearsed(of_episode, played).remarks == ("z never changed within an episode",)
 
 
-def test_a_term_that_pays_without_success_is_named(played: Played) -> None:
+def test_function_rehearsal_remarks_a_reward_term_that_gives_reward_without_success(played: Played) -> None:
     bare = play(GridPlugin(), TASK, Code(), seeds=(4,), limit=20, sandbox=Sandbox(), library=LIBRARY)
     played = played._replace(episodes=(*played.episodes, *bare.episodes))
     assert [e.success for e in played.episodes] == [True, True, True, False]
@@ -172,8 +176,8 @@ def test_a_term_that_pays_without_success_is_named(played: Played) -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=8), st.sampled_from(["potential", "step", "event"]))
-def test_a_rehearsal_pays_what_training_pays(answers: list[float], kind: Any) -> None:
-    """The same sum as :class:`rlgpt.options.shaping.Shaping` pays over the episode."""
+def test_reward_term_has_the_same_sum_in_a_function_rehearsal_and_in_training(answers: list[float], kind: Any) -> None:
+    """The sum over the episode is equal to the sum that :class:`rlgpt.options.shaping.Shaping` gives."""
     from rlgpt.options.shaping import Shaping
     from rlgpt.plugin.types import Context, RewardTerm
 

@@ -1,4 +1,6 @@
-"""Functions that agents write: rehearsed, repaired, offered to code and policy, recorded, kept, left out."""
+"""Functions that agents write (features, reward terms, predicates) in a run: rehearsal, repair, use by code and policy,
+recording, keeping and omission.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FakeLLM, A
 Finished = tuple[Path, FakeLLM, Any]
 
 
-def test_each_function_is_repaired_until_it_works(finished: Finished) -> None:
+def test_run_repairs_each_function_until_its_rehearsal_works(finished: Finished) -> None:
     (iteration,) = finished[2].history
     assert [f.name for f in iteration.functions] == ["geometry", "there", "nearer"], "features first, rewards last"
     for name in FUNCTIONS:
@@ -46,18 +48,18 @@ def test_each_function_is_repaired_until_it_works(finished: Finished) -> None:
     assert "ZeroDivisionError" in str(repair.messages)
 
 
-def test_actions_come_after_features_and_before_rewards(finished: Finished) -> None:
+def test_run_writes_coded_actions_after_features_and_before_reward_terms(finished: Finished) -> None:
     asked = [k.sub_action for k in finished[1].keys if k.role in ("function", "fast")]
     assert list(dict.fromkeys(asked)) == ["geometry", "there", "to_row", "nearer"]
     writes = [r for r in finished[1].requests if r.key.role == "fast"]
-    assert "far" in str(writes[0].messages), "who writes an action knows the keys that features add"
+    assert "far" in str(writes[0].messages), "the request for an action lists the keys of the features"
 
 
-def test_functions_cost_steps_only_where_episodes_are_played(finished: Finished) -> None:
+def test_function_rehearsals_count_steps_only_when_new_episodes_are_played(finished: Finished) -> None:
     (iteration,) = finished[2].history
     tried = iteration.function_rehearsals
     assert tried["geometry"][0].steps > 0
-    assert tried["nearer"][0].steps > 0, "rewards are asked about episodes of this iteration's code"
+    assert tried["nearer"][0].steps > 0, "reward terms are rehearsed on episodes of this iteration's code"
     assert [r.steps for r in (*tried["geometry"][1:], *tried["there"], *tried["nearer"][1:])] == [0] * 4
     assert tried["nearer"][0].played.startswith("1 episode of code and 1 episode of random choices")
     actions = sum(r.steps for attempts in iteration.rehearsals.values() for r in attempts)
@@ -65,15 +67,17 @@ def test_functions_cost_steps_only_where_episodes_are_played(finished: Finished)
     assert Run.open(finished[0]).record.steps.lost == 0
 
 
-def test_the_policy_learns_with_features_and_terms(finished: Finished) -> None:
+def test_policy_trains_with_the_coded_features_and_reward_terms(finished: Finished) -> None:
     (iteration,) = finished[2].history
     assert iteration.training is not None
     assert all("nearer" in point.reward_terms for point in iteration.training.curve)
-    assert "nearer" in iteration.evaluation.episodes[0].reward_terms, "recorded in an evaluation, where it pays nothing"
+    assert "nearer" in iteration.evaluation.episodes[0].reward_terms, (
+        "an evaluation records the term without its reward"
+    )
     assert iteration.training.verdicts == ()
 
 
-def test_the_bundle_and_the_record_have_the_functions(finished: Finished) -> None:
+def test_bundle_and_run_record_contain_the_functions(finished: Finished) -> None:
     assert load_bundle(finished[0] / "bundle").functions == finished[2].history[0].functions
     assert Run.open(finished[0]).iterations() == finished[2].history
 
@@ -85,7 +89,7 @@ def changed(**roles: Callable[[Request], str]) -> FakeLLM:
     return FakeLLM(replying)
 
 
-def test_a_function_that_stays_broken_is_left_out_and_said_so(tmp_path: Path) -> None:
+def test_run_leaves_out_a_function_that_fails_after_all_repairs_with_a_message(tmp_path: Path) -> None:
     def function(request: Request) -> str:
         if request.key.sub_action != "geometry":
             return reply_with_functions(request)
@@ -103,13 +107,13 @@ def test_a_function_that_stays_broken_is_left_out_and_said_so(tmp_path: Path) ->
         context(tmp_path, PPO(), changed(function=function, setup=setup), settings=ONCE, observer=hearing(said))
     )
     (iteration,) = result.history
-    assert iteration.functions == (), "the others read what it does not give"
+    assert iteration.functions == (), "the other functions read the outputs of the missing feature"
     assert len(iteration.function_rehearsals["geometry"]) == 1 + ONCE.repairs
     assert any(line.startswith("the feature geometry is left out: ZeroDivisionError") for line in said)
     assert any(line.startswith("the predicate there is left out: ") and "far" in line for line in said)
 
 
-def test_a_reply_that_is_never_usable_costs_the_function_and_not_the_run(tmp_path: Path) -> None:
+def test_run_leaves_out_a_function_whose_replies_are_never_usable_and_continues(tmp_path: Path) -> None:
     def function(request: Request) -> str:
         return "no" if request.key.sub_action == "there" else reply_with_functions(request)
 
@@ -129,7 +133,7 @@ def hearing(said: list[str]) -> Any:
     return Hearing()
 
 
-def test_what_a_plan_keeps_is_neither_written_nor_rehearsed_again(tmp_path: Path) -> None:
+def test_kept_functions_and_actions_are_neither_written_nor_rehearsed_again(tmp_path: Path) -> None:
     def slow(request: Request) -> str:
         told = json.loads(reply_with_functions(request))
         if request.key.iteration:
@@ -146,7 +150,7 @@ def test_what_a_plan_keeps_is_neither_written_nor_rehearsed_again(tmp_path: Path
     assert not [k for k in llm.keys if k.iteration == 1 and k.role in ("fast", "function", "review")]
 
 
-def test_what_a_feature_computes_decides_whether_weights_are_kept() -> None:
+def test_network_weights_are_reused_only_if_the_observed_features_have_the_same_source() -> None:
     from rlgpt.loop.stages import _seen
 
     setup = context_setup(("agent", "far"))
@@ -165,7 +169,7 @@ def context_setup(keys: tuple[str, ...]) -> Any:
     return RLSetup(reward_weights={"env_reward": 1.0}, observation_keys=keys)
 
 
-def test_an_old_plan_has_no_functions() -> None:
+def test_plan_record_of_an_earlier_version_has_no_functions() -> None:
     from rlgpt.domain import ActionPlan
 
     plan = ActionPlan.model_validate({"sub_actions": [{"name": "a", "description": "", "kind": "code", "reason": ""}]})
@@ -174,8 +178,8 @@ def test_an_old_plan_has_no_functions() -> None:
 
 
 @pytest.mark.parametrize("at", [2, 25])
-def test_a_run_that_fails_while_functions_are_written_goes_on(tmp_path: Path, at: int) -> None:
-    """Before step ``at`` the simulator fails: in the episodes of features, or later."""
+def test_run_that_fails_while_functions_are_written_can_be_resumed(tmp_path: Path, at: int) -> None:
+    """The simulator fails before step ``at``, which is in the episodes for features or later."""
     llm = FakeLLM(reply_with_functions)
     with pytest.raises(ValueError, match="the simulator exploded"):
         run(context(tmp_path, PPO(), llm, settings=ONCE, at=at))
@@ -184,5 +188,5 @@ def test_a_run_that_fails_while_functions_are_written_goes_on(tmp_path: Path, at
     (iteration,) = run(context(tmp_path, PPO(), again, settings=ONCE)).history
     assert [f.name for f in iteration.functions] == ["geometry", "there", "nearer"]
     twice = before & {json.dumps(k.model_dump()) for k in again.keys}
-    assert len(twice) <= 1, "only what was not finished is asked again: its prompt states the steps that are left"
+    assert len(twice) <= 1, "only the unfinished request is sent again, because its prompt states the remaining steps"
     assert Run.open(tmp_path).record.steps.total == counted(tmp_path / "env_steps")

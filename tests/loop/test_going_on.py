@@ -1,4 +1,6 @@
-"""Resumed runs: after a stop at any stage, or with other settings, nothing is lost, stale or repeated."""
+"""A run that is resumed after a stop at any stage, or with other settings, loses and repeats no stage and uses no
+outdated result.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from story import BROKEN, SETTINGS, context, reply
 ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
 
 
-def test_stop_at_the_critique_keeps_the_iteration(tmp_path: Path) -> None:
+def test_run_that_stops_at_the_critique_keeps_the_iteration(tmp_path: Path) -> None:
     def no_critique(request: Request) -> str:
         if request.key.role == "critic":
             raise TranscriptEnded("no critique is recorded")
@@ -38,7 +40,7 @@ def test_stop_at_the_critique_keeps_the_iteration(tmp_path: Path) -> None:
     assert Run.open(tmp_path).iterations() == resumed.history
 
 
-def test_steps_of_a_stopped_iteration_are_counted(tmp_path: Path) -> None:
+def test_run_record_counts_the_steps_of_a_stopped_iteration(tmp_path: Path) -> None:
     def stops_at_setup(request: Request) -> str:
         if request.key.role == "setup":
             raise TranscriptEnded("no setup is recorded")
@@ -52,19 +54,19 @@ def test_steps_of_a_stopped_iteration_are_counted(tmp_path: Path) -> None:
     assert record.steps.total == record.steps.rehearsal + record.steps.code > record.steps.rehearsal
 
 
-def test_continued_run_writes_a_new_report(tmp_path: Path) -> None:
+def test_run_resumed_with_more_iterations_writes_a_new_report(tmp_path: Path) -> None:
     first = run(context(tmp_path, PPO(), settings=ONCE))
     llm = FakeLLM(reply)
     more = run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"report_episodes": 3})))
     assert (len(first.history), len(more.history)) == (1, 2)
-    assert llm.keys[0].role == "critic", "the next plan needs what the last one's critic never said"
+    assert llm.keys[0].role == "critic", "the next plan needs the missing critique of the last iteration"
     assert first.report is not None
     assert more.report is not None
     assert (len(first.report.sampled.episodes), len(more.report.sampled.episodes)) == (6, 3)
     assert more.report.iteration == Run.open(tmp_path).record.best
 
 
-def test_resume_after_kill_between_iteration_and_record(tmp_path: Path) -> None:
+def test_resume_after_a_kill_between_iteration_and_record_repairs_the_run_record(tmp_path: Path) -> None:
     run(context(tmp_path, PPO(), settings=ONCE))
     before = Run.open(tmp_path).record
     report = (tmp_path / "report.json").stat().st_mtime_ns
@@ -73,7 +75,7 @@ def test_resume_after_kill_between_iteration_and_record(tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **stale}))
     run(context(tmp_path, PPO(), settings=ONCE))
     assert Run.open(tmp_path).record == before
-    assert (tmp_path / "report.json").stat().st_mtime_ns == report, "a finished stage was done again"
+    assert (tmp_path / "report.json").stat().st_mtime_ns == report, "a finished stage was repeated"
 
 
 def test_rehearsal_uses_the_sandbox_limits_of_the_run(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_rehearsal_uses_the_sandbox_limits_of_the_run(tmp_path: Path) -> None:
     assert [a.verdict.kind for a in attempts if a.verdict] == ["load", "load"]
 
 
-def test_stage_with_infinite_reward_is_readable(tmp_path: Path) -> None:
+def test_stage_file_with_an_infinite_reward_can_be_read_again(tmp_path: Path) -> None:
     here = Run.create(tmp_path, task="grid/key", seed=0, config={})
     lost = Episode(seed=0, success=False, total_reward=-math.inf, primitive_steps=1, decisions=1)
     for _ in range(2):
@@ -100,7 +102,7 @@ def setup(request: Request, **changes: Any) -> str:
 
 
 @pytest.mark.parametrize("kind", ["slow_fast_critic", "code_only", "untrained"])
-def test_run_without_any_working_action_finishes(tmp_path: Path, kind: str) -> None:
+def test_run_without_a_working_coded_action_finishes(tmp_path: Path, kind: str) -> None:
     meta = json.dumps({"thoughts": "", "doc": "Walk to the row of the key.", "parameters": [], "max_steps": 10})
 
     def always_broken(request: Request) -> str:
@@ -137,8 +139,10 @@ def test_run_accepts_plans_without_code_and_setups_without_coded_actions(tmp_pat
     assert all(i.training is not None for i in result.history)
 
 
-def test_finished_training_is_kept_after_a_resume(tmp_path: Path) -> None:
-    """A kill during the race leaves counted steps that were not spent yet when the training was decided."""
+def test_resumed_run_keeps_a_finished_training_that_the_new_settings_would_skip(tmp_path: Path) -> None:
+    """A kill in the stage ``race`` leaves a finished training without an iteration record. The steps spent since then
+    must not change the decision to train.
+    """
     before = run(context(tmp_path, PPO(), settings=ONCE))
     (tmp_path / "iterations/0/iteration.json").unlink()
     again = run(context(tmp_path, PPO(), settings=ONCE.model_copy(update={"min_decisions": 10**6})))

@@ -1,6 +1,7 @@
-"""A run whose coded actions work in rehearsal and attack afterwards: it finishes, and its report names them.
+"""A run whose coded actions work in rehearsal and attack afterwards finishes, and its report names these actions.
 
-One loops for ever, one fills the memory, one reads a key. Each works in the first call of an instance.
+One action loops without end, one fills the memory, and one reads an API key. Each action works in the first call of a
+sandbox instance.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def hostile(request: Request) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run."""
+    """The folder of the finished run."""
     where = tmp_path_factory.mktemp("hostile")
     settings = LoopSettings(budget=800, iterations=1, repairs=0, selection_episodes=3, report_episodes=3)
     with pytest.MonkeyPatch.context() as patch:
@@ -80,12 +81,12 @@ def test_run_with_hostile_actions_finishes_and_quarantines_them(folder: Path, it
     record = Run.open(folder).record
     assert (record.status, record.reason) == ("finished", "")
     assert set(iteration.rehearsals) == set(ATTACKS)
-    assert not any(tried[-1].failed for tried in iteration.rehearsals.values()), "they worked in rehearsal"
+    assert not any(tried[-1].failed for tried in iteration.rehearsals.values()), "all actions worked in rehearsal"
     training = iteration.training
     assert training is not None
     assert training.primitive_steps >= 400
     assert set(training.quarantined) == set(ATTACKS)
-    assert not set(iteration.evaluation.usage) & set(ATTACKS), "they are not offered any more"
+    assert not set(iteration.evaluation.usage) & set(ATTACKS), "the policy cannot choose quarantined actions"
     for name, (kind, _) in WHY.items():
         assert {v.kind for v in training.verdicts if v.action == name} == {kind}
 
@@ -103,7 +104,7 @@ def test_report_names_hostile_actions_with_reasons(folder: Path) -> None:
     assert all(f"<code>{name}</code>" in quarantined for name in ATTACKS)
 
 
-def test_files_of_a_run_contain_no_secret(folder: Path) -> None:
+def test_files_of_a_run_with_hostile_actions_contain_no_api_key(folder: Path) -> None:
     files = [p for p in folder.rglob("*") if p.is_file()]
     assert len(files) > 10
     assert not [p for p in files if SECRET.encode() in p.read_bytes()]

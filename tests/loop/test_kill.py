@@ -1,4 +1,6 @@
-"""Runs killed with SIGKILL at any moment and resumed: each iteration once, no request sent twice, all steps counted."""
+"""A run that is killed with SIGKILL at any moment and resumed has each iteration once, sends no finished request again
+and counts all steps.
+"""
 
 from __future__ import annotations
 
@@ -54,14 +56,14 @@ def finished(folder: Path, calls: Path, kills: int) -> None:
     assert run.record.status == "finished"
     assert [i.index for i in run.iterations()] == list(range(run.record.iterations))
     assert len(run.iterations()) == SETTINGS.iterations
-    assert not [p for p in folder.rglob(".*.json.*") if p.suffix == ".json"], "a temporary file of a stage is left"
+    assert not [p for p in folder.rglob(".*.json.*") if p.suffix == ".json"], "a temporary file of a stage remains"
     recorded = [json.loads(line)["request"]["key"] for line in (folder / "llm.jsonl").read_text().splitlines()]
     again = len(recorded) - len({json.dumps(k, sort_keys=True) for k in recorded})
-    assert again <= kills, "steps that a kill lost change the figures of the next request, which is then asked again"
+    assert again <= kills, "only a request whose figures changed, because a kill lost steps, may be sent again"
     asked = Counter(calls.read_text().splitlines())
-    assert sum(asked.values()) - len(asked) <= kills, "only a request in flight may be sent again"
+    assert sum(asked.values()) - len(asked) <= kills, "only a request without a reply may be sent again"
     taken, steps = counted(calls.with_name(calls.name + "_steps")), run.record.steps
-    assert 0 <= taken - steps.total <= kills * HYPERPARAMETERS.num_envs, "only a step in flight may be uncounted"
+    assert 0 <= taken - steps.total <= kills * HYPERPARAMETERS.num_envs, "only an unfinished step may be uncounted"
     assert sum((i.steps for i in run.iterations()), Steps()) == steps
     for iteration in run.iterations():
         assert iteration.training is not None
@@ -70,8 +72,8 @@ def finished(folder: Path, calls: Path, kills: int) -> None:
 
 
 @pytest.mark.slow
-def test_killed_run_counts_every_step(tmp_path: Path) -> None:
-    """The environment kills its process between two steps, so that no step is uncounted."""
+def test_resumed_run_counts_every_step_before_a_kill_between_two_steps(tmp_path: Path) -> None:
+    """The environment kills its process between two steps, so no unfinished step is lost."""
     folder, calls = tmp_path / "run", tmp_path / "calls"
     rng = random.Random(3)
     moments = [rng.randrange(1, 6), *sorted(rng.sample(range(20, 3000), 4))]
@@ -89,7 +91,7 @@ def log_of(folder: Path) -> str:
     return (folder / "log").read_text()[-3000:]
 
 
-def test_killed_run_resumes(tmp_path: Path) -> None:
+def test_run_resumes_after_3_kills(tmp_path: Path) -> None:
     survive(tmp_path, "ppo", 3, longest=6.0)
 
 

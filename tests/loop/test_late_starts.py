@@ -1,4 +1,6 @@
-"""A setup that begins training episodes after an action: its states are counted, and are the same after a resume."""
+"""Late starts: a setup can begin training episodes in states after a coded action. The steps to these states are
+counted, and the states are the same after a resume.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class Kept(Observer):
 
 
 class Watched(PPO):
-    """Records the environment and the hyperparameters of the newest training."""
+    """A PPO trainer that stores the environment and the hyperparameters of its last training."""
 
     def train(self, spec: Any, **more: Any) -> Any:
         self.spec, self.hyperparameters = spec, more["hyperparameters"]
@@ -40,7 +42,7 @@ def overridden(folder: Path, by: PPO, **setup: Any) -> LoopContext:
     return dataclasses.replace(made, agents=dataclasses.replace(made.agents, fast=fast))
 
 
-def test_training_begins_where_an_action_led_to(tmp_path: Path) -> None:
+def test_training_begins_in_states_that_a_coded_action_reached(tmp_path: Path) -> None:
     trainer = Watched()
     made = overridden(tmp_path, trainer, reset_option="after:to_row", trainer={"gae_lambda": 0.9, "num_steps": 99})
     result = run(made)
@@ -54,16 +56,16 @@ def test_training_begins_where_an_action_led_to(tmp_path: Path) -> None:
     assert iteration.steps.rehearsal == reached.steps + sum(r.steps for r in iteration.rehearsals["to_row"])
     assert iteration.steps.lost == 0
     assert iteration.steps.total == counted(tmp_path / "env_steps")
-    assert (trainer.hyperparameters.gae_lambda, trainer.hyperparameters.num_steps) == (0.9, 16), "16 is fixed"
+    assert (trainer.hyperparameters.gae_lambda, trainer.hyperparameters.num_steps) == (0.9, 16), "num_steps is fixed"
 
     (tmp_path / "iterations/0/iteration.json").unlink()
     (tmp_path / "iterations/0/training.json").unlink()
     again = Watched()
     run(overridden(tmp_path, again, reset_option="after:to_row", trainer={"gae_lambda": 0.9}))
-    assert again.spec.starts == trainer.spec.starts, "a resume reads them"
+    assert again.spec.starts == trainer.spec.starts, "a resume reads the stored states"
 
 
-def test_setup_without_an_after_option_reaches_no_states(tmp_path: Path) -> None:
+def test_setup_without_the_reset_option_after_stores_no_start_states(tmp_path: Path) -> None:
     trainer = Watched()
     made = overridden(tmp_path, trainer)
     run(made)
@@ -79,6 +81,8 @@ def test_setup_without_an_after_option_reaches_no_states(tmp_path: Path) -> None
         ({"trainer": {"gae_lamda": 0.9}}, "no hyperparameter 'gae_lamda'. Did you mean 'gae_lambda'"),
     ],
 )
-def test_invalid_reset_option_of_a_setup_is_refused(tmp_path: Path, setup: dict[str, Any], words: str) -> None:
+def test_run_refuses_a_setup_with_an_invalid_reset_option_or_hyperparameter(
+    tmp_path: Path, setup: dict[str, Any], words: str
+) -> None:
     with pytest.raises(ConfigError, match=words.replace(".", r"\.")):
         run(overridden(tmp_path, PPO(), **setup))

@@ -1,4 +1,4 @@
-"""The two loops on the grid world: real trainer, real sandbox, a scripted model."""
+"""The outer and the inner loop on the grid world, with a real trainer, a real sandbox and a scripted language model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rlgpt.testing.llm import FakeLLM
 from story import AWAY, SETTINGS, TASK, context, reply
 
 
-def test_run_goes_from_plan_to_bundle(tmp_path: Path) -> None:
+def test_run_plans_writes_trains_evaluates_and_saves_a_bundle(tmp_path: Path) -> None:
     llm = FakeLLM(reply)
     result = run(context(tmp_path, PPO(), llm))
     assert result.stopped is None
@@ -39,7 +39,7 @@ def test_run_goes_from_plan_to_bundle(tmp_path: Path) -> None:
     assert first.setup.coded_actions == ("to_row",)
     assert first.training is not None
     assert first.critique is not None
-    assert result.history[1].critique is None, "nobody would read it"
+    assert result.history[1].critique is None, "after the last iteration no agent reads a critique"
     record = Run.open(tmp_path).record
     assert record.status == "finished"
     assert record.steps.total == sum(i.steps.total for i in result.history) <= SETTINGS.budget * 1.1
@@ -56,7 +56,7 @@ def test_run_goes_from_plan_to_bundle(tmp_path: Path) -> None:
     assert roles == ["slow", "fast", "fast", "review", "setup", "critic"]
 
 
-def test_finished_run_is_read_without_requests(tmp_path: Path) -> None:
+def test_finished_run_is_read_again_without_requests_to_the_language_model(tmp_path: Path) -> None:
     first = run(context(tmp_path, PPO()))
     llm = FakeLLM(reply)
     again = run(context(tmp_path, PPO(), llm))
@@ -64,7 +64,7 @@ def test_finished_run_is_read_without_requests(tmp_path: Path) -> None:
     assert llm.requests == []
 
 
-def test_seeds_of_purposes_and_runs_are_disjoint() -> None:
+def test_seeds_of_selection_report_training_and_rehearsal_are_disjoint() -> None:
     sets = [
         set(part)
         for seed in range(5)
@@ -107,7 +107,7 @@ def test_training_seeds_differ_from_evaluation_seeds() -> None:
         ("slow_fast", True, True),
     ],
 )
-def test_ablations_use_the_agents_and_the_training_of_their_names(
+def test_each_kind_of_agents_sends_requests_and_trains_as_its_name_says(
     tmp_path: Path, kind: str, asks: bool, trains: bool
 ) -> None:
     llm = FakeLLM(reply)
@@ -123,7 +123,7 @@ def test_ablations_use_the_agents_and_the_training_of_their_names(
         assert "review" not in [k.role for k in llm.keys]
 
 
-def test_solving_code_skips_the_training(tmp_path: Path) -> None:
+def test_run_does_not_train_when_code_alone_solves_the_task(tmp_path: Path) -> None:
     meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
 
     def all_code(request: Request) -> str:
@@ -153,8 +153,8 @@ def half_solved(request: Request) -> str:
     return f"{meta}\n```python\n{HALF}\n```" if request.key.role == "fast" else reply(request)
 
 
-def test_steps_for_too_few_decisions_go_to_the_next_iteration(tmp_path: Path) -> None:
-    """The last iteration trains with all remaining steps if these give a tenth of the required decisions."""
+def test_iteration_with_too_few_decisions_leaves_its_training_steps_to_the_next_iteration(tmp_path: Path) -> None:
+    """The last iteration trains with all remaining steps if these steps give a tenth of the required decisions."""
     said: list[str] = []
 
     class Listening(Observer):
@@ -183,8 +183,8 @@ def test_steps_for_too_few_decisions_go_to_the_next_iteration(tmp_path: Path) ->
     assert [i.training for i in never.history] == [None, None]
 
 
-def test_last_iteration_trains_with_the_steps_of_an_iteration_that_cannot_run(tmp_path: Path) -> None:
-    """The transcript ends after one iteration: this iteration trains, as if it had been configured as the last one."""
+def test_iteration_trains_as_the_last_one_when_the_recording_ends_after_it(tmp_path: Path) -> None:
+    """The recording ends after one iteration. So this iteration trains with the steps of the missing iteration too."""
 
     def once(request: Request) -> str:
         if request.key.iteration:
@@ -203,8 +203,8 @@ def test_last_iteration_trains_with_the_steps_of_an_iteration_that_cannot_run(tm
 
 
 def test_code_that_reaches_the_target_plays_confirmation_episodes(tmp_path: Path) -> None:
-    """The first episodes of the code succeed, but its first confirmation episode fails. So the task does
-    not count as solved.
+    """The first episodes of the code succeed, but its confirmation episodes fail. So the task is not solved, and the
+    run trains.
     """
     seeds = Seeds(0).selection(50)
     wins = {e.seed: e.success for e in _half(seeds)}
@@ -229,7 +229,7 @@ def test_code_that_reaches_the_target_plays_confirmation_episodes(tmp_path: Path
     first = Evaluation.model_validate_json((tmp_path / "iterations/0/code.json").read_text())
     confirmation = Evaluation.model_validate_json((tmp_path / "iterations/0/confirmation.json").read_text())
     assert first.success_rate == 1
-    assert [e.success for e in confirmation.episodes] == [False, False], "one failure of thirteen is allowed"
+    assert [e.success for e in confirmation.episodes] == [False, False], "a second failure of 13 ends the confirmation"
     assert iteration.training is not None
 
 
@@ -241,7 +241,7 @@ def _half(seeds: tuple[int, ...]) -> tuple[Episode, ...]:
 
 
 def test_run_record_is_updated_during_a_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps in run.json grow while code is judged and while a policy is trained, by purpose, and never shrink."""
+    """The step counts in run.json increase during evaluation and training, for each purpose, and never decrease."""
     monkeypatch.setattr("rlgpt.loop.spending.TELL_SECONDS", 0.0)
     seen: list[Steps] = []
     write = Run.update
@@ -261,7 +261,7 @@ def test_run_record_is_updated_during_a_stage(tmp_path: Path, monkeypatch: pytes
     assert seen[-1].total == counted(tmp_path / "env_steps")
 
 
-def test_observer_receives_every_stage(tmp_path: Path) -> None:
+def test_observer_receives_the_name_of_every_stage_in_order(tmp_path: Path) -> None:
     seen: list[str] = []
 
     class Stages(Observer):
@@ -274,7 +274,7 @@ def test_observer_receives_every_stage(tmp_path: Path) -> None:
     assert seen == ["plan", *attempts, "code", "setup", "train", "select", "report"]
 
 
-def test_stored_iterations_equal_the_result(tmp_path: Path) -> None:
+def test_iterations_stored_in_the_run_folder_equal_the_result(tmp_path: Path) -> None:
     result = run(context(tmp_path, PPO()))
     for i, iteration in enumerate(result.history):
         path = tmp_path / f"iterations/{i}/iteration.json"
@@ -301,7 +301,7 @@ def test_iteration_keeps_the_better_of_code_and_policy(tmp_path: Path) -> None:
 
 
 def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> None:
-    """Actions that were quarantined in the policy's training are not masked in the report on code alone."""
+    """Actions that the training quarantined are not masked in the report when code alone is kept."""
     meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
     half = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
 

@@ -1,4 +1,4 @@
-"""The single-agent ablation in both loops: one request for each iteration and for each repair."""
+"""The ablation with a single agent: one request for each iteration and one for each repair."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from story import BROKEN, TASK, WALK, context, reply
 
 
 def asked(role: str) -> dict[str, object]:
-    """The scripted reply to a role."""
+    """Return the fields of the scripted reply to a role."""
     text = reply(Request(key=RequestKey(task=TASK.id, role=role), messages=(), fingerprint=""))
     fields: dict[str, object] = json.loads(text.partition("\n```")[0])
     return fields
 
 
 def whole(request: Request) -> str:
-    """Plan, code and setup of the story in a single reply; the first version of the code divides by zero."""
+    """Return plan, code and setup in a single reply. The first version of the code divides by zero."""
     signature = asked("fast")
     if request.key.attempt:
         return f"{json.dumps(signature)}\n```python\n{WALK}\n```"
@@ -30,7 +30,7 @@ def whole(request: Request) -> str:
     return f"{json.dumps(fields)}\n```python\n# action: to_row\n{BROKEN}\n```"
 
 
-def test_solo_agent_plans_writes_repairs_and_sets_up(tmp_path: Path) -> None:
+def test_run_with_one_agent_sends_one_request_per_iteration_and_per_repair(tmp_path: Path) -> None:
     llm = FakeLLM(whole)
     result = run(context(tmp_path, PPO(), llm, kind="one_agent"))
     assert result.stopped is None

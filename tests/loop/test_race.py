@@ -1,4 +1,6 @@
-"""The race: its evidence is a valid test at every look, favours no candidate, and decides soon if the gap is large."""
+"""The race of code and policy: its evidence is a valid statistical test after every episode, favours no candidate,
+and decides after few episodes if the difference is large.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ MOST = 30
 
 
 def test_evidence_between_equal_candidates_is_a_martingale() -> None:
-    """If each candidate wins a pair with probability 1/2, the expected evidence after one more pair
-    equals the evidence before it. Ville's inequality needs this.
+    """If each candidate wins a pair with probability 1/2, the expected evidence after one more pair is equal to the
+    evidence before that pair. Ville's inequality requires this property.
     """
     for wins, losses in itertools.product(range(12), range(12)):
         after = (evidence(wins + 1, losses) + evidence(wins, losses + 1)) / 2
@@ -47,8 +49,8 @@ def test_many_small_wins_do_not_outweigh_a_large_loss() -> None:
 
 
 def _dropped(p: float, *, looks: int = MOST) -> tuple[float, float]:
-    """Exact probabilities for a candidate that wins each decided pair with probability p: that this
-    candidate is dropped, and that either candidate is dropped.
+    """Return two exact probabilities for a candidate that wins each decided pair with probability ``p``: that the race
+    drops this candidate, and that the race drops one of the two.
     """
     alive = {(0, 0): 1.0}
     lost = won = 0.0
@@ -68,8 +70,8 @@ def _dropped(p: float, *, looks: int = MOST) -> tuple[float, float]:
 
 @pytest.mark.parametrize("p", [0.5, 0.55, 0.6, 0.7, 0.8, 0.95])
 def test_race_drops_the_better_candidate_with_at_most_the_stated_probability(p: float) -> None:
-    """The test is exact for every pair of success rates; p is the better candidate's share of the seeds
-    on which the two differ.
+    """The probabilities are exact for every pair of success rates. ``p`` is the share of the better candidate's wins
+    among the seeds on which the two candidates differ.
     """
     assert _dropped(p, looks=60)[0] <= ERROR
     assert _dropped(1.0)[1] == 1
@@ -80,7 +82,7 @@ def test_race_drops_the_better_candidate_with_at_most_the_stated_probability(p: 
 def test_race_drops_the_best_of_three_with_at_most_the_stated_probability(
     a: float, b: float, c: float, seed: int
 ) -> None:
-    """The results are independent. 0.06 is four standard errors of the estimate."""
+    """The results of the three candidates are independent. 0.06 is four standard errors of the estimate."""
     rates, rng = (a, b, c), np.random.default_rng(seed)
     best = max(range(3), key=lambda i: rates[i])
     drops = 0

@@ -1,4 +1,4 @@
-"""A task without a success runs through both loops by its score, and every figure of it is one of the score."""
+"""A run on a task that has a score and no success: selection, report, record and bundle use the score."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Facts, Pat
     return *play(folder), folder
 
 
-def test_selection_and_report_compare_scores(played: tuple[Result, Facts, Path]) -> None:
+def test_selection_and_report_use_the_score_of_a_task_without_success(played: tuple[Result, Facts, Path]) -> None:
     result, facts, _ = played
     assert result.report is not None
     reported = result.report.sampled
@@ -66,7 +66,7 @@ def test_selection_and_report_compare_scores(played: tuple[Result, Facts, Path])
     assert all(p.score is not None for i in result.history if i.training for p in i.training.curve)
 
 
-def test_record_and_bundle_hold_the_score_and_no_success(played: tuple[Result, Facts, Path]) -> None:
+def test_run_record_and_bundle_contain_the_score_and_no_success_rate(played: tuple[Result, Facts, Path]) -> None:
     result, _, folder = played
     assert result.report is not None
     mean = result.report.sampled.mean_score
@@ -77,7 +77,7 @@ def test_record_and_bundle_hold_the_score_and_no_success(played: tuple[Result, F
     assert (tested_on.score, tested_on.success_rate) == (mean, None)
 
 
-def test_page_and_table_show_score_and_metrics(played: tuple[Result, Facts, Path]) -> None:
+def test_report_page_and_table_show_score_and_metrics_and_no_success(played: tuple[Result, Facts, Path]) -> None:
     _, _, folder = played
     page = page_of([Run.open(folder)])
     text = table(page)
@@ -89,14 +89,14 @@ def test_page_and_table_show_score_and_metrics(played: tuple[Result, Facts, Path
     assert '<tr><th scope="row">row</th>' in html
 
 
-def test_a_score_at_its_target_ends_the_run(tmp_path: Path) -> None:
+def test_run_ends_after_the_first_iteration_when_the_score_reaches_its_target(tmp_path: Path) -> None:
     result, _ = play(tmp_path / "low", target_score=0.0)
     assert len(result.history) == 1
     assert result.report is not None
     assert result.report.mode == "code", "code alone reached the target, so nothing was trained"
 
 
-def test_iteration_without_code_has_no_success(tmp_path: Path) -> None:
+def test_evaluation_of_an_iteration_without_working_code_has_no_episodes_and_no_success(tmp_path: Path) -> None:
     def broken(request: Request) -> str:
         return reply(request).replace(WALK, BROKEN).replace('["to_row"]', "[]")
 

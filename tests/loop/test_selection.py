@@ -1,5 +1,5 @@
-"""The selection between code and the policy's modes: how many episodes each plays, which candidate is
-kept, what a kill loses.
+"""The selection between code and the modes of the policy (sampled, greedy): the number of episodes of each candidate,
+the kept candidate, and the result after a kill.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OUTCOMES = st.lists(st.booleans(), min_size=MOST, max_size=MOST)
 
 
 class Known:
-    """A judge whose episodes are known. An episode takes ten steps."""
+    """A candidate whose results are given for each seed. An episode takes ten steps."""
 
     def __init__(self, mode: Any, wins: Sequence[bool]) -> None:
         self.mode, self.wins, self.played = mode, wins, list[int]()
@@ -34,7 +34,9 @@ class Known:
 def select(
     wins: dict[str, Sequence[bool]], blocks: dict[int, Block] | None = None, *, steps: int = 10**6, stop: int = 99
 ) -> tuple[Selection, dict[str, Known]]:
-    """A race in which code has already played ten episodes. It is killed when it would store block ``stop``."""
+    """Run a selection in which code has already played ten episodes. A kill happens before the storing of block
+    ``stop``.
+    """
     blocks = {} if blocks is None else blocks
     judges = {name: Known(name, w) for name, w in wins.items()}
     first = judges[CODE].play(None, range(10)) if CODE in wins else None
@@ -60,7 +62,7 @@ def test_selection_plays_each_seed_once_and_keeps_the_best(a: list[bool], b: lis
     assert {e.mode for e in evaluations} == {"sampled", "greedy", CODE}
     first = {name: sum(w[:10]) for name, w in (("sampled", a), ("greedy", b))}
     if len(race.policy.episodes) > 10:
-        assert first[race.policy.mode] == max(first.values()), "only the better way goes on after ten"
+        assert first[race.policy.mode] == max(first.values()), "only the better mode plays more than ten episodes"
         assert all(len(r.episodes) <= 10 for r in race.rivals)
 
 
@@ -91,13 +93,13 @@ def test_much_worse_policy_plays_few_selection_episodes() -> None:
     assert race.code.success_rate > race.policy.success_rate
 
 
-def test_much_better_policy_plays_as_many_episodes_as_code() -> None:
+def test_much_better_policy_plays_as_many_selection_episodes_as_code() -> None:
     race, judges = select({"sampled": [True] * MOST, CODE: [False] * MOST})
     assert len(judges["sampled"].played) == len(judges[CODE].played) == 10
     assert race.policy.success_rate == 1
 
 
-def test_race_continues_while_candidates_are_similar() -> None:
+def test_selection_plays_all_seeds_when_the_candidates_are_similar() -> None:
     close = [i % 2 == 0 for i in range(MOST)]
     race, judges = select({"sampled": close, CODE: close[1:] + close[:1]})
     assert len(judges["sampled"].played) == len(judges[CODE].played) == MOST
@@ -120,7 +122,7 @@ def test_selection_with_one_candidate_plays_the_requested_seeds() -> None:
     assert race.code is None
 
 
-def test_stored_block_of_other_modes_is_played_again() -> None:
+def test_resumed_selection_plays_a_stored_block_of_other_modes_again() -> None:
     close = [i % 2 == 0 for i in range(MOST)]
     ways = {"sampled": close, "sharpened": close, CODE: close}
     blocks: dict[int, Block] = {}

@@ -1,4 +1,4 @@
-"""Step counts of a run: every primitive step, also in stages that failed or were cut short."""
+"""A run counts every primitive step, also in stages that failed or were interrupted."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rlgpt.testing.llm import FakeLLM
 from story import SETTINGS, context, reply
 
 ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500, "seed": 2})
-"""A seed with which a rehearsal takes five steps."""
+"""Settings with a seed for which a rehearsal takes five steps."""
 
 
 def ended(folder: Path) -> tuple[Steps, int]:
-    """The steps in the run's record, and the steps that the environment counted."""
+    """Return the steps in the run's record, and the number of steps that the environment counted."""
     return Run.open(folder).record.steps, counted(folder / "env_steps")
 
 
@@ -36,7 +36,7 @@ def test_run_and_environment_count_the_same_steps(tmp_path: Path) -> None:
 
 
 def judged(iteration: Iteration) -> int:
-    """Primitive steps of the policy's evaluations."""
+    """Return the primitive steps of the policy's evaluations."""
     return sum(e.primitive_steps for e in (iteration.evaluation, *iteration.rivals))
 
 
@@ -50,7 +50,7 @@ def test_episode_filmed_for_the_critic_is_counted(tmp_path: Path) -> None:
     first, last = result.history
     looked_at = first.evaluation.episodes[0].primitive_steps
     assert first.steps.selection == judged(first) + looked_at
-    assert last.steps.selection == judged(last), "it has no critique"
+    assert last.steps.selection == judged(last), "the last iteration has no critique"
     assert blind.steps.selection == judged(blind)
 
 
@@ -71,7 +71,7 @@ def test_episode_filmed_without_a_critique_counts_as_lost(tmp_path: Path) -> Non
 
 
 def stage_of(folder: Path) -> str:
-    """The name of the stage of the first iteration that a kill or an error ended."""
+    """Return the name of the unfinished stage of the first iteration."""
     here = folder / "iterations" / "0"
     stages = {"code": "code", "training": "training", "selection": "iteration"}
     return next(stage for stage, file in stages.items() if not (here / f"{file}.json").exists())
@@ -85,7 +85,7 @@ def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str,
     steps, taken = ended(tmp_path)
     assert Run.open(tmp_path).record.status == "failed"
     assert steps.total == taken == at
-    assert (steps.lost > 0) == (stage != "training"), "a training resumes and loses nothing"
+    assert (steps.lost > 0) == (stage != "training"), "a resumed training loses no steps"
 
     run(context(tmp_path, PPO(), settings=ONCE))
     after, taken = ended(tmp_path)
@@ -94,7 +94,7 @@ def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str,
     assert Run.open(tmp_path).record.status == "finished"
 
 
-def test_repeated_stage_is_counted_twice(tmp_path: Path) -> None:
+def test_steps_of_a_repeated_stage_are_counted_twice(tmp_path: Path) -> None:
     run(context(tmp_path, PPO(), settings=ONCE))
     here = tmp_path / "iterations" / "0"
     (here / "iteration.json").unlink()
@@ -108,8 +108,8 @@ def test_repeated_stage_is_counted_twice(tmp_path: Path) -> None:
     assert steps.lost == repeated > 0
 
 
-def test_lost_steps_reduce_the_budget(tmp_path: Path) -> None:
-    """The next training gets fewer steps. If none are left, no further iteration begins."""
+def test_lost_steps_reduce_the_remaining_budget_of_a_run(tmp_path: Path) -> None:
+    """After lost steps the next training gets fewer steps. If no steps remain, no further iteration begins."""
     free = run(context(tmp_path / "free", PPO(), settings=ONCE)).history[0]
     (tmp_path / "dear").mkdir()
     ctx = context(tmp_path / "dear", PPO(), settings=ONCE)
@@ -128,8 +128,8 @@ def test_lost_steps_reduce_the_budget(tmp_path: Path) -> None:
     assert Run.open(tmp_path / "free").record.steps.total == free.steps.total + 10_000
 
 
-def test_run_without_a_step_file_starts_from_its_stages(tmp_path: Path) -> None:
-    """A run of an earlier version has no step file: the counts start from what its stages recorded."""
+def test_run_without_a_step_file_starts_counting_from_the_steps_of_its_stages(tmp_path: Path) -> None:
+    """A run of an earlier version has no step file. So the counts start from the steps that its stages recorded."""
     run(context(tmp_path, PPO(), settings=ONCE))
     (tmp_path / STEPS_FILE).unlink()
     (tmp_path / "iterations" / "0" / "iteration.json").unlink()

@@ -1,4 +1,4 @@
-"""The progress display: a live line on a terminal, lines of text elsewhere."""
+"""The progress display: a line with live updates on a terminal, and lines of text for other outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def clock() -> Iterator[int]:
     return iter(range(0, 1000, 2))
 
 
-def test_step_rate_is_measured_from_the_first_point(clock: Iterator[int]) -> None:
+def test_progress_meter_measures_the_step_rate_from_the_first_point(clock: Iterator[int]) -> None:
     meter = Meter(lambda: next(clock))
     assert meter.rate(5000) is None
     assert meter.rate(5100) == 50
@@ -29,7 +29,7 @@ def test_step_rate_is_measured_from_the_first_point(clock: Iterator[int]) -> Non
     assert meter.rate(5400) is None
 
 
-def test_progress_prints_a_line_at_each_tenth_of_the_budget(clock: Iterator[int]) -> None:
+def test_plain_progress_prints_a_line_at_each_tenth_of_the_budget(clock: Iterator[int]) -> None:
     out = io.StringIO()
     told = PlainProgressReporter(out, lambda: next(clock))
     told.stage("train", iteration=1, budget=1000)
@@ -41,7 +41,7 @@ def test_progress_prints_a_line_at_each_tenth_of_the_budget(clock: Iterator[int]
     assert lines[-1] == "  1,000 of 1,000 steps, 25 steps/s, success 0.50"
 
 
-def test_spending_is_reported_when_it_changes() -> None:
+def test_plain_progress_reports_the_llm_spending_only_when_it_changes() -> None:
     out = io.StringIO()
     told = PlainProgressReporter(out)
     for spending in (Spending(), Spending(), Spending(calls=1, prompt_tokens=1200, dollars=0.01)):
@@ -57,7 +57,7 @@ def test_progress_headline_names_the_stage_and_its_facts() -> None:
     )
 
 
-def test_progress_on_a_terminal_is_a_live_line() -> None:
+def test_progress_on_a_terminal_is_a_line_with_live_updates() -> None:
     from rich.console import Console
 
     out = io.StringIO()
@@ -73,5 +73,5 @@ def test_progress_on_a_terminal_is_a_live_line() -> None:
         assert words in shown
 
 
-def test_progress_is_lines_of_text_where_there_is_no_terminal() -> None:
+def test_progress_without_a_terminal_is_lines_of_text() -> None:
     assert isinstance(progress_reporter(io.StringIO()), PlainProgressReporter)

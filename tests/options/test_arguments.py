@@ -1,4 +1,4 @@
-"""Arguments that extend() cannot use raise an error at the call, with advice."""
+"""``extend()`` raises an error with advice for arguments that it cannot use."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def test_extend_accepts_any_iterable_of_actions() -> None:
     assert extend(cartpole(), iter([PUSH])).layout.branches == ("action_0", "action_1", "push")
 
 
-def test_extend_refuses_a_non_environment() -> None:
+def test_extend_refuses_an_object_that_is_not_an_environment() -> None:
     with pytest.raises(ConfigError, match=r"got 'CartPole-v1'.*extend\(gymnasium\.make\('CartPole-v1'\), \.\.\.\)"):
         extend("CartPole-v1", [PUSH])  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"got <function cartpole.*Make it first"):
         extend(cartpole, [PUSH])  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"a vector of them\. Extend each"):
+    with pytest.raises(ConfigError, match=r"a vector of them\. For a vector: extend_vector"):
         extend(gym.vector.SyncVectorEnv([cartpole]), [PUSH])  # type: ignore[arg-type]
 
 
@@ -61,14 +61,14 @@ def test_extend_refuses_a_string_as_a_list_of_names(argument: str) -> None:
         extend(cartpole(), [PUSH], **{argument: "push"})
 
 
-def test_task_without_a_plugin_is_refused() -> None:
+def test_extend_refuses_a_task_of_another_plugin() -> None:
     with pytest.raises(UnknownNameError, match=r"task 'nonsense/x'.*Valid: \S*cartpole\S*.*or give the plugin"):
         extend(cartpole(), [PUSH], task="nonsense/x")
     env = extend(cartpole(), [PUSH])
     assert extend(cartpole(), [PUSH], task=env.task.id).task == env.task
 
 
-def test_step_before_reset_is_an_error() -> None:
+def test_extended_environment_raises_an_error_for_a_step_before_reset() -> None:
     for actions in ((), [PUSH]):
         with pytest.raises(gym.error.ResetNeeded, match=r"call env\.reset\(\) first"):
             extend(cartpole(), actions).step(0)
@@ -87,8 +87,8 @@ def test_extend_warns_once_for_each_source_that_cannot_be_loaded() -> None:
     assert {n: v.kind for n, v in env.load_verdicts.items()} == {"cut": "load", "zero": "load"}
 
 
-def test_timeout_at_the_first_load_keeps_can_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a busy machine delays the making of the environment, episodes still find the ``can_start``."""
+def test_timeout_at_the_first_load_of_a_source_keeps_its_can_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a busy machine delays the first load of the source, later episodes still use its ``can_start``."""
     shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\n" + PUSH.source})
     load = Guest.load
     slow = Verdict(kind="wall", action="push", message="it ran too long by the wall clock")
@@ -122,21 +122,21 @@ def test_timeout_at_the_first_load_keeps_can_start(monkeypatch: pytest.MonkeyPat
         ("def run():\n    yield fly()\n", r"line 2: there is no 'fly' to call"),
     ],
 )
-def test_extend_warns_of_certain_mistakes_and_continues(source: str, says: str) -> None:
+def test_extend_warns_of_mistakes_in_sources_and_continues(source: str, says: str) -> None:
     silent = CodedAction(name="silent", doc="", source=source)
     with pytest.warns(BrokenActionWarning, match=rf"'silent' will not do what it says, {says}") as caught:
         assert [a.name for a in extend(cartpole(), [PUSH, silent]).actions] == ["push", "silent"]
     assert [w.filename for w in caught] == [__file__]
 
 
-def test_bundle_for_another_environment_is_refused() -> None:
+def test_extend_warns_about_a_bundle_for_another_environment() -> None:
     fly = CodedAction(name="fly", doc="", source="def run():\n    yield take_off()\n")
     bundle = Bundle(actions=(fly,), tested_on=Provenance(task="sky/up", success_rate=1.0, episodes=5))
     with pytest.warns(BrokenActionWarning, match=r"'fly' of the bundle for sky/up .*there is no 'take_off' to call"):
         extend(cartpole(), bundle)
 
 
-def test_extend_does_not_warn_of_plausible_code() -> None:
+def test_extend_does_not_warn_of_code_that_can_work() -> None:
     source = "def run(force=1):\n    try:\n        import numpy\n    except ImportError:\n        yield act()\n"
     extend(cartpole(), [CodedAction(name="careful", doc="", source=source)])
 
@@ -165,14 +165,14 @@ def test_step_refuses_an_action_outside_the_space(action: Any) -> None:
 
 
 @pytest.mark.parametrize("action", [5, -1])
-def test_reading_an_action_refuses_an_unknown_branch(action: int) -> None:
+def test_step_refuses_an_action_of_an_unknown_branch(action: int) -> None:
     env = extend(cartpole(), [PUSH])
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=rf"the action {action} is not in the extended space Discrete\(3\)"):
         env.step(action)
 
 
-def test_write_takes_parameters_by_name() -> None:
+def test_extension_write_requires_numeric_parameters_by_name() -> None:
     extension = extend(cartpole(), [GO]).extension
     with pytest.raises(ConfigError, match=r"parameters of 'go' are 3\.0; give them by name"):
         extension.write("go", 3.0)  # type: ignore[arg-type]
@@ -181,7 +181,7 @@ def test_write_takes_parameters_by_name() -> None:
 
 
 @pytest.mark.parametrize(("actions", "given"), [([GO], [0.0] * 3), ([GO], 1), ([PUSH], [[0.0, 0.0, 0.0]])])
-def test_flat_view_error_states_the_expected_shape(actions: list[CodedAction], given: Any) -> None:
+def test_flat_view_error_about_an_action_states_the_expected_space(actions: list[CodedAction], given: Any) -> None:
     env = flat_view(extend(box(), [a.model_copy(update={"source": GO.source}) for a in actions]))
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=r"has shape \(.*the flat view's actions are Box"):
@@ -192,7 +192,7 @@ def test_flat_view_error_states_the_expected_shape(actions: list[CodedAction], g
         env.step([1, 1])
 
 
-def test_a_sandbox_may_be_given_by_its_budgets() -> None:
+def test_extend_accepts_a_sandbox_as_limits_or_as_a_dict_of_limits() -> None:
     three = CodedAction(name="three", doc="", source="def run():\n    yield [act()] * 3\n")
     for limits in ({"requests": 2}, SandboxLimits(requests=2), Sandbox(SandboxLimits(requests=2))):
         env = extend(cartpole(), [three], sandbox=limits)
@@ -205,7 +205,7 @@ def test_a_sandbox_may_be_given_by_its_budgets() -> None:
         extend(cartpole(), [PUSH], sandbox=3)  # type: ignore[arg-type]
 
 
-def test_dict_observation_keeps_its_key_names() -> None:
+def test_view_keeps_the_key_names_of_a_dict_observation() -> None:
     space = gym.spaces.Dict({"state": gym.spaces.Box(-1, 1, (2,)), "goal": gym.spaces.Box(-1, 1, (2,))})
     env = gym.wrappers.TransformObservation(cartpole(), lambda seen: {"state": seen[:2], "goal": seen[2:]}, space)
     named = extend(env, [PUSH], observations={"state": "position", "goal": ["x", "y"]})
@@ -220,13 +220,13 @@ def test_dict_observation_keeps_its_key_names() -> None:
 
 
 @pytest.mark.parametrize("success", ["x or y", [1]])
-def test_generic_plugin_accepts_success_as_rule_function_or_number(success: Any) -> None:
+def test_generic_plugin_refuses_an_invalid_success_rule_with_advice(success: Any) -> None:
     with pytest.raises(ConfigError, match=r"success.* Write conditions joined by 'and'"):
         GenericPlugin.of(cartpole, success=success)
 
 
 @pytest.mark.parametrize(("idle", "plays"), [("right", 1), (1, 1), (None, 0)])
-def test_idle_action_is_configurable(idle: Any, plays: int) -> None:
+def test_argument_idle_of_extend_sets_the_idle_action(idle: Any, plays: int) -> None:
     shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\ndef run():\n    yield act()\n"})
     bare, env = cartpole(), extend(cartpole(), [shut], labels=["left", "right"], idle=idle)
     bare.reset(seed=0)
@@ -236,7 +236,7 @@ def test_idle_action_is_configurable(idle: Any, plays: int) -> None:
     assert seen.tolist() == bare.step(plays)[0].tolist()
 
 
-def test_bundle_contains_the_idle_action() -> None:
+def test_extend_uses_the_idle_action_of_a_bundle_unless_idle_is_given() -> None:
     shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\ndef run():\n    yield act()\n"})
     world = GenericPlugin.of(cartpole, labels=["left", "right"], idle="right").world
     bundle = Bundle.model_validate_json(Bundle(actions=(shut,), world=world).model_dump_json())
@@ -257,7 +257,7 @@ NESTED = gym.spaces.Dict(
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-def test_idle_action_of_any_space_survives_json(seed: int) -> None:
+def test_idle_action_of_any_space_is_unchanged_after_json(seed: int) -> None:
     NESTED.seed(seed)
     action = NESTED.sample()
     again = idle_action(NESTED, (), json.loads(json.dumps(plain_idle(action))))
@@ -283,20 +283,20 @@ def test_idle_action_outside_the_space_is_refused() -> None:
         extend(cartpole(), [PUSH], plugin=GenericPlugin.of(cartpole), idle=1)
 
 
-def test_error_about_bundle_names_that_do_not_fit_says_they_are_from_the_bundle() -> None:
+def test_extend_error_says_that_unsuitable_labels_are_those_of_the_bundle() -> None:
     bundle = Bundle(actions=(GO,), world=World(labels={"force": "", "brake": "", "gear": ""}))
     with pytest.raises(ConfigError, match=r"needs 2 different labels, got 3.*those of the bundle.*another environment"):
         extend(cartpole(), bundle)
 
 
 @pytest.mark.parametrize("name", ["Go There", "1st", "", "a" * 41])
-def test_scaffold_refuses_an_invalid_name_with_the_rule(name: str) -> None:
+def test_coded_action_error_about_an_invalid_name_states_the_rule(name: str) -> None:
     with pytest.raises(ValueError, match=r"lower case letters, digits and underscores, a letter first.*got") as caught:
         CodedAction(name=name, doc="", source="")
     assert "pattern" not in str(caught.value)
 
 
-def test_shared_code_serves_every_action_and_they_share_a_memory() -> None:
+def test_all_coded_actions_can_call_shared_code_and_use_the_same_memory() -> None:
     count = "def run(memory):\n    count(memory)\n    yield act()\n"
     both = [CodedAction(name=name, doc="", source=count) for name in ("one", "two")]
     tell = CodedAction(name="tell", doc="", source="def run(memory):\n    raise ValueError(memory)\n    yield act()\n")
@@ -306,6 +306,6 @@ def test_shared_code_serves_every_action_and_they_share_a_memory() -> None:
         env.step(2)
         env.step(3)
         *_, info = env.step(4)
-        assert info["verdicts"][0].message == "ValueError: {'n': 2}", "empty again after a reset"
+        assert info["verdicts"][0].message == "ValueError: {'n': 2}", "a reset empties the memory"
     with pytest.raises(ConfigError, match="shared is 3"):
         extend(cartpole(), both, shared=3)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Bundles: a saved bundle loads unchanged; a stranger's folder is refused or harmless."""
+"""A saved bundle loads unchanged. A hostile folder is refused."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_saved_bundle_is_loaded_unchanged(tmp_path_factory: pytest.TempPathFacto
     assert load_bundle(save_bundle(bundle, tmp_path_factory.mktemp("bundles") / "b")) == bundle
 
 
-def test_saving_replaces_a_bundle_but_no_other_folder(bundle: Bundle, tmp_path: Path) -> None:
+def test_save_bundle_replaces_a_bundle_but_no_other_folder(bundle: Bundle, tmp_path: Path) -> None:
     folder = save_bundle(bundle, tmp_path / "b")
     save_bundle(bundle.model_copy(update={"actions": ()}), folder)
     assert load_bundle(folder).actions == ()
@@ -55,7 +55,7 @@ def test_saving_replaces_a_bundle_but_no_other_folder(bundle: Bundle, tmp_path: 
 def test_bundle_is_complete_after_a_kill_at_any_moment(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If a kill interrupts the deletion of the old bundle, the folder can still be read and replaced."""
+    """If a kill interrupts the deletion of the old bundle, the bundle can still be loaded and replaced."""
 
     def killed(path: Path, **_: object) -> None:
         (path / "bundle.json").unlink(missing_ok=True)
@@ -75,7 +75,7 @@ def edit(folder: Path, **changes: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
-def test_hostile_bundle_folder_is_refused(bundle: Bundle, tmp_path: Path) -> None:
+def test_load_bundle_refuses_a_hostile_bundle_folder(bundle: Bundle, tmp_path: Path) -> None:
     def fresh(name: str) -> Path:
         return save_bundle(bundle, tmp_path / name)
 
@@ -133,7 +133,7 @@ def test_hostile_bundle_folder_is_refused(bundle: Bundle, tmp_path: Path) -> Non
         load_bundle(tmp_path / "nowhere")
 
 
-def test_shared_code_is_one_file_of_the_bundle(tmp_path: Path) -> None:
+def test_bundle_stores_the_shared_code_of_its_actions_in_one_file(tmp_path: Path) -> None:
     source, shared = "def run():\n    yield go(cells=STEP)\n", "STEP = 2\n"
     actions = (
         CodedAction(name="near", doc="", source=source, shared=shared),
@@ -149,7 +149,7 @@ def test_shared_code_is_one_file_of_the_bundle(tmp_path: Path) -> None:
         Bundle(actions=(actions[0], actions[1].model_copy(update={"shared": "STEP = 3\n"})))
 
 
-def test_shared_code_of_a_hostile_folder_is_refused(tmp_path: Path) -> None:
+def test_load_bundle_refuses_a_linked_large_or_missing_file_of_shared_code(tmp_path: Path) -> None:
     def fresh(name: str) -> Path:
         return save_bundle(
             Bundle(actions=(CodedAction(name="a", doc="", source="", shared="X = 1\n"),)), tmp_path / name
@@ -171,10 +171,10 @@ def test_shared_code_of_a_hostile_folder_is_refused(tmp_path: Path) -> None:
         load_bundle(folder)
     folder = fresh("elsewhere")
     edit(folder, actions=[{"name": "a", "doc": "", "max_steps": 3, "shared": "../../etc/passwd"}])
-    assert load_bundle(folder).actions[0].shared == "", "the manifest names no file"
+    assert load_bundle(folder).actions[0].shared == "", "a file name in the manifest is ignored"
 
 
-def test_bundles_of_older_schemas_can_be_read(tmp_path: Path) -> None:
+def test_load_bundle_reads_bundles_of_older_schema_versions(tmp_path: Path) -> None:
     folder = save_bundle(Bundle(actions=(CodedAction(name="a", doc="", source="x = 1\n"),)), tmp_path / "b")
     for version in (1, 2):
         edit(folder, schema_version=version, actions=[{"name": "a", "doc": "", "max_steps": 3}])

@@ -1,4 +1,4 @@
-"""extend() on real environments with the real sandbox."""
+"""``extend()`` on real environments with the real sandbox."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def rollout(env: gym.Env, seed: int, actions: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("make", [lambda: gym.make("CartPole-v1"), lambda: gym.make("Pendulum-v1")])
-def test_extend_without_actions_is_the_identity(make: Callable[[], gym.Env]) -> None:
+def test_extend_without_actions_changes_neither_spaces_nor_trajectories(make: Callable[[], gym.Env]) -> None:
     """Without actions, spaces and trajectories equal those of the base environment, bit for bit."""
     bare, extended = make(), extend(make())
     assert extended.action_space == bare.action_space
@@ -77,7 +77,7 @@ def test_extend_without_actions_is_the_identity(make: Callable[[], gym.Env]) -> 
             assert np.array_equal(np.asarray(a), np.asarray(b))
 
 
-def test_info_reports_how_an_option_ended() -> None:
+def test_info_of_a_step_reports_duration_and_end_of_a_coded_action() -> None:
     env = grid(TO_KEY, USE, trace=True)
     env.reset(seed=4)
     view = env.view()
@@ -103,8 +103,10 @@ def test_info_reports_how_an_option_ended() -> None:
 
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), gamma=st.floats(0.5, 1.0), choices=st.lists(st.integers(0, 6), max_size=12))
-def test_the_reward_of_a_decision_is_its_discounted_sum(seed: int, gamma: float, choices: list[int]) -> None:
-    """Playing the same primitive steps one by one gives the same return."""
+def test_reward_of_a_decision_is_the_discounted_sum_of_its_step_rewards(
+    seed: int, gamma: float, choices: list[int]
+) -> None:
+    """An environment without coded actions gives the same rewards for the same primitive steps."""
     weights = {"near_key": 2.0, "env_reward": 1.0}
     steps: list[Any] = []
     env = grid(TO_KEY, WALK, gamma=gamma, reward_weights=weights)
@@ -126,7 +128,7 @@ def test_the_reward_of_a_decision_is_its_discounted_sum(seed: int, gamma: float,
             break
 
 
-def test_parameters_reach_the_code_in_their_own_units() -> None:
+def test_coded_action_receives_its_parameters_in_their_own_units() -> None:
     env = grid(WALK, trace=True)
     for cells in (1.0, 4.0):
         env.reset(seed=1)
@@ -135,7 +137,7 @@ def test_parameters_reach_the_code_in_their_own_units() -> None:
         assert info["decision"].calls[0].args["cells"] == round(cells)
 
 
-def test_an_action_that_may_not_start_is_masked_and_costs_a_noop() -> None:
+def test_coded_action_that_may_not_start_is_masked_and_its_choice_takes_one_idle_step() -> None:
     env = grid(USE)
     _, info = env.reset(seed=4)
     assert list(info["action_mask"]) == [1, 1, 1, 1, 1, 0]
@@ -143,10 +145,8 @@ def test_an_action_that_may_not_start_is_masked_and_costs_a_noop() -> None:
     assert (info["ended"], info["duration"]) == ("masked", 1)
 
 
-def test_can_start_that_raises_masks_the_action_with_a_verdict() -> None:
-    """A verdict is reported once for each call of ``can_start``, and in the decision that could not start
-    because of it.
-    """
+def test_error_in_can_start_masks_the_coded_action_with_a_verdict() -> None:
+    """The verdict is reported once for each call of ``can_start``, and in the decision whose action could not start."""
     odd = action("odd", "def can_start(view):\n    return view['nope']\n\ndef run():\n    yield use()\n")
     env = grid(odd, trace=True)
     _, info = env.reset(seed=4)
@@ -159,7 +159,7 @@ def test_can_start_that_raises_masks_the_action_with_a_verdict() -> None:
     assert info["decision"].verdict == verdict
 
 
-def test_violations_end_the_action_and_are_recorded() -> None:
+def test_info_reports_whether_a_coded_action_ended_by_violation_return_or_step_limit() -> None:
     env = grid(LOOP, IDLE, FOREVER)
     env.reset(seed=0)
     _, _, _, _, info = env.step(5)
@@ -173,7 +173,7 @@ def test_violations_end_the_action_and_are_recorded() -> None:
     assert (info["ended"], info["duration"]) == ("limit", 7)
 
 
-def test_quarantine_masks_from_the_next_reset_on() -> None:
+def test_quarantine_masks_a_coded_action_from_the_next_reset_on() -> None:
     env = grid(TO_KEY)
     env.reset(seed=0)
     env.quarantine(["to_key"])
@@ -185,7 +185,7 @@ def test_quarantine_masks_from_the_next_reset_on() -> None:
 
 
 def test_environment_quarantines_an_action_after_three_violations(caplog: pytest.LogCaptureFixture) -> None:
-    """The environment counts violations for any trainer, unless the caller counts and chooses the masked actions."""
+    """The environment counts violations itself, unless the caller gives ``quarantined`` or calls ``quarantine()``."""
     bad = action("bad", "def run():\n    yield 5\n")
     endings: dict[str, list[str]] = {}
     for who in ("environment", "caller", "caller, later"):
@@ -204,15 +204,15 @@ def test_environment_quarantines_an_action_after_three_violations(caplog: pytest
     assert "'bad' is masked from the next episode on, after 3 violations" in record.getMessage()
 
 
-def test_quarantined_action_has_a_verdict() -> None:
+def test_decision_for_a_quarantined_action_has_the_verdict_quarantined() -> None:
     env = grid(IDLE, quarantined=["idle"], trace=True)
     env.reset(seed=0)
     _, _, _, _, info = env.step(5)
     assert info["decision"].verdict.kind == "quarantined"
-    assert "verdicts" not in info, "it counts as none"
+    assert "verdicts" not in info, "the verdict 'quarantined' is not a violation"
 
 
-def test_view_is_encoded_once_for_all_guards(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_view_is_encoded_once_for_all_can_start_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[Any] = []
     encode = host.encode
     monkeypatch.setattr(host, "encode", lambda *args: encoded.append(args[0]) or encode(*args))
@@ -222,8 +222,8 @@ def test_view_is_encoded_once_for_all_guards(monkeypatch: pytest.MonkeyPatch) ->
     assert encoded == [env.view()]
 
 
-def test_view_is_built_only_on_request() -> None:
-    """Building a view of a large simulator may cost more than a step."""
+def test_view_is_built_only_when_code_or_the_trace_needs_it() -> None:
+    """The view of a large simulator may take more time than a step."""
 
     class Counted(GridPlugin):
         views = 0
@@ -233,8 +233,8 @@ def test_view_is_built_only_on_request() -> None:
             return super().view(ctx)
 
     def views(*actions: CodedAction, chosen: int = 5, **more: Any) -> list[int]:
-        """The numbers of views that are built when the environment is made, at the reset, and at each of
-        three decisions.
+        """Return the numbers of views built when the environment is made, at the reset, and at each of three
+        decisions.
         """
         plugin = Counted()
         env = extend(plugin.make_env(KEY, seed=0), actions, plugin=plugin, task=KEY, **more)
@@ -254,18 +254,18 @@ def test_view_is_built_only_on_request() -> None:
     assert views(walks(0)) == [0, 0, 0, 0, 0]
     assert views(walks(2)) == [0, 0, 2, 2, 2]
     assert views(walks(2), chosen=0) == [0, 0, 0, 0, 0]
-    assert views(walks(0), USE) == [0, 1, 1, 1, 1], "one for the guards, however many they are"
-    assert views(walks(0), trace=True) == [0, 0, 2, 2, 2], "before and after"
+    assert views(walks(0), USE) == [0, 1, 1, 1, 1], "one view for all can_start functions"
+    assert views(walks(0), trace=True) == [0, 0, 2, 2, 2], "one view before and one after each decision"
 
 
-def test_mask_offers_all_branches_if_none_may_start() -> None:
+def test_action_mask_allows_all_choices_if_no_action_may_start() -> None:
     env = grid(USE, IDLE, base_actions=(), quarantined=["idle"])
     _, info = env.reset(seed=4)
     assert list(info["action_mask"]) == [1, 1]
     assert env.step(1)[4]["ended"] == "masked"
 
 
-def test_applicable_is_asked_at_every_step() -> None:
+def test_plugin_method_applicable_is_called_after_every_decision() -> None:
     class Guarded(GridPlugin):
         def applicable(self, action: str, view: Any) -> bool:
             return bool(view["agent"] != view["key"])
@@ -276,7 +276,7 @@ def test_applicable_is_asked_at_every_step() -> None:
         assert env.step(env.extension.write("to_key"))[4]["action_mask"][-1] == after
 
 
-def test_action_mask_is_a_copy() -> None:
+def test_changing_the_returned_action_mask_does_not_change_the_next_mask() -> None:
     env = grid(TO_KEY, WALK, quarantined=["walk"])
     masks = [env.reset(seed=0)[1]["action_mask"]]
     for _ in range(3):
@@ -285,7 +285,7 @@ def test_action_mask_is_a_copy() -> None:
         assert list(masks[-1]) == [1] * (len(masks[-1]) - 1) + [0]
 
 
-def test_a_horizon_truncates_in_the_middle_of_a_decision() -> None:
+def test_horizon_truncates_an_episode_in_the_middle_of_a_decision() -> None:
     env = grid(FOREVER, horizon=4)
     env.reset(seed=0)
     _, _, terminated, truncated, info = env.step(env.extension.write("forever"))
@@ -305,7 +305,7 @@ def test_on_step_is_called_after_each_reset_and_each_primitive_step() -> None:
     assert counts == [*range(FOREVER.max_steps + 1), 0]
 
 
-def test_exceptions_of_the_environment_propagate() -> None:
+def test_exceptions_of_the_base_environment_propagate_through_extend() -> None:
     env = grid(TO_KEY)
     env.reset(seed=0)
 
@@ -317,7 +317,7 @@ def test_exceptions_of_the_environment_propagate() -> None:
         env.step(5)
 
 
-def test_equal_seeds_give_equal_trajectories() -> None:
+def test_extended_environment_has_equal_trajectories_for_equal_seeds() -> None:
     runs = []
     for _ in range(2):
         env = grid(TO_KEY, WALK, USE)
@@ -334,8 +334,8 @@ def test_extended_environment_passes_gymnasiums_checker(actions: tuple[CodedActi
         check_env(grid(*actions))
 
 
-def test_extend_accepts_any_environment_without_a_plugin() -> None:
-    """CartPole has no plugin: its labels, primitives and view come from its spaces."""
+def test_extend_works_on_an_environment_without_a_plugin() -> None:
+    """CartPole has no plugin, so its labels, primitives and view come from its spaces."""
     push = action("push", "def run():\n    for _ in range(3):\n        yield repeat(action='action_1', steps=1)\n")
     env = extend(gym.make("CartPole-v1"), [push])
     env.reset(seed=0)

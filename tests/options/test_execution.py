@@ -1,4 +1,4 @@
-"""One call of a coded action, driven step by step: who drives it may interrupt it."""
+"""The execution of one call of a coded action step by step. The caller of ``Execution.run`` can interrupt the call."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt.domain import CodedAction, Task
+from rlgpt.options.effects import Code, Step, perform
 from rlgpt.options.execution import Call, Execution, Running, interrupt, settled
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.types import Context, EnvLimits, Primitive
@@ -19,19 +20,25 @@ KEY = TASKS["grid/key"]
 
 
 def drive(running: Running, step: Callable[[Any], bool]) -> Call:
-    """Run a call to its end: every action that it proposes goes to ``step``."""
-    episode_ended: Any = None
-    while True:
-        try:
-            low_level = running.send(episode_ended)
-        except StopIteration as end:
-            call: Call = end.value
-            return call
-        episode_ended = step(low_level)
+    """Run a call to its end. ``step`` gets every base action that the call proposes."""
+    return perform(running, look=dict, step=step)
+
+
+def proposed(running: Running, episode_ended: Any = None) -> Any:
+    """The next action that a call proposes, before its step is taken."""
+    effect = running.send(episode_ended)
+    while isinstance(effect, Code):
+        effect = running.send(effect.work())
+    assert isinstance(effect, Step)
+    return effect.action
+
+
+def interrupted(running: Running) -> Call:
+    return perform(interrupt(running), look=dict, step=lambda _: True)
 
 
 class Driver:
-    """A grid without rewards or reports: every proposed action is taken as it comes."""
+    """A grid world that takes every base action which a call of one coded action proposes."""
 
     def __init__(self, source: str, *, max_steps: int = 60) -> None:
         plugin = GridPlugin()
@@ -42,11 +49,11 @@ class Driver:
         self.action = CodedAction(name="walk", doc="", source=source, max_steps=max_steps)
         self.guest: Guest = Sandbox().open(library_of(plugin, KEY), [self.action], seed=0)
         primitives = {p.name: p for p in plugin.primitives(KEY)}
-        self.primitives, self.view = primitives, lambda: plugin.view(self.context)
+        self.primitives = primitives
         self.execution = self.executing({})
 
     def executing(self, changed: Mapping[str, Primitive]) -> Execution:
-        return Execution({**self.primitives, **changed}, self.view, keep_calls=True)
+        return Execution({**self.primitives, **changed}, keep_calls=True)
 
     def run(self, call: Call | None = None) -> Running:
         return self.execution.run(self.guest, self.action, {}, self.context, call)
@@ -61,7 +68,7 @@ class Driver:
 PIECES = "def run():\n    yield go(direction='up', cells=2)\n    yield go(direction='down', cells=3)\n"
 
 
-def test_a_driver_sees_where_a_piece_ends_before_the_next_one_costs_a_step() -> None:
+def test_call_reports_the_end_of_a_primitive_before_the_first_step_of_the_next_primitive() -> None:
     driver, call, ends = Driver(PIECES), Call(), []
     running = driver.run(call)
     begun = 1
@@ -79,66 +86,68 @@ def test_a_driver_sees_where_a_piece_ends_before_the_next_one_costs_a_step() -> 
     assert driver.context.step == sum(c.steps for c in call.calls)
 
 
-def test_an_interrupted_call_takes_no_further_step_and_tells_what_it_did() -> None:
+def test_interrupted_call_takes_no_further_step_and_lists_its_finished_primitives() -> None:
     driver, call = Driver(PIECES), Call()
     running = driver.run(call)
-    low_level = next(running)
+    low_level = proposed(running)
     while call.pieces < 2:
-        low_level = running.send(driver.step(low_level))
+        low_level = proposed(running, driver.step(low_level))
     steps = driver.context.step
-    assert interrupt(running) is call
+    assert interrupted(running) is call
     assert (call.ended, call.verdict, driver.context.step) == ("interrupted", None, steps)
-    assert [(c.name, c.steps) for c in call.calls] == [("go", 2)], "a piece that cost nothing is not told"
+    assert [(c.name, c.steps) for c in call.calls] == [("go", 2)], "a primitive without a step is not listed"
     assert drive(driver.run(), driver.step).ended == "returned", "the action may run again"
 
 
-def test_an_interruption_within_a_piece_tells_the_part_that_was_done() -> None:
+def test_call_interrupted_within_a_primitive_lists_the_steps_of_that_primitive() -> None:
     driver = Driver(PIECES)
     running = driver.run()
-    running.send(driver.step(next(running)))
-    call = interrupt(running)
+    proposed(running, driver.step(proposed(running)))
+    call = interrupted(running)
     assert [(c.steps, c.outcome["ended"]) for c in call.calls] == [(1, "interrupted")]
 
 
 @pytest.mark.parametrize(
     ("clean_up", "verdict"), [("pass", None), ("raise ValueError", None), ("while True: pass", "fuel")]
 )
-def test_clean_up_after_an_interruption_is_judged_as_after_a_step_limit(clean_up: str, verdict: str | None) -> None:
+def test_finally_block_has_the_same_verdict_after_an_interruption_as_after_a_step_limit(
+    clean_up: str, verdict: str | None
+) -> None:
     source = f"def run():\n    try:\n        yield go(direction='up', cells=6)\n    finally:\n        {clean_up}\n"
     driver = Driver(source)
     running = driver.run()
-    running.send(driver.step(next(running)))
-    interrupted = interrupt(running)
+    proposed(running, driver.step(proposed(running)))
+    ended_early = interrupted(running)
     limited = drive((driver := Driver(source, max_steps=1)).run(), driver.step)
-    assert (interrupted.ended, limited.ended) == ("interrupted", "limit")
-    for call in (interrupted, limited):
+    assert (ended_early.ended, limited.ended) == ("interrupted", "limit")
+    for call in (ended_early, limited):
         assert (call.verdict and (call.verdict.kind, call.verdict.step)) == (verdict and (verdict, 1))
 
 
-def test_code_cannot_refuse_an_interruption() -> None:
+def test_coded_action_that_catches_every_exception_is_still_interrupted() -> None:
     stubborn = (
         "def run():\n    while True:\n        try:\n            yield go(direction='up', cells=6)\n"
         "        except BaseException:\n            pass\n"
     )
     driver = Driver(stubborn)
     running = driver.run()
-    next(running)
-    assert interrupt(running).ended == "interrupted"
+    proposed(running)
+    assert interrupted(running).ended == "interrupted"
     with pytest.raises(StopIteration):
         next(running)
 
 
-def test_only_a_call_that_waits_for_a_step_can_be_interrupted() -> None:
+def test_interrupt_raises_an_error_before_the_first_step_and_after_the_end_of_a_call() -> None:
     driver = Driver(PIECES)
     with pytest.raises(RuntimeError, match="first action"):
-        interrupt(driver.run())
+        interrupted(driver.run())
     running = driver.run()
     drive(running, driver.step)
     with pytest.raises(RuntimeError, match="before its end"):
-        interrupt(running)
+        interrupted(running)
 
 
-def test_a_fault_of_the_environment_is_not_taken_for_the_end_of_the_call() -> None:
+def test_stop_iteration_raised_by_the_environment_does_not_end_the_call() -> None:
     def broken(low_level: Any) -> bool:
         raise StopIteration
 
@@ -146,7 +155,7 @@ def test_a_fault_of_the_environment_is_not_taken_for_the_end_of_the_call() -> No
         drive(Driver(PIECES).run(), broken)
 
 
-def test_a_primitive_at_its_own_limit_returns_no_other_keys() -> None:
+def test_outcome_of_a_primitive_at_its_step_limit_has_only_the_key_ended() -> None:
     def forever(ctx: Context, direction: str, cells: int) -> Any:
         while True:
             yield 0
@@ -159,7 +168,7 @@ def test_a_primitive_at_its_own_limit_returns_no_other_keys() -> None:
     assert call.verdict.message == "ValueError: default"
 
 
-def test_exhausted_yields_end_a_call_without_a_verdict() -> None:
+def test_call_that_reaches_its_limit_of_yields_ends_without_a_verdict() -> None:
     driver = Driver("def run():\n    while True:\n        yield go()\n", max_steps=60)
     driver.execution = driver.executing({"go": replace(driver.primitives["go"], run=lambda ctx, **arguments: iter(()))})
     call = drive(driver.run(), driver.step)
@@ -179,7 +188,7 @@ def test_exhausted_yields_end_a_call_without_a_verdict() -> None:
         (1000, None, 5000, 5000),
     ],
 )
-def test_the_step_limit_of_an_action_fits_the_task(
+def test_default_step_limit_of_a_coded_action_depends_on_the_horizon_of_the_task(
     horizon: int, bound: int | None, wanted: int | None, limit: int
 ) -> None:
     class Bounded(GridPlugin):

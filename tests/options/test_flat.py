@@ -1,4 +1,4 @@
-"""The flat view: a space for any trainer, with the same meaning of actions."""
+"""The flat view: an action space that any trainer accepts, in which actions have the same effect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def still(name: str, parameter: bool = False) -> CodedAction:
 
 
 class Spaces(gym.Env[Any, Any]):
-    """Remembers the last action."""
+    """An environment with the given action space, which stores its last action."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
@@ -53,7 +53,7 @@ def test_largest_score_chooses_the_branch_of_a_flat_box() -> None:
     assert info["decision"].parameters == {"amount": pytest.approx(7.5)}
 
 
-def test_discrete_spaces_keep_parameters_at_their_defaults() -> None:
+def test_flat_view_of_a_discrete_space_uses_the_default_parameters_of_actions() -> None:
     for base, expected in (
         (spaces.Discrete(3), spaces.Discrete(5)),
         (spaces.MultiDiscrete([3, 4]), spaces.MultiDiscrete([3, 3, 4])),
@@ -69,8 +69,8 @@ def test_discrete_spaces_keep_parameters_at_their_defaults() -> None:
     "base",
     [spaces.MultiDiscrete([3, 4], start=[5, -7]), spaces.Tuple([spaces.Discrete(3, start=5), spaces.Discrete(4)])],
 )
-def test_flat_view_handles_discrete_spaces_with_any_start(base: spaces.Space) -> None:
-    """Every action that reaches the environment is in its space, for every kind of choice."""
+def test_flat_view_passes_valid_actions_to_discrete_spaces_with_any_start(base: spaces.Space) -> None:
+    """Every action that the base environment receives is in its space."""
     env = extend(Spaces(base), [still("x")])
     codec = ActionCodec(env.action_space, env.layout)
     flat = flat_view(env)
@@ -89,7 +89,7 @@ def test_flat_view_handles_discrete_spaces_with_any_start(base: spaces.Space) ->
     assert base.contains(flat_reached)
 
 
-def test_kept_heads_of_a_flat_view_keep_their_start_value() -> None:
+def test_base_actions_of_a_multi_discrete_space_keep_their_start_values() -> None:
     base = spaces.MultiDiscrete([3, 4, 2], start=[5, -7, 1])
     env = extend(Spaces(base), base_actions=["action_1", "action_2"])
     assert env.action_space == spaces.MultiDiscrete([4, 2], start=[-7, 1])
@@ -98,12 +98,12 @@ def test_kept_heads_of_a_flat_view_keep_their_start_value() -> None:
     assert np.array_equal(env.env.last, [5, -4, 2])
 
 
-def test_flat_view_keeps_a_flat_space() -> None:
+def test_flat_view_returns_an_environment_with_a_flat_space_unchanged() -> None:
     env = extend(Spaces(spaces.Discrete(3)), [still("x")])
     assert flat_view(env) is env
 
 
-def test_flat_view_finds_the_extension_under_wrappers() -> None:
+def test_flat_view_works_on_wrappers_of_an_extended_environment() -> None:
     wrapped = gym.wrappers.RecordEpisodeStatistics(extend(Spaces(spaces.Box(-1, 1, (2,))), [still("x", True)]))
     flat = flat_view(wrapped)
     assert flat.env is wrapped
@@ -117,14 +117,14 @@ def test_flat_view_finds_the_extension_under_wrappers() -> None:
         flat_view(changed)
 
 
-def test_a_tuple_with_one_box_and_no_actions_has_no_selector() -> None:
+def test_flat_view_refuses_a_tuple_of_one_box_without_coded_actions() -> None:
     alone = extend(Spaces(spaces.Tuple([spaces.Box(-1, 1, (1,), np.float32)])))
     assert alone.layout.selector is None
     with pytest.raises(ConfigError, match=r"no flat view"):
         flat_view(alone)
 
 
-def test_a_mixed_tuple_has_no_flat_view() -> None:
+def test_flat_view_refuses_a_tuple_of_discrete_and_box() -> None:
     mixed = spaces.Tuple([spaces.Discrete(2), spaces.Box(-1, 1, (1,), np.float32)])
     with pytest.raises(ConfigError, match=r"no flat view"):
         flat_view(extend(Spaces(mixed), [still("x")]))

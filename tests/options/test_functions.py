@@ -1,4 +1,4 @@
-"""Coded features, reward terms and predicates in an extended environment, and in what a policy learns from."""
+"""Coded features, reward terms and predicates in an extended environment and in the training of a policy."""
 
 from __future__ import annotations
 
@@ -59,20 +59,20 @@ def cells(env: Any) -> int:
     return abs(grid.agent[0] - grid.key[0]) + abs(grid.agent[1] - grid.key[1])
 
 
-def test_code_reads_features_and_info_has_predicates() -> None:
+def test_coded_action_reads_features_and_info_contains_predicates() -> None:
     env = opened(WALK)
     _, info = env.reset(seed=1)
     assert info["predicates"] == {"there": False}
     assert env.view()["distance"] == (far := cells(env))
     _, _, _, _, info = env.step(env.extension.write("walk"))
-    assert info["duration"] == far, "each step went nearer: the option saw the feature change"
+    assert info["duration"] == far, "each step reduces the distance, because the coded action reads the current feature"
     assert info["predicates"] == {"there": True}
     assert env.view()["steps"] == far
     _, info = env.reset(seed=1)
     assert env.view()["steps"] == 0
 
 
-def test_coded_potential_pays_its_change() -> None:
+def test_coded_reward_of_kind_potential_gives_the_change_of_its_value() -> None:
     env = opened(WALK, reward_weights={"nearer": 2.0}, gamma=1.0)
     env.reset(seed=1)
     far = cells(env)
@@ -90,7 +90,7 @@ def test_policy_observes_coded_features() -> None:
     env.close()
 
 
-def test_a_function_that_fails_keeps_spaces_and_is_quarantined_after_three_episodes() -> None:
+def test_function_that_fails_in_three_episodes_is_quarantined_and_its_outputs_are_0() -> None:
     broken = CodedFeatures(
         name="broken",
         source="def features(view, memory):\n    return {'z': 1 / (view['agent'][0] - view['agent'][0])}\n",
@@ -103,8 +103,8 @@ def test_a_function_that_fails_keeps_spaces_and_is_quarantined_after_three_episo
         kinds.append([v.kind for v in info.get("verdicts", ())])
         assert env.view()["z"] == 0.0
         _, _, _, _, info = env.step(0)
-        assert "verdicts" not in info, "one verdict an episode"
-        assert env.view()["distance"] == cells(env), "what others say is untouched"
+        assert "verdicts" not in info, "an episode reports the verdict once"
+        assert env.view()["distance"] == cells(env), "the outputs of the other functions are unchanged"
     assert kinds == [["error"]] * 3 + [[]]
 
 
@@ -117,7 +117,7 @@ def test_quarantine_accepts_function_names_and_refuses_unknown_names() -> None:
         env.quarantine(["nowhere"])
 
 
-def test_environment_without_functions_is_unchanged() -> None:
+def test_extended_environment_without_functions_has_no_predicates_and_no_additional_view_keys() -> None:
     plain, other = opened(WALK, functions=()), opened(WALK, functions=())
     for env in (plain, other):
         env.reset(seed=3)
@@ -136,7 +136,7 @@ def test_extend_uses_the_functions_of_a_bundle(tmp_path: Path) -> None:
     assert env.view()["distance"] == cells(env)
 
 
-def test_many_outputs_do_not_exceed_the_view_limit_of_actions() -> None:
+def test_view_with_many_function_outputs_does_not_exceed_the_size_limit_of_the_sandbox() -> None:
     def many(i: int) -> CodedFeatures:
         names = [f"a_long_name_of_an_output_{i}_{k}" for k in range(32)]
         source = f"def features(view, memory):\n    return dict.fromkeys({names!r}, 1 / 3)\n"
@@ -163,8 +163,8 @@ def test_output_with_the_name_of_a_view_key_is_refused() -> None:
         opened(functions=(hides,))
 
 
-def test_a_policy_learns_from_coded_features_and_rewards(tmp_path: Path) -> None:
-    """The environment's own reward is sparse; the coded potential pays each step."""
+def test_training_uses_coded_features_and_reward_terms(tmp_path: Path) -> None:
+    """The environment's own reward is sparse. The coded potential gives a reward at each step."""
     setup = (
         GridPlugin()
         .default_setup(TASK)
@@ -191,7 +191,7 @@ def test_output_with_the_name_of_an_observation_key_is_refused() -> None:
         extend(gymnasium.make("CartPole-v1"), functions=[output], observations=["x", "v", "angle", "turn"])
 
 
-def test_the_view_is_built_once_a_step_for_functions_code_and_policy() -> None:
+def test_view_is_built_once_per_step_for_functions_code_and_policy() -> None:
     class Counting(GridPlugin):
         built = 0
 
@@ -212,16 +212,16 @@ def test_the_view_is_built_once_a_step_for_functions_code_and_policy() -> None:
     env.close()
 
 
-def test_a_term_of_weight_0_is_recorded_and_not_paid() -> None:
+def test_reward_term_of_weight_0_is_recorded_and_gives_no_reward() -> None:
     env = opened(WALK, reward_weights={"nearer": 0.0, "env_reward": 1.0}, gamma=1.0)
     env.reset(seed=1)
     far = cells(env)
     _, reward, _, _, info = env.step(env.extension.write("walk"))
-    assert info["reward_terms"]["nearer"] == far, "unweighted"
+    assert info["reward_terms"]["nearer"] == far, "the recorded value has no weight"
     assert reward == info["reward_terms"]["env_reward"]
 
 
-def test_an_evaluation_pays_the_defaults_and_records_the_terms_of_the_setup() -> None:
+def test_evaluation_environment_gives_the_default_reward_and_records_the_terms_of_the_setup() -> None:
     plugin = GridPlugin()
     own = plugin.default_setup(TASK)
     setup = own.model_copy(update={"reward_weights": {"nearer": 3.0}})

@@ -1,4 +1,6 @@
-"""Decisions while a coded action is in progress: it goes on, loses a step, is corrected, or is interrupted."""
+"""Decisions while a coded action is in progress: the policy continues the action, replaces one of its steps, corrects
+it, or interrupts it.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def grid(*actions: CodedAction, **more: Any) -> ExtendedEnv:
 
 
 def follow_the_plan(env: ExtendedEnv, seed: int) -> tuple[list[Any], int]:
-    """The primitive steps of an episode in which every decision is the plan's, and the number of decisions."""
+    """Play an episode in which every decision follows ``info["plan"]``. Return its results and the number of
+    decisions.
+    """
     seen: list[Any] = []
     observation, info = env.reset(seed=seed)
     total, decisions, over = 0.0, 0, False
@@ -49,7 +53,7 @@ def follow_the_plan(env: ExtendedEnv, seed: int) -> tuple[list[Any], int]:
 
 @given(every=st.integers(1, 9), seed=st.integers(0, 99))
 @settings(max_examples=25)
-def test_following_the_plan_is_the_same_episode_however_often_a_decision_is_asked_for(every: int, seed: int) -> None:
+def test_episode_that_follows_info_plan_is_equal_for_every_value_of_interrupt_every(every: int, seed: int) -> None:
     whole, few = follow_the_plan(grid(FETCHING, WALK), seed)
     parts, many = follow_the_plan(grid(FETCHING, WALK, interrupt_every=every), seed)
     assert parts == whole
@@ -62,7 +66,7 @@ def start_of(env: ExtendedEnv, row: int, column: int) -> None:
     env.context.model.key = (6, 6)
 
 
-def test_a_decision_takes_at_most_so_many_steps_and_says_which_action_is_in_progress() -> None:
+def test_decision_takes_at_most_interrupt_every_steps_and_info_names_the_action_in_progress() -> None:
     env = grid(WALK, LEFT, interrupt_every=3)
     start_of(env, 0, 2)
     branch = len(DIRECTIONS) + 1
@@ -73,7 +77,7 @@ def test_a_decision_takes_at_most_so_many_steps_and_says_which_action_is_in_prog
     assert env.context.model.agent == (4, 2)
 
 
-def test_a_base_action_takes_the_place_of_one_step_and_the_coded_action_goes_on() -> None:
+def test_base_action_replaces_one_step_of_the_coded_action_in_progress() -> None:
     env = grid(WALK, interrupt_every=1)
     start_of(env, 0, 2)
     walk, right = len(DIRECTIONS) + 1, DIRECTIONS.index("right")
@@ -85,19 +89,19 @@ def test_a_base_action_takes_the_place_of_one_step_and_the_coded_action_goes_on(
     assert (info["running"], env.context.model.agent) == ("", (3, 3))
 
 
-def test_another_coded_action_interrupts_the_one_in_progress() -> None:
+def test_choice_of_another_coded_action_interrupts_the_action_in_progress() -> None:
     env = grid(WALK, LEFT, interrupt_every=2)
     start_of(env, 0, 5)
     walk = len(DIRECTIONS) + 1
     env.step(walk)
     _, _, _, _, info = env.step(walk + 1)
     assert (info["action"], info["running"], env.context.model.agent) == ("left_wall", "left_wall", (2, 3))
-    _, _, _, _, info = env.step(walk)  # begins anew: four rows from here
+    _, _, _, _, info = env.step(walk)  # The action `walk` starts from its beginning: four rows down.
     _, _, _, _, info = env.step(walk)
     assert (info["ended"], env.context.model.agent) == ("returned", (6, 3))
 
 
-def test_an_action_in_progress_may_go_on_where_it_could_not_start() -> None:
+def test_coded_action_in_progress_may_continue_where_can_start_is_false() -> None:
     env = grid(ONCE, interrupt_every=1)
     start_of(env, 0, 0)
     branch = len(DIRECTIONS) + 1
@@ -109,7 +113,7 @@ def test_an_action_in_progress_may_go_on_where_it_could_not_start() -> None:
     assert (info["running"], info["action_mask"][branch]) == ("", 0)
 
 
-def test_a_reset_forgets_the_action_in_progress() -> None:
+def test_reset_ends_the_coded_action_in_progress() -> None:
     env = grid(WALK, interrupt_every=1)
     start_of(env, 0, 0)
     env.step(len(DIRECTIONS) + 1)
@@ -117,7 +121,7 @@ def test_a_reset_forgets_the_action_in_progress() -> None:
     assert (info["running"], env.proposal) == ("", None)
 
 
-def test_the_trace_shows_each_primitive_once_when_it_has_ended() -> None:
+def test_trace_lists_each_primitive_once_when_it_has_ended() -> None:
     env = grid(WALK, interrupt_every=3, trace=True)
     start_of(env, 0, 0)
     branch = len(DIRECTIONS) + 1
@@ -127,7 +131,7 @@ def test_the_trace_shows_each_primitive_once_when_it_has_ended() -> None:
     assert len(first["decision"].calls) + len(second["decision"].calls) == 4
 
 
-# -- corrections -------------------------------------------------------------------------------------------------------
+# -- residual corrections ----------------------------------------------------------------------------------------------
 
 PUSH = CodedAction(
     name="push", doc="", source="def run():\n    for _ in range(3):\n        yield act(action_0=0.5, action_1=0.5)\n"
@@ -135,7 +139,7 @@ PUSH = CodedAction(
 
 
 class Recorder(gym.Env[np.ndarray, np.ndarray]):
-    """Remembers the actions that it was given."""
+    """An environment that stores the actions of its steps."""
 
     observation_space = spaces.Box(-1, 1, (1,), np.float32)
     action_space = spaces.Box(np.float32([-1, 0]), np.float32([1, 4]))
@@ -152,7 +156,7 @@ class Recorder(gym.Env[np.ndarray, np.ndarray]):
 
 @given(residual=st.floats(0.01, 1), correction=st.tuples(st.floats(-1, 1), st.floats(-1, 1)))
 @settings(max_examples=15)
-def test_a_correction_is_added_as_a_share_of_half_the_range_and_stays_in_the_box(
+def test_residual_correction_is_scaled_by_half_the_action_range_and_clipped_to_the_box(
     residual: float, correction: tuple[float, float]
 ) -> None:
     env = extend(Recorder(), [PUSH], residual=residual)
@@ -163,7 +167,7 @@ def test_a_correction_is_added_as_a_share_of_half_the_range_and_stays_in_the_box
     assert env.unwrapped.taken == [[pytest.approx(v, abs=2e-3) for v in expected]] * 3
 
 
-def test_the_flat_view_ends_with_the_correction() -> None:
+def test_last_numbers_of_a_flat_action_are_the_residual_correction() -> None:
     env = flat_view(extend(Recorder(), [PUSH], residual=0.5))
     assert env.action_space.shape == (2 + 2 + 2,)
     env.reset(seed=0)
@@ -173,7 +177,7 @@ def test_the_flat_view_ends_with_the_correction() -> None:
     assert env.unwrapped.taken[3:] == [[0.25, 3.0]], "a base action is not corrected"
 
 
-def test_a_correction_needs_a_box_and_a_coded_action() -> None:
+def test_extend_refuses_residual_without_a_box_action_space_and_a_coded_action() -> None:
     with pytest.raises(ConfigError, match="Leave residual at 0"):
         grid(WALK, residual=0.2)
     with pytest.raises(ConfigError, match="Leave residual at 0"):

@@ -1,4 +1,4 @@
-"""Metrics and scores of an episode, from what the environment reports at its steps."""
+"""Metrics and scores of an episode, computed from the infos of its steps."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_metric_of_an_episode_is_the_reduction_of_the_reported_numbers(steps: li
 
 
 @pytest.mark.parametrize("given", [float("nan"), float("inf"), "far", None])
-def test_error_about_a_non_finite_number_names_the_metric(given: Any) -> None:
+def test_error_about_a_metric_that_is_not_a_finite_number_names_the_metric(given: Any) -> None:
     measurement = Measurement(TASK)
     with pytest.raises(PluginError, match=r"grid/walk: info\['metrics'\]\['row'\] is .*finite number"):
         measurement.reset({"metrics": {"row": given}})
@@ -55,8 +55,8 @@ def test_score_return_is_the_sum_of_the_environments_own_reward() -> None:
     assert info == {"score": -2.0}
 
 
-def test_an_episode_reports_score_and_metrics_over_all_its_decisions() -> None:
-    """The option walks two cells in one decision, and each base action one cell. The wall stops further moves."""
+def test_episode_info_has_score_and_metrics_over_all_decisions() -> None:
+    """The coded action walks two cells in one decision, and each base action walks one cell. The wall stops moves."""
     climb = action("climb", "def run():\n    yield go(direction='up', cells=2)\n")
     setup = WalkPlugin().default_setup(TASK).model_copy(update={"coded_actions": ("climb",)})
     env = build(EnvSpec(TASK, setup, (climb,), factory=walk_plugin), seed=0)
@@ -75,7 +75,7 @@ def test_an_episode_reports_score_and_metrics_over_all_its_decisions() -> None:
     env.close()
 
 
-def test_evaluation_of_a_task_without_success_has_scores_only() -> None:
+def test_evaluation_of_a_task_without_success_has_scores_and_no_success() -> None:
     climb = action("climb", "def run():\n    yield go(direction='up', cells=2)\n")
     spec = EnvSpec(TASK, WalkPlugin().default_setup(TASK), (climb,), factory=walk_plugin)
     found = evaluate_code(spec, (climb,), seeds=range(5))
@@ -85,7 +85,7 @@ def test_evaluation_of_a_task_without_success_has_scores_only() -> None:
     assert found.rank == (0.0, found.mean_score)
 
 
-def test_metrics_that_are_not_a_mapping_are_a_plugin_error() -> None:
+def test_metrics_in_info_that_are_not_a_mapping_raise_a_plugin_error() -> None:
     measurement = Measurement(Task(id="a/b", goal="", horizon=9, success="x", metrics=METRICS))
     with pytest.raises(PluginError, match=r"info\['metrics'\] is \[1\]; it must be a mapping"):
         measurement.reset({"metrics": [1]})

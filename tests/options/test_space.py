@@ -1,4 +1,4 @@
-"""The extended spaces in the table of ``rlgpt.options.space``, and the meaning of their actions."""
+"""The extended action spaces in the table of ``rlgpt.options.space``, and the meaning of their actions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_extended_spaces_match_the_documented_table(
 
 
 @pytest.mark.parametrize("base", [spaces.Discrete(4), spaces.Discrete(4, start=-2), BOX, MULTI, TUPLE])
-def test_extend_without_actions_is_the_identity(base: spaces.Space) -> None:
+def test_extended_space_without_coded_actions_is_the_base_space(base: spaces.Space) -> None:
     labels = tuple("abcd") if isinstance(base, spaces.Discrete) else ("ab" if base is TUPLE else "abc")
     space = ExtendedSpace(base, (), tuple(labels), filler=base.sample())
     assert space.space is base
@@ -55,8 +55,10 @@ def test_extend_without_actions_is_the_identity(base: spaces.Space) -> None:
 
 
 @given(st.integers(0, 4), st.lists(st.integers(0, 3), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
-def test_changing_a_parameter_affects_only_its_branch(box: int, parameters: list[int], seed: int) -> None:
-    """Numbers that a branch does not use have no effect on its action."""
+def test_numbers_of_other_choices_have_no_effect_on_the_chosen_action(
+    box: int, parameters: list[int], seed: int
+) -> None:
+    """An extended action has numbers for every choice. Only the numbers of the chosen branch have an effect."""
     base = spaces.Box(-1.0, 1.0, (box + 1,), np.float64)
     actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
     space = ExtendedSpace(base, actions, tuple(str(i) for i in range(box + 1)), filler=np.zeros(box + 1))
@@ -74,7 +76,7 @@ def test_changing_a_parameter_affects_only_its_branch(box: int, parameters: list
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.data())
-def test_written_action_is_read_back(parameters: list[int], data: st.DataObject) -> None:
+def test_extended_space_reads_back_a_written_action(parameters: list[int], data: st.DataObject) -> None:
     actions = [coded(f"x{i}", n) for i, n in enumerate(parameters)]
     chosen = data.draw(st.sampled_from(actions))
     values = {p.name: data.draw(st.floats(-2, 4, width=32)) for p in chosen.parameters}
@@ -87,18 +89,18 @@ def test_written_action_is_read_back(parameters: list[int], data: st.DataObject)
         assert choice.parameters == pytest.approx(values)
 
 
-def test_omitted_parameters_have_their_defaults() -> None:
+def test_omitted_parameters_of_a_written_action_have_their_defaults() -> None:
     space = ExtendedSpace(BOX, [coded("x", 2)], tuple("abc"), filler=np.zeros(3))
     assert space.read(space.write("x", {"p1": 3.0})).parameters == {"p0": 1.0, "p1": 3.0}
 
 
-def test_base_actions_subset_of_a_discrete_keeps_its_values() -> None:
+def test_subset_of_discrete_base_actions_keeps_their_values() -> None:
     space = ExtendedSpace(spaces.Discrete(4, start=10), [coded("x")], tuple("abcd"), keep=("b", "d"), filler=10)
     assert space.layout.branches == ("b", "d", "x")
     assert [space.read(i).base for i in (0, 1)] == [11, 13]
 
 
-def test_dropped_heads_take_the_filler_action() -> None:
+def test_dropped_parts_of_a_base_action_have_the_values_of_the_filler_action() -> None:
     space = ExtendedSpace(MULTI, [coded("x")], tuple("abc"), keep=("b",), filler=[2, 0, 4])
     assert space.space == spaces.Tuple([spaces.Discrete(2), spaces.Discrete(2)])
     assert list(space.read((0, 1)).base) == [2, 1, 4]
@@ -109,7 +111,7 @@ def test_dropped_heads_take_the_filler_action() -> None:
     assert mixed.read((0, np.ones(2, np.float32))).base[0] == 2
 
 
-def test_base_actions_keep_or_drop_a_box_as_a_whole() -> None:
+def test_empty_base_actions_drop_a_box_action_as_a_whole() -> None:
     space = ExtendedSpace(BOX, [coded("x"), coded("y", 1)], tuple("abc"), keep=(), filler=np.zeros(3))
     assert space.layout.branches == ("x", "y")
     assert space.space == spaces.Tuple([spaces.Discrete(2), spaces.Box(-2.0, 4.0, (1,), np.float32)])
@@ -117,7 +119,7 @@ def test_base_actions_keep_or_drop_a_box_as_a_whole() -> None:
     assert space.layout.owner[1].all()
 
 
-def test_space_errors_state_the_given_and_the_valid_values() -> None:
+def test_extended_space_errors_state_the_given_and_the_valid_values() -> None:
     with pytest.raises(UnknownNameError, match=r"'q'.*a, b, c"):
         ExtendedSpace(BOX, [coded("x")], tuple("abc"), keep=("q",), filler=np.zeros(3))
     with pytest.raises(ConfigError, match=r"at least two choices"):

@@ -1,4 +1,6 @@
-"""If the base environment comes from gymnasium.make, the extended environment has a spec that makes it again."""
+"""If the base environment comes from ``gymnasium.make``, the extended environment has a spec that makes an equal
+environment.
+"""
 
 import gymnasium
 import pytest
@@ -13,7 +15,7 @@ NUDGE = CodedAction(
 
 
 @pytest.mark.parametrize("name", ["CartPole-v1", "Pendulum-v1"])
-def test_spec_recreates_the_environment(name: str) -> None:
+def test_spec_of_an_extended_environment_makes_an_equal_environment(name: str) -> None:
     for env in (extend(gymnasium.make(name), [NUDGE]), flat_view(extend(gymnasium.make(name), [NUDGE]))):
         assert env.spec is not None
         again = env.spec.make()

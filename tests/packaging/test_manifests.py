@@ -1,4 +1,4 @@
-"""The manifests of all distributions agree with one another and with the committed versions."""
+"""The manifests (``pyproject.toml``) of all distributions agree with each other and with the committed versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder_name(path: Path) -> str:
 
 
 def requirements() -> Iterator[Requirement]:
-    """Every requirement of every manifest and development group, except the distributions of this repository."""
+    """Yield every requirement of every manifest and development group, except the distributions of this repository."""
     texts = [text for group in WORKSPACE["dependency-groups"].values() for text in group if isinstance(text, str)]
     own = set()
     for manifest in MANIFESTS:
@@ -47,19 +47,19 @@ def requirements() -> Iterator[Requirement]:
             yield requirement
 
 
-def test_workspace_and_overrides_file_hold_the_same_overrides() -> None:
+def test_workspace_manifest_and_overrides_file_have_the_same_overrides() -> None:
     assert WORKSPACE["tool"]["uv"]["override-dependencies"] == lines("overrides.txt")
 
 
-def test_overridden_versions_of_gymnasium_and_numpy_are_those_of_core() -> None:
+def test_overrides_file_has_the_same_ranges_of_gymnasium_and_numpy_as_core() -> None:
     ranges = read(CORE)["project"]["dependencies"]
     for name in ("gymnasium", "numpy"):
         assert {line for line in lines("overrides.txt") if line.startswith(name)} <= set(ranges)
 
 
 @pytest.mark.parametrize("requirement", list(requirements()), ids=str)
-def test_committed_version_satisfies_every_requirement(requirement: Requirement) -> None:
-    """If this fails, run ``make lock``: it rewrites constraints.txt after a change of a manifest."""
+def test_committed_version_of_a_package_satisfies_every_requirement(requirement: Requirement) -> None:
+    """If this test fails after a change of a manifest, run ``make lock``, which rewrites constraints.txt."""
     name = canonicalize_name(requirement.name)
     pins = [pin for line in lines("constraints.txt") if canonicalize_name((pin := Requirement(line)).name) == name]
     assert pins, f"constraints.txt has no version of {name}: run `make lock`"
@@ -67,13 +67,13 @@ def test_committed_version_satisfies_every_requirement(requirement: Requirement)
     assert all(requirement.specifier.contains(v, prereleases=True) for v in versions), f"{versions}: run `make lock`"
 
 
-def test_committed_versions_are_exact_without_addresses_and_local_builds() -> None:
+def test_committed_versions_are_exact_and_have_no_address_or_local_build() -> None:
     wrong = [line for line in lines("constraints.txt") if not re.fullmatch(r"[\w.-]+==[\w.!]+( ; .+)?", line)]
     assert not wrong
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=folder_name)
-def test_every_distribution_states_the_same_pythons_and_licence(manifest: Path) -> None:
+def test_every_distribution_states_the_same_python_versions_and_licence(manifest: Path) -> None:
     project = read(manifest)["project"]
     assert project["requires-python"] == ">=3.11,<3.14"
     assert project["license"] == "MIT"
@@ -87,7 +87,7 @@ def test_every_distribution_takes_its_version_from_core(manifest: Path) -> None:
     assert source == ROOT / "core" / "rlgpt" / "__init__.py"
 
 
-def test_changelog_and_citation_name_the_version() -> None:
+def test_changelog_and_citation_state_the_current_version() -> None:
     newest = re.search(r"^## (\S+), (\d{4}-\d{2}-\d{2})$", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     assert newest is not None
     citation = (ROOT / "CITATION.cff").read_text()
@@ -99,5 +99,5 @@ def test_changelog_and_citation_name_the_version() -> None:
 @pytest.mark.parametrize(
     "manifest", [m for m in PLUGINS if "rlgpt" in read(m)["project"].get("entry-points", {})], ids=folder_name
 )
-def test_plugin_is_named_after_its_folder(manifest: Path) -> None:
+def test_plugin_distribution_is_named_after_its_folder(manifest: Path) -> None:
     assert read(manifest)["project"]["name"] == f"rlgpt-{manifest.parent.name.replace('_', '-')}"

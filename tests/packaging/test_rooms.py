@@ -1,4 +1,4 @@
-"""tools/rooms.py finds imports from rooms below, unknown rooms, and plugins that the core names."""
+"""tools/rooms.py finds imports from lower rooms (packages), unknown rooms, and names of plugins in the core."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ print("extended")
 
 
 def run(*command: str, cwd: Path) -> str:
-    """A command without access to the checkout."""
+    """Run a command without access to the checkout. Return its output."""
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     done = subprocess.run(
         command, cwd=cwd, env={**env, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False
@@ -83,7 +83,9 @@ def test_core_wheel_contains_the_files_from_outside_the_package(wheels: Path) ->
     ],
     ids=["none", "unstamped", "stale"],
 )
-def test_no_wheel_is_built_without_a_guest_of_the_same_sources(guest: bytes | None, says: str, tmp_path: Path) -> None:
+def test_building_the_core_wheel_fails_without_a_guest_program_of_the_same_sources(
+    guest: bytes | None, says: str, tmp_path: Path
+) -> None:
     core = tmp_path / "core"
     shutil.copytree(build.SOURCES, core / "rlgpt" / "sandbox" / "guest")
     shutil.copy(str(stamps.__file__), core / "rlgpt" / "sandbox")
@@ -121,6 +123,6 @@ def test_wheels_work_after_a_plain_pip_install(wheels: Path, tmp_path: Path) -> 
     run(rlgpt, "train", *smoke, "-m", "-j", "2", "seed=1,2", "hydra.sweep.dir=sweep", cwd=work)
     assert len(list((work / "sweep").rglob("report.html"))) == 2
     doctor = run(rlgpt, "doctor", cwd=work)
-    assert "not installed (an extra)" in doctor, "Sample Factory must not be needed"
+    assert "not installed (an extra)" in doctor, "Sample Factory must not be a requirement"
     assert "--overrides" in doctor
     assert str(venv / "lib") in doctor

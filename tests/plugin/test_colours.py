@@ -1,4 +1,4 @@
-"""What code sees of pictures in colour."""
+"""The view of code for observations that are colour images."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def context(observation: Any, previous: Any = None, step: int = 1) -> Context:
         ((144, 72, 17), "brown"), ((0, 200, 200), "cyan"), ((200, 0, 200), "magenta"), ((255, 0, 20), "red"),
     ],
 )  # fmt: skip
-def test_colours_have_the_names_that_people_give_them(rgb: tuple[int, int, int], name: str) -> None:
+def test_pixels_have_the_names_of_common_colours(rgb: tuple[int, int, int], name: str) -> None:
     assert colours.named(np.array([[rgb]], np.uint8))[0, 0] == INDEX[name]
 
 
 def flood(picture: np.ndarray) -> list[tuple[int, int, int, int, str]]:
-    """The regions of one colour, cell by cell."""
+    """Return the connected regions of one colour, found pixel by pixel."""
     background, left = (
         np.bincount(picture.reshape(-1)).argmax(),
         {tuple(map(int, at)) for at in np.argwhere(picture >= 0)},
@@ -63,7 +63,7 @@ def flood(picture: np.ndarray) -> list[tuple[int, int, int, int, str]]:
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 0, 0, 3, 9]), min_size=6, max_size=6), min_size=1, max_size=7))
-def test_regions_are_the_connected_pixels_of_one_colour(rows: list[list[int]]) -> None:
+def test_image_regions_are_the_connected_pixels_of_one_colour(rows: list[list[int]]) -> None:
     picture = np.array(rows, np.uint8)
     assert sorted(colours.regions(picture)) == flood(picture)
 
@@ -79,7 +79,7 @@ RED, BLUE = (200, 30, 30), (30, 30, 200)
 CODEC = ObservationCodec(spaces.Box(0, 255, (40, 60, 3), np.uint8))
 
 
-def test_a_view_tells_what_stands_still_and_what_moved() -> None:
+def test_view_of_an_image_lists_unmoved_and_moved_shapes() -> None:
     before, now = (
         scene((10, 10, RED), (30, 20, BLUE), (50, 30, BLUE)),
         scene((13, 9, RED), (30, 20, BLUE), (48, 30, BLUE)),
@@ -92,7 +92,7 @@ def test_a_view_tells_what_stands_still_and_what_moved() -> None:
     assert len(first["observation_shapes"]) == 3
 
 
-def test_the_map_shows_the_most_common_colour_of_each_cell() -> None:
+def test_map_in_the_view_of_an_image_shows_the_most_common_colour_of_each_cell() -> None:
     picture = scene()
     picture[20:, :30] = (102, 204, 102)
     (upper, lower) = set(CODEC.view(context(picture))["observation_map"])
@@ -100,7 +100,7 @@ def test_the_map_shows_the_most_common_colour_of_each_cell() -> None:
 
 
 @pytest.mark.parametrize("channels_first", [False, True])
-def test_a_stack_of_colours_brings_the_frame_before(channels_first: bool) -> None:
+def test_view_of_stacked_colour_frames_uses_the_frame_before_for_movement(channels_first: bool) -> None:
     if channels_first:
         codec = ObservationCodec(spaces.Box(0, 255, (3, 40, 60), np.uint8))
         seen = codec.view(context(np.moveaxis(scene((12, 10, RED)), -1, 0), np.moveaxis(scene((10, 10, RED)), -1, 0)))
@@ -111,14 +111,14 @@ def test_a_stack_of_colours_brings_the_frame_before(channels_first: bool) -> Non
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_a_view_of_any_picture_is_bounded(seed: int) -> None:
+def test_view_of_any_image_has_a_bounded_size(seed: int) -> None:
     rng = np.random.default_rng(seed)
     now, before = (rng.integers(0, 256, (40, 60, 3), np.uint8) for _ in range(2))
     assert len(json.dumps(CODEC.view(context(now, before)))) < 4000
 
 
 class Slider(gym.Env):
-    """A red square moves two pixels to the right at each step."""
+    """An environment in which a red square moves two pixels to the right at each step."""
 
     observation_space = spaces.Box(0, 255, (40, 60, 3), np.uint8)
     action_space = spaces.Discrete(2)
@@ -144,7 +144,7 @@ class Slider(gym.Env):
 
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("looks", [(1, 2, 3), (3,)])
-def test_what_moved_does_not_depend_on_who_looked_before(looks: tuple[int, ...], in_place: bool) -> None:
+def test_movement_in_the_view_does_not_depend_on_earlier_views(looks: tuple[int, ...], in_place: bool) -> None:
     env = extend(Slider(in_place=in_place), [CodedAction(name="a", doc="", source="def run():\n    yield act()\n")])
     env.reset(seed=0)
     assert env.view()["observation_moving"] == []
@@ -153,6 +153,6 @@ def test_what_moved_does_not_depend_on_who_looked_before(looks: tuple[int, ...],
         if step in looks:
             seen = env.view()
     moved = [] if in_place else [[16, 10, 5, 5, "red", 2, 0]]
-    assert seen["observation_moving"] == moved, "the step before is all that counts"
+    assert seen["observation_moving"] == moved, "movement is relative to the previous step"
     env.reset(seed=0)
     assert env.view()["observation_moving"] == []

@@ -1,4 +1,4 @@
-"""GenericPlugin: an environment without a plugin."""
+"""GenericPlugin, which is used for an environment without a plugin."""
 
 import enum
 import pickle
@@ -22,7 +22,7 @@ EVERY = ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Taxi-v4", "Blackjack-v1
 
 
 class Play:
-    """Runs primitives in the same way as the host of the sandbox."""
+    """An episode in which tests call primitives, executed in the same way as for coded actions."""
 
     def __init__(self, plugin: EnvironmentPlugin, env, task: Task, seed: int = 0) -> None:
         self.plugin, self.env = plugin, env
@@ -64,7 +64,7 @@ def test_generic_plugin_accepts_any_environment(name: str) -> None:
     assert pickle.loads(pickle.dumps(plugin)).tasks() == plugin.tasks()
 
 
-def test_horizon_and_knowledge_come_from_the_environment() -> None:
+def test_generic_plugin_takes_horizon_and_knowledge_from_the_environment() -> None:
     plugin = GenericPlugin.of(gymnasium.make("CartPole-v1"))
     (task,) = plugin.tasks().values()
     assert task.horizon == 500
@@ -76,7 +76,7 @@ def test_horizon_and_knowledge_come_from_the_environment() -> None:
     assert bare.knowledge(task) == "Mine."
 
 
-def test_generic_plugin_uses_the_given_names() -> None:
+def test_generic_plugin_uses_the_given_labels_and_observation_names() -> None:
     env = gymnasium.make("CartPole-v1")
     (task,) = GenericPlugin.of(env).tasks().values()
     assert GenericPlugin.of(env).labels(task).actions == ("action_0", "action_1")
@@ -87,7 +87,7 @@ def test_generic_plugin_uses_the_given_names() -> None:
         GenericPlugin.of(env, labels=["left"])
 
 
-def test_labels_come_from_get_action_meanings() -> None:
+def test_generic_plugin_takes_labels_from_get_action_meanings() -> None:
     class Meaning(GridEnv):
         def get_action_meanings(self):
             return ["UP", "DOWN", "LEFT", "RIGHT", "USE!"]
@@ -109,7 +109,7 @@ class Enumerated(GridEnv):
     max_steps = 77
 
 
-def test_labels_come_from_an_action_enum_and_horizon_from_max_steps() -> None:
+def test_generic_plugin_takes_labels_from_an_action_enum_and_horizon_from_max_steps() -> None:
     env = Enumerated()
     plugin = GenericPlugin.of(env)
     (task,) = plugin.tasks().values()
@@ -122,7 +122,7 @@ def test_labels_come_from_an_action_enum_and_horizon_from_max_steps() -> None:
     assert GenericPlugin.of(env, labels=list("abcde")).noop(env.action_space, ctx) == 0
 
 
-def test_meanings_of_labels_appear_once_in_the_prompt() -> None:
+def test_meanings_of_labels_appear_in_the_description_of_only_one_primitive() -> None:
     env = gymnasium.make("CartPole-v1")
     labels = {"left": "pushes the cart to the left by 10 N", "right": "pushes the cart to the right by 10 N"}
     seen = {"x": "position of the cart, m", "v": "its velocity, m/s", "angle": "of the pole, rad", "spin": "rad/s"}
@@ -141,7 +141,7 @@ def test_meanings_of_labels_appear_once_in_the_prompt() -> None:
     assert pendulum.primitives(task)[1].parameters[0].doc == "Nm, positive counter-clockwise"
 
 
-def test_policy_observes_pixels_as_an_image() -> None:
+def test_default_setup_of_an_image_observation_observes_the_image() -> None:
     class Pixels(GridEnv):
         def __init__(self) -> None:
             super().__init__()
@@ -154,7 +154,7 @@ def test_policy_observes_pixels_as_an_image() -> None:
 
 
 class Sees(EnvironmentPlugin):
-    """A plugin with only the required methods. Its observation is a picture and a long vector."""
+    """A plugin with only the required methods. Its observation is an image and a long vector."""
 
     name = "sees"
 
@@ -174,7 +174,7 @@ def test_default_setup_uses_the_observation_of_a_plugin_without_a_view() -> None
 
 
 class Walk(gymnasium.Env):
-    """Position in [-5, 5]; each step adds the action, and the reward is the position."""
+    """An environment with a position in [-5, 5]. Each step adds the action, and the reward is the position."""
 
     def __init__(self) -> None:
         self.observation_space = spaces.Box(-5, 5, (2,), np.float64)
@@ -204,7 +204,7 @@ def test_act_repeat_and_act_until_work_as_documented() -> None:
 
 
 class Counts(GenericPlugin):
-    """A plugin that counts how often its view is built."""
+    """A plugin that counts the views that it builds."""
 
     views = 0
 
@@ -213,7 +213,7 @@ class Counts(GenericPlugin):
         return super().view(ctx)
 
 
-def test_act_until_builds_no_view_for_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_act_until_builds_no_view_unless_the_plugin_overrides_view(monkeypatch: pytest.MonkeyPatch) -> None:
     until = {"action_0": 1.0, "key": "observation[1]", "threshold": 2.5, "steps": 9}
     owner = Counts.of(Walk())
     (task,) = owner.tasks().values()
@@ -224,7 +224,7 @@ def test_act_until_builds_no_view_for_one_number(monkeypatch: pytest.MonkeyPatch
     assert Play(plugin, Walk(), task).call("act_until", **until)[0]["value"] == 3.0
 
 
-def test_extend_takes_names_without_a_plugin() -> None:
+def test_extend_accepts_labels_and_observation_names_for_an_environment_without_a_plugin() -> None:
     env, names = gymnasium.make("CartPole-v1"), ["x", "v", "angle", "spin"]
     source = (
         "def run():\n    view = yield observe()\n"
@@ -250,7 +250,7 @@ class Half(GridPlugin):
     default_setup = EnvironmentPlugin.default_setup
 
 
-def test_defaults_of_another_plugin_use_its_labels_and_its_view() -> None:
+def test_default_primitives_and_setup_of_a_plugin_use_its_labels_and_view_keys() -> None:
     plugin, task = Half(), GridPlugin().tasks()["grid/key"]
     act, _, until = plugin.primitives(task)
     assert act.parameters[0].choices == ("up", "down", "left", "right", "use")
@@ -278,7 +278,7 @@ def test_generic_plugin_makes_environments_from_a_function() -> None:
         GenericPlugin.of(gymnasium.make("CartPole-v1")).make_env(task, seed=0)
 
 
-def test_summarize_rounds_and_cuts() -> None:
+def test_summarize_rounds_numbers_and_bounds_the_length() -> None:
     plugin = GenericPlugin.of(gymnasium.make("CartPole-v1"))
     assert plugin.summarize({"a": 0.123456, "b": [1, 2], "c": True, "d": {"x": 1.0}}) == (
         "a: 0.1235; b: [1, 2]; c: true; d: x 1"
@@ -287,7 +287,7 @@ def test_summarize_rounds_and_cuts() -> None:
 
 
 class Slow(EnvironmentPlugin):
-    """A plugin that knows the spaces of its simulator without starting it."""
+    """A plugin that gives the spaces of its simulator without starting the simulator."""
 
     name = "slow"
 
@@ -301,7 +301,7 @@ class Slow(EnvironmentPlugin):
         return SpaceDefaults(spaces.Discrete(2), spaces.Box(-1, 1, (3,)), labels=("left", "right"))
 
 
-def test_defaults_from_given_spaces_start_no_simulator() -> None:
+def test_plugin_defaults_from_given_spaces_start_no_simulator() -> None:
     plugin = Slow()
     (task,) = plugin.tasks().values()
     assert plugin.labels(task).actions == ("left", "right")

@@ -1,4 +1,4 @@
-"""GenericPlugin keeps the contract of plugins."""
+"""GenericPlugin passes the contract tests of plugins."""
 
 from functools import partial
 
@@ -18,10 +18,10 @@ from rlgpt.testing.contract import broken_laws
         ("MountainCarContinuous-v0", None),
     ],
 )
-def test_scaffold_passes_the_contract(name: str, success) -> None:
+def test_generic_plugin_passes_the_contract_tests(name: str, success) -> None:
     assert broken_laws(GenericPlugin.of(partial(gymnasium.make, name), success=success)) == {}
 
 
-def test_contract_reports_that_one_call_solves_a_task_of_one_step() -> None:
+def test_contract_tests_report_a_task_of_one_step_that_a_single_call_solves() -> None:
     found = broken_laws(GenericPlugin.of(partial(gymnasium.make, "Blackjack-v1")))
     assert list(found) == ["test_no_single_call_is_a_solution"]

@@ -1,4 +1,4 @@
-"""Success of an environment without a plugin: from its return, its info, or the user's function."""
+"""The success of an environment without a plugin comes from its return, its info, or the user's function."""
 
 import functools
 
@@ -15,8 +15,8 @@ from rlgpt.plugin.rules import Moment, parse_rule
 
 
 class Ends(gymnasium.Env):
-    """An environment whose episodes have three steps. Each step has the reward ``pay`` (or one of
-    several) and the info ``info``.
+    """An environment whose episodes have three steps. ``pay`` is the reward of each step, or a tuple with one reward
+    per step. ``info`` is the info of each step.
     """
 
     def __init__(self, pay, info: dict) -> None:
@@ -45,7 +45,7 @@ class Ends(gymnasium.Env):
         (1.0, {"success": False}, lambda info, total: total >= 2, [False, True, True]),
     ],
 )
-def test_judged_accepts_success_by_return_info_or_function(
+def test_judged_reports_success_by_return_info_or_function(
     pay: float, info: dict, success, expected: list[bool]
 ) -> None:
     env = Judged(Ends(pay, info), 10, success)
@@ -80,7 +80,9 @@ def _landed(info, total_reward) -> bool:
         ("Blackjack-v1", None, "ends with a positive total reward", None),
     ],
 )
-def test_judge_describes_and_applies_success(name: str, success, told: str, at: int | None) -> None:
+def test_task_of_a_generic_plugin_describes_and_applies_its_success_rule(
+    name: str, success, told: str, at: int | None
+) -> None:
     plugin = GenericPlugin.of(functools.partial(gymnasium.make, name), success=success, horizon=12)
     (task,) = plugin.tasks().values()
     assert told in task.success
@@ -91,7 +93,7 @@ def test_judge_describes_and_applies_success(name: str, success, told: str, at: 
         assert found == [False] * (at - 1) + [True]
 
 
-def test_success_reported_by_the_environment_takes_precedence() -> None:
+def test_success_reported_by_the_environment_has_priority_over_the_return() -> None:
     rule = parse_rule("reported else return >= 10")
 
     def judge(info: dict, total: float, over: bool) -> bool:
@@ -134,7 +136,9 @@ def test_negative_return_threshold_is_judged_when_the_episode_is_over(name: str,
     ],
 )
 @pytest.mark.parametrize("cut", [False, True], ids=["terminated", "truncated"])
-def test_return_rule_is_judged_at_the_end_of_the_episode(pays, threshold: float, expected: bool, cut: bool) -> None:
+def test_success_by_return_is_judged_at_the_end_of_the_episode(
+    pays, threshold: float, expected: bool, cut: bool
+) -> None:
     env = Judged(Ends(pays, {}), 2 if cut else 3, threshold)
     env.reset(seed=0)
     steps = pays[:2] if cut else pays
@@ -142,7 +146,7 @@ def test_return_rule_is_judged_at_the_end_of_the_episode(pays, threshold: float,
     assert found == [False] * (len(steps) - 1) + [sum(steps) >= threshold if cut else expected]
 
 
-def test_success_function_receives_episode_over() -> None:
+def test_info_for_a_success_function_says_whether_the_episode_is_over() -> None:
     seen: list[bool] = []
     env = Judged(Ends(1.0, {}), 2, lambda info, total: bool(seen.append(info[OVER])))
     env.reset(seed=0)
@@ -151,7 +155,7 @@ def test_success_function_receives_episode_over() -> None:
 
 
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), None, "much"])
-def test_non_finite_reward_is_a_plugin_error(reward) -> None:
+def test_reward_that_is_not_a_finite_number_raises_a_plugin_error(reward) -> None:
     env = Judged(Ends((1.0, reward, 1.0), {}), 10)
     env.reset(seed=0)
     env.step(0)
@@ -159,7 +163,7 @@ def test_non_finite_reward_is_a_plugin_error(reward) -> None:
         env.step(0)
 
 
-def test_non_finite_reward_is_not_a_verdict_on_the_action() -> None:
+def test_reward_that_is_not_finite_during_a_coded_action_raises_a_plugin_error() -> None:
     source = "def run():\n    yield act()\n"
     env = rlgpt.extend(Ends(float("nan"), {}), actions=[CodedAction(name="go", doc="g", source=source)])
     env.reset(seed=0)
@@ -174,7 +178,7 @@ def test_success_function_must_return_a_bool() -> None:
         env.step(0)
 
 
-def test_metrics_in_info_of_another_form_are_replaced() -> None:
+def test_judged_replaces_metrics_in_info_that_are_not_a_mapping() -> None:
     class Own(gymnasium.Wrapper):
         def step(self, action):
             *rest, info = self.env.step(action)
@@ -185,7 +189,7 @@ def test_metrics_in_info_of_another_form_are_replaced() -> None:
     assert env.step(0)[4]["metrics"] == {"far": 3.0}
 
 
-def test_non_finite_reward_threshold_defines_no_rule() -> None:
+def test_infinite_reward_threshold_of_a_spec_defines_no_success_rule() -> None:
     env = gymnasium.make("CartPole-v1")
     env.unwrapped.spec.reward_threshold = float("inf")
     assert (

@@ -1,4 +1,4 @@
-"""The sandbox's library of a plugin."""
+"""``library_of`` describes a plugin's primitives and view for the sandbox."""
 
 import pytest
 from rlgpt.domain import Parameter
@@ -17,7 +17,7 @@ def test_library_has_all_primitives_outcomes_and_view_keys() -> None:
     assert [(v.name, v.size, v.source) for v in found.view][2] == ("door", 2, "privileged")
 
 
-def test_library_of_a_plugin_without_primitives_has_the_defaults(bare) -> None:
+def test_library_of_a_plugin_without_primitives_has_the_default_primitives(bare) -> None:
     found = library_of(bare, TASK)
     assert list(found.functions) == ["observe", "act", "repeat", "act_until"]
     assert [v.name for v in found.view] == ["observation"]
@@ -36,7 +36,7 @@ def bare():
 
 
 @pytest.mark.parametrize("primitive_name", ["observe", "use", "Bad Name"])
-def test_invalid_primitive_name_is_a_plugin_error(primitive_name: str) -> None:
+def test_invalid_primitive_name_raises_a_plugin_error(primitive_name: str) -> None:
     class Clashing(GridPlugin):
         def primitives(self, task):
             extra = Primitive(

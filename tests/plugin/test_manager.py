@@ -1,4 +1,4 @@
-"""Finding plugins: working ones are offered, broken ones are named, and each is loaded when it is needed."""
+"""The plugin manager offers plugins that work, names broken plugins, and loads each plugin when it is needed."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def rlgpt_plugins():
 
 
 class Site:
-    """A folder of modules on the path, and entry points that name them."""
+    """A folder of modules on the import path, and entry points that name these modules."""
 
     def __init__(self, folder):
         self.folder, self.points = folder, []
@@ -60,7 +60,7 @@ def test_manager_lists_the_tasks_of_every_plugin(site) -> None:
     assert list(site.manager().plugins) == ["a", "b"]
 
 
-def test_plugins_are_loaded_lazily(site) -> None:
+def test_manager_loads_only_the_plugin_of_the_selected_task(site) -> None:
     site.working("a")
     site.working("b")
     manager = site.manager()
@@ -70,7 +70,7 @@ def test_plugins_are_loaded_lazily(site) -> None:
     assert site.imported() == ["b"]
 
 
-def test_plugin_whose_entry_point_has_another_name_is_found(site) -> None:
+def test_manager_finds_a_plugin_whose_entry_point_has_another_name(site) -> None:
     site.working("a")
     site.working("hidden", point="suite")
     assert site.manager().task("hidden/one")[0].name == "hidden"
@@ -98,7 +98,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("source", "text"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_plugin_is_named_skipped_and_fatal_only_when_selected(site, source: str, text: str) -> None:
+def test_broken_plugin_is_named_and_skipped_and_raises_an_error_only_when_selected(
+    site, source: str, text: str
+) -> None:
     site.add("bad", source)
     site.working("good")
     manager = site.manager()
@@ -112,7 +114,7 @@ def test_a_broken_plugin_is_named_skipped_and_fatal_only_when_selected(site, sou
         manager.task("good/three")
 
 
-def test_the_second_plugin_of_one_name_is_refused(site) -> None:
+def test_manager_refuses_a_second_plugin_of_the_same_name(site) -> None:
     site.working("twin")
     site.working("twin", point="other")
     manager = site.manager()
@@ -120,7 +122,7 @@ def test_the_second_plugin_of_one_name_is_refused(site) -> None:
     assert "named 'twin' already" in manager.broken["other"]
 
 
-def test_two_entry_points_of_one_name_are_both_loaded(site) -> None:
+def test_manager_loads_two_entry_points_of_the_same_name(site) -> None:
     site.working("a", point="same")
     site.working("b", point="same")
     assert list(site.manager().plugins) == ["a", "b"]
@@ -137,13 +139,13 @@ def test_unknown_task_error_lists_similar_and_valid_names(site, given: str, near
 
 
 @pytest.mark.parametrize("given", ["", "kitchen", "/", "kitchen/", "nowhere/x"])
-def test_malformed_task_ids_are_refused(site, given: str) -> None:
+def test_manager_refuses_an_incomplete_or_unknown_task_id(site, given: str) -> None:
     site.working("kitchen", "kitchen/kettle")
     with pytest.raises(UnknownNameError):
         site.manager().task(given)
 
 
-def test_unknown_plugin_error_names_similar_ones(site) -> None:
+def test_unknown_plugin_error_names_similar_plugins(site) -> None:
     site.working("kitchen")
     with pytest.raises(UnknownNameError, match=r"unknown plugin 'kichen'\. Did you mean 'kitchen'"):
         site.manager().plugin("kichen")
@@ -152,7 +154,9 @@ def test_unknown_plugin_error_names_similar_ones(site) -> None:
 @pytest.mark.parametrize(
     ("disabled", "left"), [("", ["a", "b"]), ("1", []), ("a", ["b"]), ("a, b", []), ("inner", ["a", "b"])]
 )
-def test_environment_variable_disables_plugins(site, monkeypatch, disabled: str, left: list[str]) -> None:
+def test_environment_variable_rlgpt_disable_plugins_disables_the_named_plugins(
+    site, monkeypatch, disabled: str, left: list[str]
+) -> None:
     site.working("a")
     site.working("b")
     site.working("inner", point="outer")
@@ -165,7 +169,7 @@ def test_environment_variable_disables_plugins(site, monkeypatch, disabled: str,
             manager.task(f"{name}/one")
 
 
-def test_a_module_can_be_registered_by_hand(site) -> None:
+def test_manager_offers_the_plugins_of_a_registered_module(site) -> None:
     site.working("a")
     module = __import__(site.points[0].value)
     manager = PluginManager([], disabled="")
@@ -173,7 +177,7 @@ def test_a_module_can_be_registered_by_hand(site) -> None:
     assert list(manager.tasks()) == ["a/one", "a/two"]
 
 
-def test_installed_plugins_are_found() -> None:
+def test_broken_plugins_of_the_manager_are_among_the_installed_entry_points() -> None:
     assert PluginManager(disabled="").broken.keys() <= {p.name for p in _installed()}
 
 
@@ -183,6 +187,6 @@ def _installed():
     return entry_points(group="rlgpt")
 
 
-def test_importing_the_package_loads_no_heavy_module() -> None:
+def test_importing_rlgpt_plugin_imports_no_slow_module() -> None:
     code = "import sys, rlgpt.plugin; print(sorted({'numpy', 'torch', 'gymnasium', 'mujoco'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,4 +1,4 @@
-"""What a plugin offers: numbers that only a policy sees, vector functions of the library, success as a reward term."""
+"""Offers of a plugin: numbers that only a policy observes, vector functions for code, and success as a reward term."""
 
 import functools
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ KEY = TASKS["grid/key"]
 
 
 class Mapped(GridPlugin):
-    """The grid world whose policy also sees a map of the cells, one-hot."""
+    """The grid world in which the policy also observes a one-hot map of the cells."""
 
     vectors = "none"
     asked = 0
@@ -45,7 +45,7 @@ def policy_env(plugin, keys):
     return build(EnvSpec(KEY, setup, factory=lambda task: plugin), seed=0)
 
 
-def test_policy_view_is_observed_by_the_policy_only() -> None:
+def test_keys_of_policy_view_are_observed_by_the_policy_and_not_by_code() -> None:
     plugin = Mapped()
     env = policy_env(plugin, ("holding", "cells"))
     seen = env.reset(seed=0)[0]["obs"]
@@ -65,7 +65,7 @@ def test_policy_view_is_called_only_if_the_setup_names_its_keys() -> None:
     assert plugin.asked == 0
 
 
-def test_missing_policy_view_numbers_are_a_plugin_error() -> None:
+def test_missing_key_of_policy_view_raises_a_plugin_error() -> None:
     class Silent(Mapped):
         def policy_view(self, ctx):
             return {}
@@ -83,7 +83,7 @@ def test_missing_policy_view_numbers_are_a_plugin_error() -> None:
         ("none", ["heapq, statistics.\n"], ["vec"]),
     ],
 )
-def test_plugin_chooses_the_vector_functions_of_the_library(vectors, there, missing) -> None:
+def test_plugin_chooses_the_vector_functions_that_code_may_call(vectors, there, missing) -> None:
     plugin = type("Flat", (GridPlugin,), {"vectors": vectors})()
     stub = make_brief(plugin, KEY).stub
     assert [part for part in there if part not in stub] == []
@@ -108,7 +108,7 @@ def test_success_is_a_reward_term_of_every_environment() -> None:
         Shaping(reward_terms_of(plugin, task), {"succes": 1.0})
 
 
-def test_plugins_own_success_term_is_kept() -> None:
+def test_reward_term_success_of_a_plugin_is_not_added_a_second_time() -> None:
     class Own(GridPlugin):
         def reward_terms(self, task):
             return (*super().reward_terms(task), own)

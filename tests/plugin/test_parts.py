@@ -1,4 +1,4 @@
-"""What policies and code see of any observation. For each part that neither can see there is a message."""
+"""The parts of any observation that policies and code can read. A part that neither can read gives a message."""
 
 import json
 import pickle
@@ -59,14 +59,14 @@ SEEN = {
 
 
 def policy_of(space: spaces.Space) -> tuple[ObservationCodec, ObservationBuilder]:
-    """The observation of a policy with GenericPlugin's default setup."""
+    """Return the codec and the builder of the policy's observation with GenericPlugin's default setup."""
     codec = ObservationCodec(space)
     keys = [*codec.alone, *(k.name for k in codec.keys if k.size)]
     return codec, ObservationBuilder(space, codec.keys, keys)
 
 
 @pytest.mark.parametrize("name", SEEN)
-def test_policy_observation_includes_every_part(name: str) -> None:
+def test_policy_observation_includes_every_part_of_the_environments_observation(name: str) -> None:
     space, expected = SEEN[name]
     assert unusable(space) == []
     codec, builder = policy_of(space)
@@ -95,7 +95,7 @@ def test_policy_observes_unchanged_pixels() -> None:
     np.testing.assert_array_equal(stacked[..., 3:6], colours[1])
 
 
-def test_code_sees_the_shapes_of_float_pictures_and_of_colour_stacks() -> None:
+def test_view_lists_the_shapes_of_float_images_and_of_stacked_colour_frames() -> None:
     picture = np.zeros((40, 30), np.uint8)
     picture[20:23, 10:15] = 255
     expected = [[12, 21, 5, 3, 255]]
@@ -107,13 +107,13 @@ def test_code_sees_the_shapes_of_float_pictures_and_of_colour_stacks() -> None:
     assert (seen["observation_shapes"], seen["observation_moving"]) == ([], [[12, 21, 5, 3, "white", 0, 0]])
 
 
-def test_code_sees_a_summary_of_the_largest_arrays() -> None:
+def test_view_omits_the_largest_arrays_of_an_observation() -> None:
     space = spaces.Dict(a=numbers(300), b=numbers(500), c=numbers(100))
     assert {p.name: p.kind for p in parts(space)} == {"a": "numbers", "b": "long", "c": "numbers"}
     assert ObservationCodec(space).alone == ("b",)
 
 
-def test_parts_with_equal_names_get_different_keys() -> None:
+def test_parts_of_an_observation_with_equal_names_get_different_keys() -> None:
     space = spaces.Dict({"a_b": pixels(64, 64, 3), "a": spaces.Dict(b=pixels(32, 32, 3))})
     assert {name: part.space.shape for name, part in shown(space).items()} == {
         "a_b": (64, 64, 3),
@@ -121,7 +121,7 @@ def test_parts_with_equal_names_get_different_keys() -> None:
     }
 
 
-def test_policy_observes_containers_that_the_view_lacks() -> None:
+def test_policy_observes_the_parts_of_a_dict_that_is_too_large_for_the_view() -> None:
     space = spaces.Dict(a=spaces.Dict(x=ONE, y=ONE, z=ONE), v=POSE)
     assert list(shown(space)) == ["a", "v"]
     assert list(shown(space, ObservationCodec(space).keys)) == ["a_x", "a_y", "v"]
@@ -142,7 +142,7 @@ def test_policy_observes_containers_that_the_view_lacks() -> None:
     ],
     ids=str,
 )
-def test_unusable_observation_parts_are_explained(space: spaces.Space, says: str) -> None:
+def test_error_about_an_unusable_observation_part_names_the_part_and_a_wrapper(space: spaces.Space, says: str) -> None:
     (fault,) = unusable(space)
     assert says in fault
     assert "gymnasium.wrappers." in fault
@@ -167,7 +167,7 @@ nested = st.recursive(
 @given(space=nested)
 @example(space=spaces.Dict({"a_b": numbers(), "a": spaces.Dict(b=numbers(2))}))
 @example(space=spaces.Dict({"a_b": spaces.Dict(c=numbers(3)), "a": spaces.Dict(b=numbers(2))}))
-def test_every_accepted_observation_part_is_usable(space: spaces.Space) -> None:
+def test_every_accepted_part_of_an_observation_is_usable_by_policy_and_view(space: spaces.Space) -> None:
     if unusable(space):
         return
     codec, builder = policy_of(space)
@@ -182,8 +182,8 @@ def test_every_accepted_observation_part_is_usable(space: spaces.Space) -> None:
     assert len(json.dumps(view)) <= DEFAULT.view_bytes
 
 
-def test_free_names_takes_time_in_proportion_to_the_number_of_names() -> None:
-    """Every environment names its observation parts when it starts, and some have thousands of parts."""
+def test_free_names_needs_a_number_of_lookups_proportional_to_the_number_of_names() -> None:
+    """Every environment names the parts of its observation when it starts, and a few have thousands of parts."""
     lookups = 0
 
     class Taken(set[str]):
@@ -233,13 +233,13 @@ def test_observations_argument_names_the_parts_of_a_dict() -> None:
         ({"mode": {"x": ""}}, "only the numbers of a one-dimensional Box have names"),
     ],
 )
-def test_names_that_do_not_fit_a_part_of_the_space_are_refused(told, says: str) -> None:
+def test_observations_argument_that_does_not_fit_the_space_is_refused(told, says: str) -> None:
     with pytest.raises(RlgptError) as fault:
         ObservationCodec(ROBOT, told)
     assert says in str(fault.value)
 
 
-def test_labels_name_the_numbers_of_an_action_part() -> None:
+def test_labels_argument_names_the_numbers_of_an_action_part() -> None:
     space = spaces.Tuple([spaces.Discrete(3), spaces.Box(-1, 1, (2,))])
     codec = ActionCodec(space, {"tool": "which tool", "arm": {"dx": "m", "dy": "m, up"}})
     assert [(p.name, p.doc) for p in codec.parameters] == [("tool", "which tool"), ("arm_dx", "m"), ("arm_dy", "m, up")]

@@ -1,4 +1,4 @@
-"""Properties of the damped least squares step, against closed forms."""
+"""Properties of the damped least squares step of joints, compared with closed formulas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FREE = np.full(7, np.inf)
 
 
 def random_problem(seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Jacobian (6, 7), error (6) and joints (7)."""
+    """Return a Jacobian of shape (6, 7), an error of shape (6,) and joint positions of shape (7,)."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(6, 7)), rng.normal(size=6), rng.uniform(-0.9, 0.9, 7)
 
@@ -38,12 +38,12 @@ def test_joint_step_bias_acts_in_the_null_space(seed: int) -> None:
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_joint_at_its_limit_is_locked_while_others_reach_the_target(side: float) -> None:
+def test_joint_step_locks_a_joint_at_its_limit_while_other_joints_reach_the_target(side: float) -> None:
     jacobian, error = np.array([[1.0, 1.0]]), np.array([0.2 * side])
     step = joint_step(jacobian, error, np.array([side, 0.0]), -np.ones(2), np.ones(2), damping=1e-6)
     np.testing.assert_allclose(step, [0.0, 0.2 * side], atol=1e-6)
 
 
-def test_joint_beyond_its_limit_may_move_back() -> None:
+def test_joint_step_may_move_a_joint_beyond_its_limit_back() -> None:
     step = joint_step(np.eye(1), np.array([-0.1]), np.array([1.2]), -np.ones(1), np.ones(1), damping=1e-6)
     np.testing.assert_allclose(step, [-0.1], atol=1e-6)

@@ -1,4 +1,4 @@
-"""Rules of success as text."""
+"""Rules of success that are given as text."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def judge(rule: Any, info: dict[str, Any], total: float = 0.0, ends: tuple[bool,
         ("reported else terminated and return > 0", {"success": False}, 1, LAST, False),
     ],
 )
-def test_success_rule_judges_a_step(rule, info, total, ends, expected) -> None:
+def test_success_rule_is_true_or_false_for_a_step(rule, info, total, ends, expected) -> None:
     assert judge(rule, info, total, ends) is expected
 
 
@@ -92,7 +92,7 @@ def test_success_rule_is_described_in_words(rule, words: str) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(-1e9, 1e9))
-def test_number_as_success_is_the_minimal_return(least: float, total: float) -> None:
+def test_success_given_as_a_number_is_the_minimal_return(least: float, total: float) -> None:
     rule = parse_rule(least)
     assert parse_rule(rule.text) == rule
     if abs(total - least) > 1e-9 * abs(least):
@@ -105,7 +105,7 @@ def test_number_as_success_is_the_minimal_return(least: float, total: float) -> 
         lambda inner: st.dictionaries(st.text("ab.", max_size=3), inner),
     )
 )
-def test_lookup_accepts_any_info(info) -> None:
+def test_lookup_returns_none_or_a_value_for_any_info(info) -> None:
     found = lookup(info if isinstance(info, dict) else {}, "a.b")
     assert number_of(found) is None or isinstance(number_of(found), float)
 
@@ -131,7 +131,7 @@ def play(env: gymnasium.Env[Any, Any]) -> list[dict[str, Any]]:
     return [env.step(0)[4] for _ in range(3)]
 
 
-def test_metrics_come_from_info_by_key() -> None:
+def test_judged_takes_metrics_from_keys_of_info() -> None:
     infos = play(Judged(Counts(), 9, metrics={"got.wood": "wood", "absent": "absent"}))
     assert [info["metrics"] for info in infos] == [{"wood": 1.0}, {"wood": 2.0}, {"wood": 3.0}]
     with pytest.raises(ConfigError, match=r"metrics: info\['name'\] is 'x' at step 1, no finite number"):
@@ -161,5 +161,5 @@ def test_number_of_reads_numbers_and_arrays_with_one_number(value: Any) -> None:
 @pytest.mark.parametrize(
     "value", ["3", [3], (3,), {}, None, object(), np.array(["x"]), np.array([1, 2]), 10**400, float("nan"), np.inf]
 )
-def test_number_of_is_none_for_anything_else(value: Any) -> None:
+def test_number_of_returns_none_for_values_that_are_not_one_finite_number(value: Any) -> None:
     assert number_of(value) is None

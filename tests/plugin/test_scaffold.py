@@ -1,4 +1,4 @@
-"""The template of ``rlgpt new-plugin`` works without a change."""
+"""The scaffold, which is the plugin that ``rlgpt new-plugin`` writes, works without a change."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from rlgpt.plugin.manager import PluginManager
 from rlgpt.plugin.scaffold import create
 
 
-def test_scaffold_passes_its_own_tests(tmp_path) -> None:
+def test_scaffold_of_a_plugin_passes_its_own_tests(tmp_path) -> None:
     root = create("my_robot", tmp_path)
     assert root == tmp_path / "rlgpt-my-robot"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *(p for p in sys.path if p)])}
@@ -22,7 +22,7 @@ def test_scaffold_passes_its_own_tests(tmp_path) -> None:
     assert "skipped" not in ran.stdout
 
 
-def test_entry_point_of_the_scaffold_loads_the_plugin(tmp_path, monkeypatch) -> None:
+def test_entry_point_of_a_scaffold_loads_its_plugin(tmp_path, monkeypatch) -> None:
     root = create("arm2", tmp_path)
     assert {str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()} == {
         "README.md",
@@ -40,7 +40,7 @@ def test_entry_point_of_the_scaffold_loads_the_plugin(tmp_path, monkeypatch) -> 
     assert manager.task("arm2/reach")[0].name == "arm2"
 
 
-def test_scaffold_is_formatted_and_typed(tmp_path) -> None:
+def test_scaffold_of_a_plugin_passes_the_checks_of_ruff(tmp_path) -> None:
     create("arm", tmp_path)
     root = tmp_path / "rlgpt-arm"
     for command in (
@@ -54,13 +54,13 @@ def test_scaffold_is_formatted_and_typed(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Robot", "2arm", "a b", "a-b", "../x", "a" * 41, "arm_", "arm/x", "ärm"])
-def test_scaffold_refuses_reserved_names(tmp_path, name: str) -> None:
+def test_create_scaffold_refuses_an_invalid_plugin_name(tmp_path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot name a plugin"):
         create(name, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_scaffold_overwrites_no_file(tmp_path) -> None:
+def test_create_scaffold_overwrites_no_existing_folder(tmp_path) -> None:
     create("arm", tmp_path)
     with pytest.raises(ConfigError, match="is there already"):
         create("arm", tmp_path)

@@ -12,7 +12,7 @@ from rlgpt.plugin import shipped
 
 @pytest.fixture
 def transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a package's transcripts."""
+    """The folder of a package's recordings."""
     monkeypatch.syspath_prepend(str(tmp_path))
     package = tmp_path / "rlgpt_shipping"
     for folder in ("park", "park,delay=0.2", "park,delay=0.2,wet=True", "parking,delay=0.2"):
@@ -32,12 +32,14 @@ def transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ({}, "park"),
     ],
 )
-def test_recordings_match_the_settings_of_the_task(transcripts: Path, settings: dict[str, float], folder: str) -> None:
+def test_recordings_are_those_of_the_folder_with_the_settings_of_the_task(
+    transcripts: Path, settings: dict[str, float], folder: str
+) -> None:
     task = Task(id="shipping/park", goal="g", horizon=1, success="s", settings=settings)
     assert [path.parent.name for path in shipped.recordings("rlgpt_shipping", task)] == [folder]
 
 
-def test_each_folder_of_recordings_for_other_settings_is_a_variant_of_the_task(transcripts: Path) -> None:
+def test_variants_of_a_task_are_its_folders_of_recordings_with_other_settings(transcripts: Path) -> None:
     task = Task(id="shipping/park", goal="g", horizon=1, success="s", settings={"delay": 0.0, "wet": False, "n": 3})
     import_module("rlgpt_shipping")
     variants = shipped.variants("rlgpt_shipping", task)
@@ -47,4 +49,4 @@ def test_each_folder_of_recordings_for_other_settings_is_a_variant_of_the_task(t
     ]
     for variant in variants:
         assert shipped.recordings("rlgpt_shipping", variant)
-    assert shipped.variants("ast", task) == (), "a module without a folder"
+    assert shipped.variants("ast", task) == (), "the module `ast` has no folder of recordings"

@@ -1,4 +1,4 @@
-"""Properties of actions and observations of any space."""
+"""Properties of actions and observations for any Gymnasium space."""
 
 import json
 import pickle
@@ -59,7 +59,7 @@ def _draw(data, parameter: Parameter):
 
 
 @given(space=any_space, data=st.data())
-def test_every_argument_value_gives_an_action_in_the_space(space, data) -> None:
+def test_action_codec_makes_a_valid_action_from_every_argument_value(space, data) -> None:
     codec = ActionCodec(space, default_labels(space))
     assert codec.action({p.name: _draw(data, p) for p in codec.parameters}) in space
     assert codec.action({p.name: p.default for p in codec.parameters}) in space
@@ -70,7 +70,7 @@ def test_every_argument_value_gives_an_action_in_the_space(space, data) -> None:
 
 
 @given(space=any_space)
-def test_zero_action_is_in_the_space(space) -> None:
+def test_zero_action_of_any_space_is_in_the_space(space) -> None:
     assert zero_action(space) in space
 
 
@@ -98,7 +98,7 @@ def test_names_made_from_labels_are_identifiers_and_different(labels) -> None:
         (spaces.Tuple([spaces.Sequence(spaces.Discrete(2))]), ["a"], "Wrap the environment"),
     ],
 )
-def test_labels_that_do_not_fit_their_space_are_errors(space, labels, text: str) -> None:
+def test_action_codec_refuses_labels_that_do_not_fit_the_space(space, labels, text: str) -> None:
     with pytest.raises(ConfigError, match=text):
         ActionCodec(space, labels)
 
@@ -112,7 +112,7 @@ def _count(value) -> int:
 
 
 @given(space=any_space, seed=st.integers(0, 9))
-def test_views_are_json_values_of_the_documented_size(space, seed: int) -> None:
+def test_view_of_any_space_is_a_json_value_of_the_documented_size(space, seed: int) -> None:
     space.seed(seed)
     codec = pickle.loads(pickle.dumps(ObservationCodec(space)))
     view = codec.view(_context(space.sample()))
@@ -123,19 +123,19 @@ def test_views_are_json_values_of_the_documented_size(space, seed: int) -> None:
     assert any(k.size for k in codec.keys) or codec.alone
 
 
-def test_view_contains_the_numbers_of_a_vector() -> None:
+def test_view_contains_the_numbers_of_a_vector_observation() -> None:
     space = spaces.Box(-1, 1, (3,), np.float64)
     assert ObservationCodec(space).view(_context(np.array([0.1, -0.2, 1.0]))) == {"observation": [0.1, -0.2, 1.0]}
     named = ObservationCodec(space, ["x", "Y pos", "x 2"])
     assert named.view(_context(np.array([0.1, -0.2, 1.0]))) == {"x": 0.1, "y_pos": -0.2, "x_2": 1.0}
 
 
-def test_view_replaces_non_finite_numbers() -> None:
+def test_view_replaces_nan_and_infinite_numbers() -> None:
     codec = ObservationCodec(spaces.Box(-np.inf, np.inf, (3,)))
     assert codec.view(_context(np.array([np.nan, np.inf, -np.inf]))) == {"observation": [0.0, 1e30, -1e30]}
 
 
-def test_code_sees_every_number_of_small_byte_arrays() -> None:
+def test_view_contains_every_number_of_a_small_byte_array() -> None:
     codec = ObservationCodec(spaces.Dict({"image": spaces.Box(0, 255, (2, 2, 3), np.uint8)}))
     cells = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
     assert codec.view(_context({"image": cells})) == {"image_grid": cells.tolist()}
@@ -150,7 +150,7 @@ def _square(left: int, top: int) -> np.ndarray:
     return picture
 
 
-def test_view_of_a_picture_lists_its_regions() -> None:
+def test_view_of_an_image_lists_its_regions_of_one_colour() -> None:
     colours = np.repeat(_square(10, 20)[..., None], 3, axis=-1)
     codec = pickle.loads(pickle.dumps(ObservationCodec(spaces.Box(0, 255, (40, 30, 3), np.uint8))))
     seen = codec.view(_context(colours))
@@ -167,7 +167,7 @@ def test_view_of_a_picture_lists_its_regions() -> None:
 
 
 def _components(standing: np.ndarray) -> list[tuple[int, int, int, int]]:
-    """Flood fill, cell by cell: top, left, height, width of each region."""
+    """Find the regions by flood fill. Return top, left, height and width of each region, in pixels."""
     left, found = {(int(r), int(c)) for r, c in np.argwhere(standing)}, []
     while left:
         queue = [left.pop()]
@@ -185,13 +185,13 @@ def _components(standing: np.ndarray) -> list[tuple[int, int, int, int]]:
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 0, 0, 200]), min_size=7, max_size=7), min_size=5, max_size=5))
-def test_shapes_of_a_picture_are_its_connected_regions(rows) -> None:
+def test_shapes_of_an_image_are_its_connected_regions(rows) -> None:
     grey = np.vstack([np.zeros((3, 7), np.int64), np.array(rows), np.zeros((8, 7), np.int64)])
     boxes = [((y - (h - 1) // 2), (x - (w - 1) // 2), h, w) for x, y, w, h, _ in pictures.shapes(grey)]
     assert sorted(boxes) == _components(grey > 0)
 
 
-def test_a_long_vector_fits_into_a_view() -> None:
+def test_view_of_a_vector_of_512_numbers_is_smaller_than_8192_bytes() -> None:
     values = np.random.default_rng(0).normal(size=512) * 1e-3
     view = ObservationCodec(spaces.Box(-np.inf, np.inf, (512,))).view(_context(values))
     assert len(json.dumps(view)) < 8192
@@ -203,7 +203,7 @@ def test_discrete_observation_is_a_number_for_code_and_one_hot_for_a_policy() ->
     assert codec.view(_context(6)) == {"observation": 6, "observation_onehot": [0, 1, 0]}
 
 
-def test_observation_labels_that_do_not_fit_are_refused() -> None:
+def test_observation_codec_refuses_labels_that_do_not_fit_the_space() -> None:
     with pytest.raises(ConfigError, match="needs 2 different observation labels, got 1"):
         ObservationCodec(spaces.Box(0, 1, (2,)), ["a"])
     with pytest.raises(ConfigError, match="Box, or the parts of a Dict; this observation is Discrete"):

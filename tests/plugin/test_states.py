@@ -1,5 +1,5 @@
-"""Saved states: they contain no pickle, are exact for environments in Python, and are refused if an
-object cannot be saved.
+"""Saved states of environments contain no pickle and are exact for environments in Python. An object that cannot be
+saved raises an error.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def test_packed_data_is_unpacked_unchanged(value: Any) -> None:
     assert alike(value, unpack(pack(value)))
 
 
-def test_unpacked_references_stay_shared_and_recursive() -> None:
+def test_unpacked_data_keeps_shared_and_recursive_references() -> None:
     row: list[Any] = [1]
     row.append(row)
     back = unpack(pack({"a": row, "b": row, "c": [1]}))
@@ -77,7 +77,7 @@ def test_unpacked_references_stay_shared_and_recursive() -> None:
 @pytest.mark.parametrize(
     "make", [np.random.default_rng, np.random.RandomState, random.Random], ids=["new", "old", "py"]
 )
-def test_restored_generator_continues_or_takes_a_new_seed(make: Any) -> None:
+def test_restored_random_generator_continues_or_uses_a_new_seed(make: Any) -> None:
     rng = make(7)
     rng.random()
     saved = pack(rng)
@@ -88,12 +88,12 @@ def test_restored_generator_continues_or_takes_a_new_seed(make: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [object(), lambda: 0, np.array([object()]), {1: {2: open}}])
-def test_error_about_an_unsupported_object_names_its_place(value: Any) -> None:
+def test_pack_refuses_an_object_of_an_unsupported_class(value: Any) -> None:
     with pytest.raises(StateError, match="cannot be saved"):
         pack(value)
 
 
-def test_too_large_state_is_refused() -> None:
+def test_pack_and_unpack_refuse_a_too_large_state() -> None:
     with pytest.raises(StateError, match="at most"):
         pack(np.zeros(MAX_STATE_BYTES, np.uint8))
     with pytest.raises(StateError, match="at most"):
@@ -101,14 +101,14 @@ def test_too_large_state_is_refused() -> None:
 
 
 @given(st.one_of(st.binary(max_size=60), data.map(pickle.dumps), st.text(max_size=60).map(str.encode)))
-def test_unpack_refuses_other_bytes(text: bytes) -> None:
+def test_unpack_refuses_bytes_that_pack_did_not_make(text: bytes) -> None:
     with pytest.raises(StateError):
         unpack(b"[" + text)
 
 
 @settings(max_examples=60)
 @given(data, st.data())
-def test_damaged_state_raises_only_state_errors(value: Any, draw: st.DataObject) -> None:
+def test_unpacking_a_damaged_state_raises_only_state_errors(value: Any, draw: st.DataObject) -> None:
     damaged = bytearray(pack([value, np.random.default_rng(0), {"a": (1.5, {2})}]))
     damaged[draw.draw(st.integers(0, len(damaged) - 1))] = draw.draw(st.integers(0, 255))
     with contextlib.suppress(StateError):
@@ -120,7 +120,7 @@ class Ball:
         raise AssertionError("a saved state makes objects without __init__")
 
 
-def test_only_listed_classes_are_made() -> None:
+def test_pack_and_unpack_accept_only_objects_of_listed_classes() -> None:
     ball = object.__new__(Ball)
     ball.__dict__["x"] = 3
     with pytest.raises(StateError, match="Ball"):
@@ -150,10 +150,10 @@ class Bouncing(gymnasium.Env[np.ndarray, int]):
         return np.array([self.ball.x]), 0.0, False, False, {}  # type: ignore[attr-defined]
 
 
-def test_saving_an_environment_with_objects_needs_their_classes() -> None:
+def test_attribute_states_saves_an_environment_exactly_only_if_its_object_classes_are_listed() -> None:
     env = gymnasium.wrappers.TimeLimit(Bouncing(), 40)
     assert not holds(AttributeStates(), env)
-    assert holds(AttributeStates([Ball]), env, steps=30)  # The time limit ends an episode within the trial.
+    assert holds(AttributeStates([Ball]), env, steps=30)  # The time limit ends an episode during these steps.
 
 
 class Forgetful(AttributeStates):
@@ -163,11 +163,11 @@ class Forgetful(AttributeStates):
         super().__init__([Ball], ["_np_random"])
 
 
-def test_trial_detects_a_codec_that_does_not_save_a_generator() -> None:
+def test_holds_is_false_for_a_codec_that_does_not_save_the_random_generator() -> None:
     assert not holds(Forgetful(), Bouncing())
 
 
-def test_restored_state_sets_no_method_and_no_constant() -> None:
+def test_attribute_states_refuses_to_restore_methods_and_constants() -> None:
     env = Bouncing()
     env.reset(seed=0)
     codec = AttributeStates([Ball])
@@ -179,25 +179,27 @@ def test_restored_state_sets_no_method_and_no_constant() -> None:
 
 
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "Pendulum-v1", "FrozenLake-v1"])
-def test_generic_plugins_save_environments_in_python(env_id: str) -> None:
+def test_generic_plugin_can_save_states_of_environments_in_python(env_id: str) -> None:
     plugin = GenericPlugin.of(functools.partial(gymnasium.make, env_id))
     (task,) = plugin.tasks().values()
     assert plugin.states(task) is not None
 
 
-def test_generic_plugins_take_the_callers_codec_and_refuse_what_they_cannot_save() -> None:
+def test_generic_plugin_uses_a_given_state_codec_and_has_none_for_unknown_objects() -> None:
     codec = AttributeStates([Ball])
     plugin = GenericPlugin.of(Bouncing, states=codec)
     (task,) = plugin.tasks().values()
     assert plugin.states(task) is codec
     assert GenericPlugin.of(Bouncing).states(task) is None
-    assert GenericPlugin.of(Bouncing()).states(task) is None, "no second environment can be made for a trial"
+    assert GenericPlugin.of(Bouncing()).states(task) is None, (
+        "a single environment cannot be compared with a second one"
+    )
 
 
 TASK = Task(id="bounce/up", goal="up", horizon=50, success="never")
 
 
-def test_saved_episode_contains_observation_info_and_context() -> None:
+def test_restored_episode_has_the_saved_observation_info_step_memory_and_generator() -> None:
     env, codec = Bouncing(), AttributeStates([Ball])
     observation, _ = env.reset(seed=1)
     memory = {"grip": 1, "_cache": env}
@@ -222,7 +224,9 @@ def test_saved_episode_contains_observation_info_and_context() -> None:
         ({"data": b"{}"}, "not a saved state"),
     ],
 )
-def test_states_of_other_tasks_are_refused(change: dict[str, Any], words: str) -> None:
+def test_restore_episode_refuses_a_state_of_another_task_or_with_invalid_content(
+    change: dict[str, Any], words: str
+) -> None:
     env, codec = Bouncing(), AttributeStates([Ball])
     ctx = Context(TASK, env.reset(seed=1)[0], {}, 0, np.random.default_rng(), None)
     state = save_episode(codec, env, ctx).model_copy(update=change)

@@ -1,4 +1,6 @@
-"""docs/tutorials/plugin.md, step by step: its blocks are the files it names, the contract passes after each."""
+"""docs/tutorials/plugin.md: each block is the file that its first line names, and the contract tests pass after each
+step.
+"""
 
 import os
 import re
@@ -18,7 +20,7 @@ def _run(root: Path, *arguments: str) -> None:
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]
 
 
-def test_contract_passes_after_each_step_of_the_tutorial(tmp_path: Path) -> None:
+def test_contract_tests_pass_after_each_step_of_the_plugin_tutorial(tmp_path: Path) -> None:
     create("mountain", tmp_path)
     root = tmp_path / "rlgpt-mountain"
     (root / "rlgpt_mountain" / "env.py").unlink()
@@ -34,7 +36,7 @@ def test_contract_passes_after_each_step_of_the_tutorial(tmp_path: Path) -> None
         _run(root, "-c", script)
 
 
-def test_contract_refuses_the_primitive_that_solves_the_task(tmp_path: Path) -> None:
+def test_contract_tests_refuse_the_primitive_of_the_tutorial_that_solves_the_task_alone(tmp_path: Path) -> None:
     create("mountain", tmp_path)
     root = tmp_path / "rlgpt-mountain"
     (root / "rlgpt_mountain" / "plugin.py").write_text(BLOCKS[0])

@@ -1,4 +1,4 @@
-"""Makes the helpers beside the tests importable under ``--import-mode=importlib``."""
+"""Import ``stories.py`` of this folder as ``report_stories``, because pytest runs with ``--import-mode=importlib``."""
 
 from __future__ import annotations
 

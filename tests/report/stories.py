@@ -1,4 +1,4 @@
-"""A run for reports: two iterations, a repair, verdicts, a critic."""
+"""An example run for the tests of reports, with repairs, verdicts and critiques."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def action(source: str = FIRST, doc: str = "Moves the hand to the handle and clo
 
 
 def iteration(index: int = 0, *, text: str = "", curve: tuple[tuple[int, float], ...] = ()) -> Iteration:
-    """One iteration; ``text`` is in every field that a language model fills."""
+    """Return one iteration. ``text`` is in every field that a language model fills."""
     trace = Trace(seed=0, success=False, total_reward=0.0, primitive_steps=41, decisions=())
     verdict = Verdict(kind="error", action="grasp_handle", message=text or "KeyError: 'handel'", line=4)
     review = Review(works=True, findings=(Finding(problem=text or "The hand stops 3 cm short.", suggestion=text),))

@@ -1,4 +1,4 @@
-"""Curves count every primitive step, and the figure has the page's text colour."""
+"""Learning curves over all primitive steps of a run, and their figure as SVG and PNG."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from report_stories import iteration
 from rlgpt.report import curves
 
 
-def test_training_curve_begins_after_the_steps_before_it() -> None:
+def test_curve_of_a_training_begins_after_the_steps_of_rehearsals_and_evaluations_before_it() -> None:
     first = iteration(0, curve=((3000, 0.2), (9000, 0.6)))
     second = iteration(1, curve=((3000, 0.7),))
     points = curves.curve([first, second], smooth=1)
@@ -22,22 +22,22 @@ def test_training_curve_begins_after_the_steps_before_it() -> None:
     assert [s for s, _ in points] == sorted(s for s, _ in points)
 
 
-def test_curve_is_smoothed_over_episodes_and_not_over_points() -> None:
+def test_learning_curve_is_smoothed_over_episodes_and_not_over_points() -> None:
     told = iteration(0, curve=((1000, 0.0), (2000, 1.0), (3000, 1.0)))
     assert [y for _, y in curves.curve([told], smooth=10)][:3] == [0.0, 0.5, 1.0]
 
 
-def test_runs_share_one_axis_and_keep_their_last_value() -> None:
+def test_on_grid_gives_all_runs_one_axis_and_keeps_the_last_value_of_a_shorter_run() -> None:
     steps, success = curves.on_grid([[(0, 0.0), (100, 1.0)], [(50, 0.5), (200, 0.5)]], points=4)
     assert steps == pytest.approx([50, 100, 150, 200])
     assert success == pytest.approx(np.array([[0.5, 1.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5]]))
 
 
-def test_method_without_runs_has_no_curve() -> None:
+def test_on_grid_returns_no_points_for_a_method_without_runs() -> None:
     assert curves.on_grid([[]])[0].size == 0
 
 
-def test_svg_is_well_formed_reproducible_and_has_the_text_colour_of_the_page() -> None:
+def test_svg_of_curves_is_valid_reproducible_and_uses_the_text_colour_of_the_page() -> None:
     methods = {
         "<script>alert(1)</script>": [[(0, 0.0), (100, 1.0)]] * 2,
         "pure code": [[(30, 0.4)], [(40, 0.5)]],
@@ -54,5 +54,5 @@ def test_svg_is_well_formed_reproducible_and_has_the_text_colour_of_the_page() -
     assert "&lt;script&gt;" in text
 
 
-def test_a_figure_is_written_as_png() -> None:
+def test_png_returns_the_bytes_of_a_png_image() -> None:
     assert curves.png(curves.draw({"a": [[(0, 0.0), (10, 1.0)]]}), dpi=40).startswith(b"\x89PNG")

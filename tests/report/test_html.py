@@ -1,4 +1,4 @@
-"""The page is self-contained, and text of a language model never acts as markup."""
+"""The report page loads no other file, and text of a language model is never interpreted as HTML."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TAGS = {"script", "iframe", "img", "object", "embed", "link", "base", "form", "a
 
 
 class Reader(HTMLParser):
-    """Every tag and attribute of a page, and whether its tags are balanced."""
+    """A parser that collects every tag and attribute of a page, and checks that each tag is closed."""
 
     VOID = frozenset({"meta", "br", "img", "input", "link", "base", "path", "use", "rect", "polyline"})
 
@@ -74,7 +74,7 @@ def page(text: str = "") -> Page:
     )
 
 
-def test_different_verdicts_are_shown_with_their_counts() -> None:
+def test_distinct_gives_the_most_frequent_verdicts_of_each_action_with_their_counts() -> None:
     def fell(action: str, message: str, times: int) -> list[Verdict]:
         return [Verdict(kind="error", action=action, message=message)] * times
 
@@ -97,7 +97,7 @@ def test_report_escapes_hostile_text(text: str) -> None:
     assert set(hostile.tags) <= set(plain.tags) | {"blockquote"}
 
 
-def test_page_loads_nothing_and_forbids_it_by_its_policy() -> None:
+def test_report_page_loads_no_file_and_its_security_policy_forbids_loading() -> None:
     reader = read(html.render(page()))
     policy = next(v for k, v in reader.attributes if k == "content" and "default-src" in v)
     assert "default-src 'none'" in policy
@@ -105,7 +105,7 @@ def test_page_loads_nothing_and_forbids_it_by_its_policy() -> None:
     assert not [v for k, v in reader.attributes if k in ("src", "href", "action") and not v.startswith("data:")]
 
 
-def test_page_shows_plans_actions_and_verdicts() -> None:
+def test_report_page_shows_plans_actions_and_verdicts() -> None:
     shown = read(html.render(page())).text
     for words in (
         "90 %",
@@ -121,37 +121,37 @@ def test_page_shows_plans_actions_and_verdicts() -> None:
         assert words in shown, words
 
 
-def test_repair_is_shown_as_a_diff() -> None:
+def test_diff_marks_removed_and_added_lines_of_a_repair() -> None:
     marked = str(text.diff("a\nb\nc\n", "a\nB\nc\n"))
     assert '<span class="line del">-b\n</span><span class="line add">+B\n</span>' in marked
     assert text.diff("same", "same") == ""
 
 
-def test_deceptive_characters_are_replaced_by_their_names() -> None:
+def test_control_and_direction_characters_in_a_report_are_replaced_by_their_codes() -> None:
     assert text.visible("a\u202eb\u0000\ud800") == "a\\u202eb\\u0000\\ud800"
     assert text.visible("naïve 中文\n\ttab") == "naïve 中文\n\ttab"
     assert "\\u2066" in str(text.highlight("x = 1  # \u2066"))
 
 
-def test_long_text_is_cut_in_the_report() -> None:
+def test_long_text_in_a_report_is_shortened_with_the_number_of_omitted_characters() -> None:
     shown = text.visible("x" * 10_000, 100)
     assert len(shown) < 150
     assert "9,900 more characters" in shown
 
 
-def test_highlighted_source_keeps_its_lines() -> None:
+def test_highlighted_source_in_a_report_keeps_its_lines() -> None:
     marked = str(text.highlight("def f():\n    '''a\n    b'''\n\n    return 1\n"))
     assert marked.count('<span class="line">') == 5
     read(f"<main>{marked}</main>")
 
 
-def test_videos_are_embedded_in_the_page() -> None:
+def test_videos_are_embedded_in_the_report_page() -> None:
     run = story(iteration()).model_copy(update={"clips": (Clip(caption="<b>", mp4=b"\x00\x01"),)})
     reader = read(html.render(Page(title="t", stories=(run,))))
     assert ("src", "data:video/mp4;base64,AAE=") in reader.attributes
 
 
-def test_a_run_without_code_training_or_critic_is_shown() -> None:
+def test_report_page_shows_a_run_without_code_training_or_critic() -> None:
     bare = iteration().model_copy(
         update={
             "rehearsals": {},
@@ -167,11 +167,11 @@ def test_a_run_without_code_training_or_critic_is_shown() -> None:
     assert "unknown" in shown
 
 
-def test_costs_are_written_in_dollars_or_as_unknown() -> None:
+def test_report_page_shows_costs_in_dollars_or_as_unknown() -> None:
     assert [html._dollars(x) for x in (None, 0, 0.0123, 12.345)] == ["unknown", "$0.00", "$0.0123", "$12.35"]
 
 
-def test_functions_and_reward_terms_are_shown() -> None:
+def test_report_page_shows_functions_and_reward_terms_with_their_faults() -> None:
     curve = tuple((1000 * (i + 1), 0.1 * i) for i in range(8))
     flat = iteration(0, curve=curve)
     assert flat.training is not None
@@ -190,12 +190,12 @@ def test_functions_and_reward_terms_are_shown() -> None:
         "pays more, without more success",
     ):
         assert said in shown.text, said
-    assert shown.text.count("pays more, without more success") == 1, "only of the term that rises"
+    assert shown.text.count("pays more, without more success") == 1, "only for the reward term that rises"
     (points,) = (v for k, v in shown.attributes if k == "points" and v.count(" ") == 7 and "26" in v)
     assert points.startswith("0.0,26.0 ")
 
 
-def test_numbers_of_a_stranger_that_have_no_finite_span_are_not_drawn() -> None:
+def test_report_page_draws_no_curve_of_numbers_without_a_finite_range() -> None:
     curve = tuple((1000 * (i + 1), 0.5) for i in range(6))
     told = iteration(0, curve=curve)
     assert told.training is not None

@@ -1,4 +1,4 @@
-"""Aggregates against closed forms and against their definitions."""
+"""Statistics of scores, compared with closed formulas and with their definitions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ unit = st.floats(0, 1, allow_subnormal=False)
 
 
 @given(arrays(np.float64, st.integers(1, 40), elements=unit))
-def test_iqm_is_the_trimmed_mean_of_rliable(scores: np.ndarray) -> None:
+def test_iqm_equals_the_mean_trimmed_by_a_quarter_on_each_side(scores: np.ndarray) -> None:
     assert iqm(scores) == pytest.approx(trim_mean(scores, 0.25), abs=1e-12)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_few_runs_have_a_range_and_more_runs_an_interval(scores: list[float]) -> None:
+def test_spread_is_a_range_for_fewer_than_five_scores_and_an_interval_otherwise(scores: list[float]) -> None:
     told, around = spread(scores), interval(scores)
     assert told.point == around.point
     if len(scores) < 5:
@@ -34,19 +34,19 @@ def test_iqm_equals_a_calculation_by_hand() -> None:
 
 
 @given(arrays(np.float64, st.tuples(st.integers(1, 8), st.integers(1, 4)), elements=unit), st.integers(0, 99))
-def test_interval_lies_within_the_scores_and_is_reproducible(scores: np.ndarray, seed: int) -> None:
+def test_bootstrap_interval_is_within_the_scores_and_reproducible(scores: np.ndarray, seed: int) -> None:
     first = interval(scores, repetitions=200, seed=seed)
     assert scores.min() - 1e-12 <= first.low <= first.high <= scores.max() + 1e-12
     assert first == interval(scores, repetitions=200, seed=seed)
 
 
-def test_runs_are_resampled_within_their_task() -> None:
+def test_bootstrap_interval_resamples_runs_within_their_task() -> None:
     scores = np.array([[0.0, 1.0]] * 6)
     found = interval(scores, statistic=lambda x: x.mean(axis=-1))
     assert (found.low, found.point, found.high) == (0.5, 0.5, 0.5)
 
 
-def test_the_bootstrap_of_a_mean_agrees_with_the_normal_approximation() -> None:
+def test_bootstrap_interval_of_a_mean_agrees_with_the_normal_approximation() -> None:
     scores = np.random.default_rng(1).normal(0.5, 0.1, size=400)
     found = interval(scores, statistic=lambda x: x.mean(axis=-1), repetitions=4000)
     half = 1.96 * scores.std() / 20
@@ -63,7 +63,7 @@ def test_difference_of_constant_scores_has_an_interval_of_zero_width() -> None:
     assert back.point == pytest.approx(-noisy.point)
 
 
-def test_paired_scores_are_resampled_together() -> None:
+def test_difference_of_paired_scores_resamples_pairs() -> None:
     theirs = np.array([0.1, 0.9, 0.4, 0.7, 0.3])
     always = difference(theirs + 0.05, theirs, paired=True)
     assert (always.low, always.point, always.high) == pytest.approx((0.05, 0.05, 0.05))
@@ -74,8 +74,8 @@ def test_paired_scores_are_resampled_together() -> None:
 
 
 @pytest.mark.parametrize(("runs", "least", "most"), [(3, 0.70, 0.82), (5, 0.85, 0.93), (40, 0.91, 0.97)])
-def test_interval_of_few_runs_covers_less_than_its_level(runs: int, least: float, most: float) -> None:
-    """The coverage that the docstring of ``interval`` and docs/benchmarks.md state."""
+def test_bootstrap_interval_of_few_runs_covers_less_than_its_level(runs: int, least: float, most: float) -> None:
+    """The coverage is the one that the docstring of ``interval`` and docs/benchmarks.md state."""
     rng = np.random.default_rng(1)
     truth = float(iqm(rng.beta(8, 2, 400_000)))
     found = [interval(rng.beta(8, 2, runs), repetitions=400, seed=n) for n in range(600)]
@@ -91,12 +91,12 @@ def test_band_of_a_curve_has_the_interval_at_each_point() -> None:
 
 
 @pytest.mark.parametrize("wrong", [[], [float("nan")], [[[1.0]]]])
-def test_invalid_scores_are_refused(wrong: list[object]) -> None:
+def test_interval_refuses_scores_that_are_empty_not_finite_or_of_a_wrong_shape(wrong: list[object]) -> None:
     with pytest.raises(ValueError, match="scores must be finite"):
         interval(wrong)
 
 
-def test_an_interval_is_written_with_two_decimals() -> None:
+def test_text_of_an_interval_has_two_decimals() -> None:
     assert str(interval([0.5, 0.5])) == "0.50 [0.50, 0.50]"
 
 
@@ -104,5 +104,5 @@ def test_an_interval_is_written_with_two_decimals() -> None:
     ("point", "text"),
     [(0.5, "0.50 [0.50, 0.50]"), (0.0, "0.00 [0.00, 0.00]"), (0.0042, "0.0042 [0.0042, 0.0042]"), (-3e8, "-3e+08 [")],
 )
-def test_small_and_large_figures_keep_their_digits(point: float, text: str) -> None:
+def test_text_of_an_interval_keeps_significant_digits_of_small_and_large_figures(point: float, text: str) -> None:
     assert str(Interval(point=point, low=point, high=point)).startswith(text)

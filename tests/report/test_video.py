@@ -1,4 +1,4 @@
-"""Frames with captions become an mp4 that can be read back."""
+"""A film writes frames with captions to an mp4 file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_written_video_can_be_read_back(tmp_path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["best.mp4"]
 
 
-def test_an_error_leaves_no_incomplete_video(tmp_path: Path) -> None:
+def test_error_while_filming_leaves_no_incomplete_video(tmp_path: Path) -> None:
     def broken() -> None:
         with Film(Folder(tmp_path, RunError), "a.mp4") as film:
             film.add(frame(1), "x")
@@ -50,7 +50,7 @@ def test_an_error_leaves_no_incomplete_video(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_file_is_written_without_frames(tmp_path: Path) -> None:
+def test_film_without_frames_writes_no_file(tmp_path: Path) -> None:
     with Film(Folder(tmp_path, RunError), "a.mp4"):
         pass
     assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
-"""From run folders to rows: seeds of a method are grouped, different settings are different methods, every cost
-counts."""
+"""A report makes rows from run folders: runs that differ only in the seed are one method, runs with different settings
+are different methods, and all costs are counted.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from rlgpt.runs import Report, Run
 def made(
     folder: Path, *, seed: int = 0, kind: str = "slow_fast_critic", wins: int = 5, task: str = "a/b", **config: Any
 ) -> Run:
-    """A run with one iteration and a report, on disk."""
+    """Write a run with one iteration and a report to ``folder``."""
     run = Run.create(folder, task=task, seed=seed, config={"agents": {"name": kind}, "seed": seed, **config})
     finished = iteration(0)
     write_atomic(folder / "iterations/0/iteration.json", finished.model_dump_json())
@@ -40,7 +41,7 @@ def exchange(tokens: int, dollars: float | None) -> Exchange:
     return Exchange.of(request, Reply(text="{}", model="m", usage=Usage(prompt_tokens=tokens, dollars=dollars)))
 
 
-def test_runs_that_differ_in_seed_alone_are_one_method(tmp_path: Path) -> None:
+def test_report_groups_runs_that_differ_only_in_their_seed_as_one_method(tmp_path: Path) -> None:
     runs = [made(tmp_path / str(s), seed=s, wins=w) for s, w in enumerate((5, 6, 10))]
     (row,) = page_of(runs).comparisons[0].rows
     assert (row.method, row.runs) == ("RL-GPT", 3)
@@ -78,20 +79,20 @@ def test_description_of_an_environment_is_never_part_of_a_method_name(tmp_path: 
     }
 
 
-def test_runs_of_an_earlier_version_are_named_by_their_agents(tmp_path: Path) -> None:
+def test_method_name_of_a_run_of_an_earlier_version_is_that_of_its_agents(tmp_path: Path) -> None:
     run = made(tmp_path / "1")
     trainer = {"_target_": "rlgpt.rl.ppo.PPO"}
     run.update(config={"agents": {"kind": "rl_only"}, "trainer": trainer, "hyperparameters": {"envs": 2, "clip": None}})
     assert set(methods([run])) == {"pure RL"}
 
 
-def test_long_names_leave_room_for_the_curves() -> None:
+def test_figure_with_long_method_names_has_enough_width_for_the_curves() -> None:
     figure = draw({f"RL-GPT ({'long ' * 16}{i})": [[(0, 0.0), (900, 1.0)]] for i in range(3)})
     svg(figure)
     assert figure.axes[0].get_position().width > 0.4
 
 
-def test_every_exchange_is_counted_in_the_cost(tmp_path: Path) -> None:
+def test_cost_of_a_run_is_the_sum_over_all_exchanges_with_the_language_model(tmp_path: Path) -> None:
     assert bill([]) == (0, 0)
     assert bill([exchange(10, 0.5), exchange(5, 0.25)]) == (15, 0.75)
     assert bill([exchange(10, 0.5), exchange(5, None)]) == (15, None)
@@ -120,7 +121,7 @@ def test_report_finds_the_runs_of_a_sweep(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "page.html").read_text().startswith("<!doctype html>")
 
 
-def test_folders_without_a_reportable_run_are_refused(tmp_path: Path) -> None:
+def test_report_refuses_a_folder_without_a_run_with_a_finished_iteration(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="there is no run at"):
         find([tmp_path])
     with pytest.raises(RunError, match="rlgpt resume"):
@@ -128,7 +129,7 @@ def test_folders_without_a_reportable_run_are_refused(tmp_path: Path) -> None:
 
 
 def scored(run: Run, score: float | None, **more: object) -> Run:
-    """``run`` with a report that has no success: each episode has ``score``."""
+    """Give ``run`` a report without success, in which each episode has ``score``."""
     told = evaluation(0, 10, has_success=False, score=Score(), **more)
     if score is not None:
         played = [e.model_copy(update={"score": score, "metrics": {"far": score}}) for e in told.episodes]
@@ -138,20 +139,20 @@ def scored(run: Run, score: float | None, **more: object) -> Run:
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_runs_of_a_task_with_and_without_a_success_share_a_page(tmp_path: Path, first: bool) -> None:
+def test_report_page_shows_runs_with_and_without_a_success_of_one_task(tmp_path: Path, first: bool) -> None:
     judged = made(tmp_path / "judged")
     runs = [judged, scored(made(tmp_path / "scored", kind="rl_only"), 7.0)]
     page = page_of(runs if first else runs[::-1])
     rows = {row.method: row for row in page.comparisons[0].rows}
     assert rows["pure RL"].success is None
     assert rows["RL-GPT"].score is None
-    assert page.comparisons[0].curves == page_of([judged]).comparisons[0].curves, "a score is not drawn as a success"
+    assert page.comparisons[0].curves == page_of([judged]).comparisons[0].curves, "a score has no success curve"
     assert "7.00 [7.00, 7.00]" in render(page)
     assert {"success", "score"} <= set(table(page).split())
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), 1e308])
-def test_scores_that_have_no_mean_are_not_shown(tmp_path: Path, odd: float) -> None:
+def test_report_shows_no_score_when_the_scores_have_no_finite_mean(tmp_path: Path, odd: float) -> None:
     page = page_of([scored(made(tmp_path / "odd"), odd)])
     assert page.comparisons[0].rows[0].score is None
     assert "nan" not in render(page).split("</style>")[1].lower()

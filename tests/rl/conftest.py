@@ -1,4 +1,4 @@
-"""Puts the modules that several tests share on the import path."""
+"""Add this folder, with the modules that several tests share, to the import path."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""The counting grid with a step that lasts until a pipe closes, and short trainings. Processes can import it."""
+"""The counting grid with a step that lasts until a pipe closes, and short trainings. Worker processes can import this
+module.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from rlgpt.testing.counting import CountingGrid, counted, grid_spec
 
 
 class Gated(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment whose step number ``at`` + 1 writes the process ID to one pipe and ends when another
-    pipe closes.
+    """A wrapper whose step number ``at`` + 1 writes the process ID to the pipe ``entered`` and ends when the pipe
+    ``gate`` closes.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], at: int, entered: Path, gate: Path) -> None:
@@ -46,7 +48,7 @@ def gated_grid(path: str, at: int, entered: Path, gate: Path, task: Task) -> Gat
 
 
 def gated_spec(counter: Path, at: int, entered: Path, gate: Path) -> EnvSpec:
-    """:func:`rlgpt.testing.counting.grid_spec` with a gate; ``entered`` and ``gate`` are named pipes."""
+    """Return :func:`rlgpt.testing.counting.grid_spec` with :class:`Gated`. ``entered`` and ``gate`` are named pipes."""
     factory = functools.partial(gated_grid, str(counter), at, entered, gate)
     return dataclasses.replace(grid_spec(counter), factory=factory)
 

@@ -1,4 +1,6 @@
-"""A process that holds its arguments until its pipe closes. It imports little, because it is spawned."""
+"""A process that keeps its arguments until its pipe closes. This module imports little, so that the process starts
+fast.
+"""
 
 from __future__ import annotations
 

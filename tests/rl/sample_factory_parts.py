@@ -1,4 +1,4 @@
-"""Parts of Sample Factory, made as in its child process but without other processes."""
+"""Parts of Sample Factory, made in the process of the test instead of Sample Factory's child process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def opened(job: Job) -> SharedStatus:
 
 
 def made(job: Job) -> tuple[OptionLearner, EnvInfo, Any]:
-    """A learner that is made as in the child process, but without other processes."""
+    """Make a learner in this process, in the same way as in Sample Factory's child process."""
     from sample_factory.algo.utils.context import global_model_factory
 
     global_model_factory().register_actor_critic_factory(OptionActorCritic)

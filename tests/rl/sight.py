@@ -1,4 +1,4 @@
-"""A task from pixels: find the bright corner of a picture. Processes of a training can import it."""
+"""A task with image observations: find the bright corner. Worker processes of a training can import this module."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ WAIT = CodedAction(name="wait", doc="Look twice.", source="def run():\n    yield
 
 
 class Corners(gymnasium.Env[Any, Any]):
-    """Observation: ``eye``, a uint8 picture with one bright corner on a random ground, and ``step``, a number.
+    """An environment with the observation ``eye``, a uint8 image with one bright corner on a random background, and
+    ``step``, a number.
 
-    Action: Tuple(Discrete(2), Discrete(2)), bottom? and right?. Reward 0.5 for each right answer.
+    The action is Tuple(Discrete(2), Discrete(2)): is the corner at the bottom, and is it at the right? The reward is
+    0.5 for each correct answer.
 
-    :param first: whether channels are the first axis of the picture; else they are the last.
+    :param first: whether the channels are the first axis of the image. Otherwise they are the last axis.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
@@ -62,7 +64,7 @@ def plugin(side: int, first: bool, task: Task) -> GenericPlugin:
 
 
 def spec(side: int, *, first: bool, coded: bool = False) -> EnvSpec:
-    """The task as a recipe. With ``coded`` it has a coded action that only takes time."""
+    """Return the recipe of the environment. With ``coded`` it has a coded action that only waits two steps."""
     actions = (WAIT,) if coded else ()
     setup = RLSetup(
         reward_weights={"env_reward": 1.0},

@@ -1,4 +1,6 @@
-"""A grid world that writes the environment variables of its process. Worker processes can import it."""
+"""A grid world that writes the environment variables of its process to a file. Worker processes can import this
+module.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,7 @@ from rlgpt.testing.grid import GridPlugin
 
 
 class Telling(GridPlugin):
-    """An environment that writes the environment variables with which its process started, not only the
-    current ones.
-    """
+    """A plugin that writes the current environment variables of its process, and those at the start of the process."""
 
     def __init__(self, out: Path) -> None:
         self.out = out

@@ -1,4 +1,4 @@
-"""Semi-Markov advantages against the direct sum A_t = sum_l (prod_{j<l} gamma^k_j lam) delta_{t+l}."""
+"""Semi-Markov advantages, compared with the direct sum A_t = sum_l (prod_{j<l} gamma^k_j lam) delta_{t+l}."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def direct_sum(b: dict[str, torch.Tensor], gamma: float, lam: float, semi_markov
     semi_markov=st.booleans(),
 )
 @settings(max_examples=40)
-def test_semi_markov_gae_equals_the_direct_sum(
+def test_semi_markov_gae_equals_the_direct_sum_of_its_definition(
     seed: int, steps: int, envs: int, longest: int, gamma: float, lam: float, semi_markov: bool
 ) -> None:
     b = batch(seed, steps, envs, longest)
@@ -64,7 +64,7 @@ def test_gae_of_single_step_decisions_is_ordinary_gae() -> None:
 @given(seed=st.integers(0, 2**31), gamma=st.floats(0.8, 1.0))
 @settings(max_examples=30)
 def test_value_target_at_lambda_one_is_the_discounted_return(seed: int, gamma: float) -> None:
-    """Options of any length leave the discounted return of the primitive steps unchanged."""
+    """Coded actions of any duration do not change the discounted return of the primitive steps."""
     g = torch.Generator().manual_seed(seed)
     durations = torch.randint(1, 9, (6, 1), generator=g)
     primitive = torch.randn(int(durations.sum()), dtype=torch.float64, generator=g)
@@ -81,7 +81,7 @@ def test_value_target_at_lambda_one_is_the_discounted_return(seed: int, gamma: f
     assert float(returns[0]) == pytest.approx(whole, abs=1e-6)
 
 
-def test_truncated_episode_keeps_the_value_of_its_last_observation() -> None:
+def test_advantage_of_a_truncated_step_includes_the_value_of_the_last_observation() -> None:
     one = torch.ones(1, 1, dtype=torch.float64)
     yes, no = torch.ones(1, 1, dtype=torch.bool), torch.zeros(1, 1, dtype=torch.bool)
     truncated, _ = semi_markov_gae(one, 2 * one, 10 * one, 3 * one, no, yes, gamma=0.9, lam=0.95)

@@ -1,4 +1,4 @@
-"""The choice of the best policy of a training."""
+"""The choice of the best policy of a training by its merit (success rate, then return or score)."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def point(episodes: int, success: float, reward: float = 0.0) -> CurvePoint:
     return CurvePoint(primitive_steps=0, episodes=episodes, success=success, total_reward=reward, decisions=0)
 
 
-def test_merit_uses_the_newest_episodes() -> None:
+def test_recent_merit_uses_only_the_newest_episodes() -> None:
     assert recent_merit([point(50, 0.0), point(15, 1.0), point(5, 0.2)]) == (pytest.approx(0.8), 0.0)
     assert recent_merit([point(FEWEST - 1, 1.0)]) is None
     assert recent_merit([point(6, 1.0), point(6, 0.5, 3.0)]) == (pytest.approx(0.75), pytest.approx(1.5))
 
 
-def test_merit_of_a_task_with_a_score_follows_its_direction() -> None:
+def test_recent_merit_of_a_minimized_score_is_its_negative() -> None:
     curve = [point(20, 0.0, reward=9.0).model_copy(update={"score": 3.0})]
     assert recent_merit(curve, Score()) == (0.0, 3.0)
     assert recent_merit(curve, Score(maximize=False)) == (0.0, -3.0)
 
 
 @given(st.lists(points, max_size=8))
-def test_merit_lies_between_lowest_and_highest_point(curve: list[CurvePoint]) -> None:
+def test_recent_merit_is_between_the_lowest_and_the_highest_point(curve: list[CurvePoint]) -> None:
     score = recent_merit(curve)
     if sum(p.episodes for p in curve) < FEWEST:
         assert score is None
@@ -53,7 +53,7 @@ def test_merit_lies_between_lowest_and_highest_point(curve: list[CurvePoint]) ->
         assert recent_merit([point(WINDOW, 0.0), *curve]) is not None
 
 
-def test_of_equal_merits_the_later_one_is_best() -> None:
+def test_is_best_prefers_the_later_of_two_equal_merits() -> None:
     assert is_best((0.5, 1.0), None)
     assert is_best((0.5, 1.0), (0.5, 1.0))
     assert is_best((0.5, 1.1), (0.5, 1.0))
@@ -62,7 +62,7 @@ def test_of_equal_merits_the_later_one_is_best() -> None:
 
 
 def test_evaluation_uses_the_best_and_not_the_last_policy(tmp_path: Path) -> None:
-    """load() returns the best checkpoint of the training, not the last one."""
+    """``PPO.load()`` returns the best checkpoint of the training, not the last checkpoint."""
     task = TASKS["grid/key"]
     spec = EnvSpec(task, GridPlugin().default_setup(task), factory=grid_plugin)
     seen: list[tuple[float, dict[str, torch.Tensor]]] = []
@@ -77,7 +77,7 @@ def test_evaluation_uses_the_best_and_not_the_last_policy(tmp_path: Path) -> Non
     PPO(segments=20).train(spec, budget=4000, seed=3, folder=tmp_path, hyperparameters=wild, progress=watch)
     best = Checkpoint.load(tmp_path, BEST)
     scores = [score for score, _ in seen]
-    assert scores == sorted(scores), "the best never gets worse"
+    assert scores == sorted(scores), "the merit of the best checkpoint never decreases"
     moments = [i for i, (_, weights) in enumerate(seen) if _same(weights, best.weights)]
     assert moments
     assert scores[moments[-1]] == scores[-1]

@@ -1,4 +1,6 @@
-"""The branched distribution against closed forms, by enumerating branches with torch's own distributions."""
+"""The branched distribution (a choice of a branch, and the numbers of that branch), compared with sums over all
+branches that use torch's own distributions.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def layouts(draw: st.DrawFn) -> ActionLayout:
 
 
 def components_of(layout: ActionLayout, row: torch.Tensor) -> list[Categorical | Normal]:
-    """One torch distribution per component of one row of parameters."""
+    """Return one torch distribution per component for one row of parameters."""
     at, found = len(layout.branches), []
     for head in layout.heads:
         if head.kind == "discrete":
@@ -92,7 +94,7 @@ def box_layout() -> ActionLayout:
 
 
 def test_entropy_and_kl_are_expectations_of_log_prob_over_owned_components() -> None:
-    """H = -E[log p] and KL = E[log p - log q], where an ignored component is integrated out."""
+    """H = -E[log p] and KL = E[log p - log q]. A component that the branch does not use is integrated out."""
     layout, generator = box_layout(), torch.Generator().manual_seed(1)
     p_row, q_row = torch.randn(2, 1, layout.parameters, dtype=torch.float64, generator=generator)
     many = 200_000
@@ -105,7 +107,9 @@ def test_entropy_and_kl_are_expectations_of_log_prob_over_owned_components() -> 
 
 @given(layout=layouts(), seed=st.integers(0, 2**31), sharpness=st.floats(0.1, 20))
 @settings(max_examples=40, deadline=None)
-def test_sharpened_distribution_is_the_normalised_power(layout: ActionLayout, seed: int, sharpness: float) -> None:
+def test_sharpened_distribution_is_the_normalised_power_of_the_probabilities(
+    layout: ActionLayout, seed: int, sharpness: float
+) -> None:
     generator = torch.Generator().manual_seed(seed)
     row = torch.randn(1, layout.parameters, dtype=torch.float64, generator=generator)
     mask = (torch.rand(1, len(layout.branches), generator=generator) < 0.6).double()
@@ -125,7 +129,7 @@ def test_sharpened_distribution_is_the_normalised_power(layout: ActionLayout, se
 
 
 @pytest.mark.parametrize("sharpness", [0.0, -1.0, float("nan"), float("inf")])
-def test_sharpness_must_be_positive(sharpness: float) -> None:
+def test_sharpened_refuses_a_sharpness_that_is_not_positive_and_finite(sharpness: float) -> None:
     layout = box_layout()
     with pytest.raises(ValueError, match="above 0"):
         BranchedDistribution(layout, torch.zeros(1, layout.parameters)).sharpened(sharpness)
@@ -140,7 +144,7 @@ def test_heads_that_the_chosen_branch_ignores_get_no_gradient() -> None:
     assert touched.tolist() == layout.owner.tolist()
 
 
-def test_all_independent_heads_get_a_gradient() -> None:
+def test_all_heads_get_a_gradient_without_branch_masking() -> None:
     layout = box_layout()
     parameters = torch.zeros(1, layout.parameters, requires_grad=True)
     independent = BranchedDistribution(layout, parameters, branch_masking=False)
@@ -151,7 +155,7 @@ def test_all_independent_heads_get_a_gradient() -> None:
     assert independent.log_prob(actions).item() == pytest.approx(float(expected), abs=TOLERANCE)
 
 
-def test_discrete_space_gives_a_categorical_distribution() -> None:
+def test_branched_distribution_of_a_discrete_space_is_categorical() -> None:
     layout = ActionLayout.of(spaces.Discrete(4))
     logits = torch.randn(6, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     ours, theirs = BranchedDistribution(layout, logits), Categorical(logits=logits)
@@ -162,7 +166,7 @@ def test_discrete_space_gives_a_categorical_distribution() -> None:
     assert layout.to_space(actions[0].numpy()) in spaces.Discrete(4)
 
 
-def test_box_space_gives_a_diagonal_gaussian() -> None:
+def test_branched_distribution_of_a_box_space_is_a_diagonal_gaussian() -> None:
     layout = ActionLayout.of(spaces.Box(-1, 1, (3,)))
     parameters = torch.randn(5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     ours = BranchedDistribution(layout, parameters, torch.ones(5, 1))
@@ -185,7 +189,7 @@ def test_masked_branch_is_never_sampled_and_never_the_mode() -> None:
     assert bool(torch.isfinite(masked.entropy()).all())
 
 
-def test_pickled_layout_makes_members_of_the_space() -> None:
+def test_pickled_action_layout_still_makes_actions_in_the_space() -> None:
     space = spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3), spaces.Box(-1, 1, (2,), np.float32)])
     layout = pickle.loads(pickle.dumps(ActionLayout.of(space, branches=("base", "go"))))
     assert layout.to_space(np.array([1, 2, 0.5, -0.5])) in space
@@ -200,6 +204,6 @@ def test_pickled_layout_makes_members_of_the_space() -> None:
         (spaces.Discrete(2), ("a", "b"), np.ones((2, 1), dtype=np.bool_)),
     ],
 )
-def test_layout_refuses_mismatched_owner_or_branches(space, branches, owner) -> None:  # type: ignore[no-untyped-def]
+def test_action_layout_refuses_an_owner_or_branches_that_do_not_fit_the_space(space, branches, owner) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match="need"):
         ActionLayout.of(space, branches=branches, owner=owner)

@@ -1,4 +1,4 @@
-"""Encoders of images: sizes, orders of axes, and one scaling of bytes to numbers from 0 to 1."""
+"""Encoders of images: output sizes, orders of axes, and the scaling of bytes to numbers from 0 to 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Evaluation: deterministic by seed, figures that add up, traces of bounded length, frames with the active action."""
+"""Evaluation of policies and code: results depend only on the seed, traces have a bounded length, and each frame comes
+with the name of the active action.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ def untrained(spec: EnvSpec) -> Policy:
 
 
 @pytest.mark.parametrize("greedy", [True, False])
-def test_an_episode_depends_on_its_seed_alone(greedy: bool, tmp_path: Path) -> None:
+def test_evaluated_episode_depends_only_on_its_seed(greedy: bool, tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW)
     policy = untrained(spec)
     forward = evaluate(policy, spec, seeds=range(6), greedy=greedy)
@@ -82,7 +84,7 @@ def test_evaluation_reports_every_primitive_step_and_usage_per_decision(tmp_path
     assert sum(found.usage.values()) == pytest.approx(1)
 
 
-def test_traces_add_up_to_their_episode(tmp_path: Path) -> None:
+def test_trace_of_an_evaluated_episode_has_its_steps_and_rewards(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
     found = evaluate(untrained(spec), spec, seeds=range(4), greedy=False, traces=2)
     assert len(found.traces) == 2
@@ -95,7 +97,7 @@ def test_traces_add_up_to_their_episode(tmp_path: Path) -> None:
         assert trace.decisions[0].before != {}
 
 
-def test_a_long_trace_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
+def test_long_trace_of_an_evaluation_keeps_its_first_and_last_decisions(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", task=TASKS["grid/door"])
     (trace,) = evaluate(Always([0]), spec, seeds=(0,), greedy=True, traces=1).traces
     assert len(trace.decisions) == TRACE_HEAD + TRACE_TAIL
@@ -103,7 +105,7 @@ def test_a_long_trace_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     assert trace.decisions[-1].ended == "episode"
 
 
-def test_evaluated_code_repeats_the_actions_in_order(tmp_path: Path) -> None:
+def test_evaluate_code_repeats_the_coded_actions_in_order(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     found = evaluate_code(spec, (TO_ROW, TO_COLUMN), seeds=range(10), traces=10)
     assert found.mode == "code"
@@ -116,18 +118,18 @@ def test_evaluated_code_repeats_the_actions_in_order(tmp_path: Path) -> None:
     assert {v.kind for v in cycle.verdicts} == {"error"}
 
 
-def test_code_that_may_not_start_costs_no_ops_until_the_horizon(tmp_path: Path) -> None:
+def test_evaluated_code_that_may_not_start_takes_idle_steps_until_the_horizon(tmp_path: Path) -> None:
     found = evaluate_code(grid_spec(tmp_path / "count"), (NEVER,), seeds=(0,), traces=1)
     assert found.primitive_steps == counted(tmp_path / "count") == TASK.horizon
     assert {d.ended for d in found.traces[0].decisions} == {"masked"}
 
 
-def test_code_evaluation_without_actions_is_an_error(tmp_path: Path) -> None:
+def test_evaluate_code_without_actions_raises_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="at least one"):
         evaluate_code(grid_spec(tmp_path / "count"), (), seeds=(0,))
 
 
-def test_each_primitive_steps_frame_comes_with_the_active_action(tmp_path: Path) -> None:
+def test_frame_of_each_primitive_step_comes_with_the_active_action(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER)
     frames: list[tuple[tuple[int, ...], str]] = []
     found = evaluate(
@@ -149,9 +151,11 @@ def test_each_primitive_steps_frame_comes_with_the_active_action(tmp_path: Path)
     ],
     ids=["masked", "without a change", "in motion"],
 )
-def test_evaluation_stops_code_that_is_stuck(actions: tuple[Any, ...], cut: str | None, tmp_path: Path) -> None:
-    """A round in which every action is masked, or which leaves the view unchanged, counts as idle; a
-    round that changes the view does not.
+def test_evaluation_stops_code_whose_actions_are_masked_or_change_nothing(
+    actions: tuple[Any, ...], cut: str | None, tmp_path: Path
+) -> None:
+    """Code is stuck after several rounds in which every action is masked or the view does not change. A round is one
+    pass through all actions.
     """
     task = TASK.model_copy(update={"horizon": 200})
     there = action(
@@ -172,8 +176,8 @@ def test_evaluation_stops_code_that_is_stuck(actions: tuple[Any, ...], cut: str 
     assert whole.episodes[0].cut is None
 
 
-def test_evaluation_does_not_stop_code_that_waits(tmp_path: Path) -> None:
-    """The code's action may start only after ten rounds, and then it solves the task."""
+def test_evaluation_does_not_stop_code_that_starts_after_ten_rounds(tmp_path: Path) -> None:
+    """The action of the code may start only after ten rounds, and then the action solves the task."""
     waits = "rounds = 0\ndef can_start(view):\n    global rounds\n    rounds += 1\n    return rounds > 10\n"
     actions = (action("late", waits + FETCH),)
     spec = grid_spec(tmp_path / "count")
@@ -189,7 +193,9 @@ def test_judge_limits_number_and_length_of_episodes(tmp_path: Path) -> None:
         found = judge.play(by_policy(Always([0]), greedy=True), range(10), steps=20)
     assert [(e.primitive_steps, e.cut) for e in found.episodes] == [(7, "limit")] * 3
     with Judge(spec, limit=7) as judge:
-        assert len(judge.play(by_policy(Always([0])), range(10), steps=0).episodes) == 1, "the first always begins"
+        assert len(judge.play(by_policy(Always([0])), range(10), steps=0).episodes) == 1, (
+            "the first episode always starts"
+        )
 
 
 @pytest.mark.parametrize("traces", [0, 3])

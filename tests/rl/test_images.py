@@ -1,4 +1,6 @@
-"""Images in both trainers: policies learn from them, and they are bytes everywhere before the network."""
+"""Image observations in both trainers: policies learn from images, and images are bytes everywhere before the
+network.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ CHANCE = 0.5
 
 
 def learns(trainer: Trainer, recipe: EnvSpec, folder: Path, *, budget: int, **changes: Any) -> Path:
-    """Check that the mean reward of a step is 0.5 for random play, and near 1 after ``budget`` steps of training."""
+    """Check that the mean reward of a step is about 0.5 for an untrained policy and above 0.9 after ``budget`` steps of
+    training.
+    """
     settings = SMALL.model_copy(update=changes)
     trainer.train(recipe, budget=budget, seed=0, folder=folder, hyperparameters=settings)
     found = evaluate(trainer.load(folder, recipe), recipe, seeds=range(20), greedy=True)
@@ -39,7 +43,7 @@ def learns(trainer: Trainer, recipe: EnvSpec, folder: Path, *, budget: int, **ch
 
 @pytest.mark.parametrize("first", [False, True], ids=["H,W,3", "3,H,W"])
 @pytest.mark.parametrize("coded", [False, True], ids=["Tuple", "Tuple with a selector"])
-def test_ppo_learns_from_pictures(first: bool, coded: bool, tmp_path: Path) -> None:
+def test_ppo_learns_from_image_observations(first: bool, coded: bool, tmp_path: Path) -> None:
     learns(PPO(segments=3), spec(16, first=first, coded=coded), tmp_path, budget=900)
     kept = Checkpoint.load(tmp_path).imitation
     assert kept is not None
@@ -49,12 +53,12 @@ def test_ppo_learns_from_pictures(first: bool, coded: bool, tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoder", ["nature", "impala"])
-def test_ppo_learns_with_each_encoder(encoder: str, tmp_path: Path) -> None:
+def test_ppo_learns_from_images_with_each_encoder(encoder: str, tmp_path: Path) -> None:
     learns(PPO(segments=3), spec(36, first=True), tmp_path, budget=900, encoder=encoder, learning_rate=5e-4)
 
 
 @pytest.mark.slow
-def test_sample_factory_learns_from_pictures(tmp_path: Path) -> None:
+def test_sample_factory_learns_from_image_observations(tmp_path: Path) -> None:
     learns(SampleFactory(), spec(16, first=True, coded=True), tmp_path, budget=900)
     kept = Checkpoint.load(tmp_path).imitation
     assert kept is not None
@@ -63,7 +67,9 @@ def test_sample_factory_learns_from_pictures(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("first", "coded"), [(True, True), (False, False)])
-def test_sample_factory_learns_from_pictures_in_parallel(first: bool, coded: bool, tmp_path: Path) -> None:
+def test_sample_factory_in_parallel_mode_learns_from_image_observations(
+    first: bool, coded: bool, tmp_path: Path
+) -> None:
     settings = SampleFactorySettings(mode="parallel", workers=2)
     learns(SampleFactory(settings), spec(16, first=first, coded=coded), tmp_path, budget=900)
 
@@ -93,7 +99,7 @@ def test_images_stay_bytes_until_the_network_reads_a_minibatch(encoder: str, tmp
     assert max(len(image) for image in seen) <= 5
 
 
-def test_values_do_not_depend_on_how_a_rollout_is_split(tmp_path: Path) -> None:
+def test_advantages_do_not_depend_on_the_minibatch_size(tmp_path: Path) -> None:
     recipe = spec(16, first=False)
     env = build(recipe, seed=0)
     network = ActorCritic.of(env, SMALL, seed=0)
@@ -127,7 +133,7 @@ def test_sample_factory_passes_images_to_the_network_as_bytes(tmp_path: Path) ->
     assert {float(pixels.max()) for pixels in seen} == {1.0}
 
 
-def test_too_small_image_is_reported_before_the_first_step(tmp_path: Path) -> None:
+def test_trainers_refuse_an_image_that_is_too_small_for_the_encoder(tmp_path: Path) -> None:
     settings, recipe = SMALL.model_copy(update={"encoder": "nature"}), spec(16, first=True)
     for trainer in (PPO(), SampleFactory()):
         folder = tmp_path / trainer.name

@@ -1,4 +1,4 @@
-"""Self-imitation: which episodes are kept, the update from them, and exact resumes."""
+"""Self-imitation: the selection of kept episodes, the update from these episodes, and exact resumes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
 ON = Hyperparameters(imitation_coef=0.5)
 
 Outcome = tuple[int, bool, float]
-"""Number of decisions of an episode, its success, and its return."""
+"""The number of decisions of an episode, its success, and its return."""
 
 outcomes = st.tuples(st.integers(1, 7), st.booleans(), st.integers(-5, 40).map(float))
 
 
 def kept_by_the_rule(episodes: list[tuple[bool, float]]) -> list[bool]:
-    """The documented rule: success, or a return above mean + 2 sigma of earlier returns."""
+    """Apply the documented rule: an episode is kept for success, or for a return above mean + 2 sigma of earlier
+    returns.
+    """
     verdicts = []
     for i, (success, value) in enumerate(episodes):
         before = [r for _, r in episodes[:i] if math.isfinite(r)]
@@ -49,7 +51,7 @@ returns = st.one_of(st.integers(-5, 5).map(float), st.sampled_from([50.0, math.i
 
 @given(st.lists(st.tuples(st.sampled_from([False, False, False, True]), returns), max_size=60))
 @settings(max_examples=200)
-def test_episodes_with_success_or_an_exceptional_return_are_kept(episodes: list[tuple[bool, float]]) -> None:
+def test_imitation_keeps_episodes_with_success_or_an_exceptional_return(episodes: list[tuple[bool, float]]) -> None:
     rule = Rule()
     wanted = kept_by_the_rule(episodes)
     assert [rule.keeps(success=s, total_reward=r) for s, r in episodes] == wanted
@@ -60,8 +62,10 @@ def test_episodes_with_success_or_an_exceptional_return_are_kept(episodes: list[
     cut=st.integers(1, 9),
 )
 @settings(max_examples=100)
-def test_imitation_joins_episodes_across_rollouts(slots: list[list[Outcome]], cut: int) -> None:
-    """Decisions have numbers. The memory, with room for all, contains those of good episodes, in order."""
+def test_imitation_joins_the_parts_of_an_episode_from_several_rollouts(slots: list[list[Outcome]], cut: int) -> None:
+    """Each decision has a number. The memory is large enough for all decisions, and contains the decisions of good
+    episodes in order.
+    """
     imitation = SelfImitation(Hyperparameters(imitation_coef=1.0, imitation_capacity=1000))
     order: list[tuple[bool, float]] = []
     spans: list[list[int]] = []
@@ -87,7 +91,7 @@ def test_imitation_joins_episodes_across_rollouts(slots: list[list[Outcome]], cu
         assert torch.equal(tensors["actions"], -tensors["entry obs"])
 
 
-def test_an_unfinished_episode_never_exceeds_the_memory() -> None:
+def test_unfinished_episode_in_imitation_never_exceeds_the_memory_capacity() -> None:
     imitation = SelfImitation(Hyperparameters(imitation_coef=1.0, imitation_capacity=10))
     for first in range(0, 300, 3):
         marks = torch.arange(first, first + 3).float()[:, None]
@@ -97,7 +101,7 @@ def test_an_unfinished_episode_never_exceeds_the_memory() -> None:
     assert imitation.memory.tensors()["actions"].flatten().tolist() == list(range(291, 301))
 
 
-# -- what is learnt ---------------------------------------------------------------------------------------------------
+# -- the update -------------------------------------------------------------------------------------------------------
 
 LAYOUT = ActionLayout(
     ("base", "a"),
@@ -124,8 +128,8 @@ def learner(**changes: Any) -> Learner:
 
 
 def rollout(seed: int, *, success: bool = True, last: int = 2) -> Rollout:
-    """A rollout of two environments. The first environment's episode ends with decision ``last``, the
-    second one's at the end of the rollout.
+    """Return a rollout of two environments. The episode of the first environment ends with decision ``last``, and the
+    episode of the second environment ends with the rollout.
     """
     g = torch.Generator().manual_seed(seed)
     ended = torch.zeros(5, 2).bool()
@@ -153,8 +157,8 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
 
 
-def test_gradient_is_that_of_the_log_probability_of_owned_components() -> None:
-    """Masked choices and heads that the chosen branch ignores have no gradient."""
+def test_gradient_of_imitation_is_that_of_the_log_probability_of_the_chosen_branch() -> None:
+    """Masked choices and heads that the chosen branch does not use have no gradient."""
     of = learner(imitation_minibatches=1, minibatch_size=64, max_grad_norm=1e9)
     assert of.imitation is not None
     actions = torch.tensor([[1.0, 9.0, 9.0, 0.3]]).repeat(4, 1)
@@ -164,11 +168,11 @@ def test_gradient_is_that_of_the_log_probability_of_owned_components() -> None:
     bias, spread = of.network.output.bias.grad, of.network.log_std.grad
     assert bias is not None
     assert spread is not None
-    assert bias[:4].abs().max() == 0, "the only choice that was open is certain already, and owns neither x nor y"
+    assert bias[:4].abs().max() == 0, "the only allowed choice has probability 1 and does not use the numbers x and y"
     assert float(bias[4]) != 0
     assert spread[:2].abs().max() == 0
     assert float(spread[2]) != 0
-    assert of.network.value.weight.grad is None, "the critic is left alone"
+    assert of.network.value.weight.grad is None, "imitation does not train the critic"
 
 
 def test_imitation_raises_the_probability_of_kept_actions() -> None:
@@ -180,7 +184,9 @@ def test_imitation_raises_the_probability_of_kept_actions() -> None:
 
 
 def test_imitation_without_kept_episodes_equals_ppo_bit_for_bit() -> None:
-    """If no episode is good, a training with self-imitation of any memory size equals a training without it."""
+    """If no episode is kept, a training with self-imitation of any memory size equals a training without
+    self-imitation.
+    """
     trained = []
     for changes in ({"imitation_coef": 0.0}, {}, {"imitation_capacity": 7, "imitation_minibatches": 3}):
         of, generator = learner(**changes), torch.Generator().manual_seed(0)
@@ -196,8 +202,8 @@ def test_imitation_without_kept_episodes_equals_ppo_bit_for_bit() -> None:
     assert not same(weights(of), weights(off))
 
 
-def test_restored_learner_continues_bit_for_bit(tmp_path: Path) -> None:
-    """The learner is saved between episodes, because a resumed training begins new episodes."""
+def test_restored_learner_with_imitation_continues_bit_for_bit(tmp_path: Path) -> None:
+    """The learner is saved between two episodes, because a resumed training begins with new episodes."""
     whole, generator = learner(imitation_capacity=11), torch.Generator().manual_seed(3)
     for seed in range(5):
         whole.update(rollout(seed, success=seed % 2 == 0, last=4 if seed == 4 else 2), generator)
@@ -224,8 +230,8 @@ def train(folder: Path, spec: EnvSpec, settings: Hyperparameters, budget: int, *
 
 
 @pytest.mark.slow
-def test_a_sparse_reward_is_learnt_where_ppo_alone_does_not(tmp_path: Path) -> None:
-    """Random play finds the key in one of ten episodes, and only the key gives a reward."""
+def test_ppo_with_imitation_learns_a_sparse_reward_that_ppo_alone_does_not_learn(tmp_path: Path) -> None:
+    """Random actions find the key in one of ten episodes, and only the key gives a reward."""
     task = TASKS["grid/key"]
     setup = GridPlugin().default_setup(task).model_copy(update={"reward_weights": {"env_reward": 1.0}})
     spec = EnvSpec(task, setup, factory=grid_plugin)
@@ -242,7 +248,7 @@ def test_a_sparse_reward_is_learnt_where_ppo_alone_does_not(tmp_path: Path) -> N
     assert on > 0.5
 
 
-def test_resumed_training_has_the_kept_episodes(tmp_path: Path) -> None:
+def test_resumed_training_restores_the_kept_episodes_of_imitation(tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     train(folder, spec, ON, 2000)
     first = Checkpoint.load(folder).imitation
@@ -256,17 +262,17 @@ def test_resumed_training_has_the_kept_episodes(tmp_path: Path) -> None:
     assert torch.equal(second["actions"][:rows], first["actions"])
     assert len(second["lengths"]) > len(first["lengths"])
     assert second["returns"][0] > first["returns"][0]
-    assert Checkpoint.load(folder, BEST).imitation is None, "nothing is resumed from the best"
+    assert Checkpoint.load(folder, BEST).imitation is None, "no training resumes from the best checkpoint"
 
 
-def test_imitation_may_be_switched_between_sessions(tmp_path: Path) -> None:
+def test_imitation_can_be_switched_on_and_off_between_sessions_of_a_training(tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     for budget, chosen, kept in ((800, Hyperparameters(), False), (1600, ON, True), (2000, Hyperparameters(), False)):
         train(folder, spec, chosen, budget)
         assert (Checkpoint.load(folder).imitation is not None) == kept
 
 
-def test_a_damaged_memory_is_an_error(tmp_path: Path) -> None:
+def test_damaged_imitation_memory_in_a_checkpoint_raises_an_error(tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     train(folder, spec, ON, 800)
     there = Checkpoint.load(folder)

@@ -1,4 +1,6 @@
-"""One update of PPO, against closed forms: advantages, the surrogate's gradient, parts without a gradient."""
+"""One update of PPO, compared with closed formulas: advantages, the gradient of the surrogate loss, and parts without
+a gradient.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +91,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 @torch.no_grad()
 def direct_advantages(of: Learner, r: Rollout) -> torch.Tensor:
-    """The advantages by their definition, decision by decision, with values in units of reward."""
+    """Compute the advantages by their definition, decision by decision, with values in units of reward."""
     moments = of.network.returns
 
     def value(observation: torch.Tensor) -> float:
@@ -120,7 +122,7 @@ def direct_advantages(of: Learner, r: Rollout) -> torch.Tensor:
     return found
 
 
-def test_advantages_are_in_units_of_reward_for_any_moments() -> None:
+def test_advantages_are_in_units_of_reward_for_any_moments_of_returns() -> None:
     """Values are unscaled before they are added to rewards. A truncated episode is bootstrapped from its own last
     observation."""
     of, r = learner(), rollout()
@@ -133,7 +135,9 @@ def test_advantages_are_in_units_of_reward_for_any_moments() -> None:
 
 
 def test_first_update_follows_the_policy_gradient() -> None:
-    """At ratio 1: the gradient of -mean(A log p), A normalised, and of the value's squared error."""
+    """At ratio 1 the gradient is that of -mean(A log p), with normalised A, plus that of the squared error of the
+    value.
+    """
     of, r = learner(max_grad_norm=1e9, ent_coef=0.0, vf_coef=0.5), rollout()
     batch, actions = flat(r)
     expected = learner(max_grad_norm=1e9)
@@ -155,12 +159,12 @@ def test_first_update_follows_the_policy_gradient() -> None:
 @given(error=st.floats(-100, 100), most=st.floats(0.01, 10))
 @settings(max_examples=20)
 def test_value_error_shortens_the_policy_step_without_changing_its_direction(error: float, most: float) -> None:
-    """Actor and critic share no layer, but the norm of the gradient of both together is clipped."""
+    """Actor and critic share no layer, but the norm of the joint gradient of both is clipped."""
     r = rollout()
     batch, actions = flat(r)
 
     def step(offset: float, most: float) -> tuple[torch.Tensor, torch.Tensor]:
-        """Gradients of the policy and of the value after one step, flat."""
+        """Return the flat gradients of the policy and of the value after one step."""
         of = learner(max_grad_norm=most)
         old = of.network.distribution(batch).log_prob(actions).detach()
         torch.nn.init.constant_(of.network.value.bias, offset)
@@ -177,7 +181,7 @@ def test_value_error_shortens_the_policy_step_without_changing_its_direction(err
     torch.testing.assert_close(step(error, most)[0], shortened * policy, rtol=1e-3, atol=1e-6)
 
 
-def test_clipped_ratios_have_no_gradient() -> None:
+def test_decisions_with_a_clipped_ratio_have_no_gradient() -> None:
     of, r = learner(ent_coef=0.0, vf_coef=0.0), rollout()
     batch, actions = flat(r)
     now = of.network.distribution(batch).log_prob(actions).detach()
@@ -190,7 +194,7 @@ def test_clipped_ratios_have_no_gradient() -> None:
         of.network.load_state_dict(before)
 
 
-def test_reward_scale_does_not_change_what_is_learnt() -> None:
+def test_scale_of_the_reward_does_not_change_the_update() -> None:
     """With normalised returns and a negligible critic, ten times the reward gives the same update."""
     one, ten, r = learner(), learner(), rollout()
     for each in (one, ten):
@@ -212,7 +216,7 @@ def test_rollout_smaller_than_a_minibatch_is_skipped() -> None:
     assert not same(before, weights(of))
 
 
-def test_full_rollout_of_any_size_is_used() -> None:
+def test_full_rollout_smaller_than_a_minibatch_is_used() -> None:
     of = learner(num_steps=3, minibatch_size=64)
     before = weights(of)
     of.update(rollout(steps=3), of_seed(0))
@@ -231,7 +235,7 @@ def test_minibatch_sizes_differ_by_at_most_one() -> None:
     assert sizes == [5, 5, 5, 5]
 
 
-def test_evaluation_does_not_update_the_normaliser(tmp_path: Path) -> None:
+def test_evaluation_does_not_change_the_normaliser_of_the_policy(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW)
     PPO().train(spec, budget=300, seed=0, folder=tmp_path / "a", hyperparameters=Hyperparameters(num_steps=8))
     policy: Any = PPO().load(tmp_path / "a", spec)

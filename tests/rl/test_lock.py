@@ -1,4 +1,4 @@
-"""One training at a time in a folder, even after the previous one was killed."""
+"""The lock of a training folder permits one training at a time, even after a kill of the previous training."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_lock_refuses_a_second_training_and_names_the_holder(tmp_path: Path) -> 
         pass
 
 
-def test_lock_is_freed_by_a_kill_and_the_wait_is_logged(tmp_path: Path) -> None:
+def test_lock_is_free_after_a_kill_of_its_holder_and_the_wait_is_logged(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -82,7 +82,7 @@ def test_lock_is_freed_by_a_kill_and_the_wait_is_logged(tmp_path: Path) -> None:
         holder.stdout.close()
 
 
-def test_lock_stays_with_a_worker_after_its_parent_ends(tmp_path: Path) -> None:
+def test_lock_is_held_by_a_worker_after_its_parent_ends(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     with exclusive(tmp_path) as descriptor:
@@ -99,7 +99,7 @@ def test_lock_stays_with_a_worker_after_its_parent_ends(tmp_path: Path) -> None:
         pass
 
 
-def test_the_same_training_does_not_start_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_training_in_the_same_folder_raises_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "PATIENCE", 0.0)
     spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
     seen: list[CurvePoint] = []
@@ -118,7 +118,9 @@ def test_the_same_training_does_not_start_twice(tmp_path: Path, monkeypatch: pyt
 
 @pytest.fixture
 def orphan(tmp_path: Path) -> Iterator[int]:
-    """A worker of a killed training in ``train``, in the middle of a step. The pipe ``gate`` ends that step."""
+    """A worker process of a killed training in the folder ``train``. The worker is in the middle of a step, which ends
+    with a write to the pipe ``gate``.
+    """
     entered, gate = tmp_path / "entered", tmp_path / "gate"
     os.mkfifo(entered)
     os.mkfifo(gate)
@@ -128,7 +130,7 @@ def orphan(tmp_path: Path) -> Iterator[int]:
     parent.start()
     pid = 0
     try:
-        assert listening in wait([listening, parent.sentinel], LONG), "the training ended, or did not begin"
+        assert listening in wait([listening, parent.sentinel], LONG), "the training ended early, or did not start"
         pid = int(os.read(listening, 32))
         parent.kill()
         parent.join()
@@ -142,11 +144,11 @@ def orphan(tmp_path: Path) -> Iterator[int]:
 
 
 @pytest.mark.slow
-def test_a_resume_waits_for_the_worker_of_a_killed_training(
+def test_resumed_training_waits_for_the_worker_of_a_killed_training(
     tmp_path: Path, orphan: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the wait takes too long, the training raises an error. The worker's steps count, and no later
-    process overwrites them.
+    """If the wait takes too long, the training raises an error. The steps of the worker are counted, and no later
+    process overwrites the counts.
     """
     spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
     monkeypatch.setattr(lock, "PATIENCE", 0.0)

@@ -1,4 +1,4 @@
-"""The memory of whole episodes: what it holds, in which order, and that it stays bounded."""
+"""The memory of whole episodes for self-imitation: its content, its order, and its bounded size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Episode = tuple[Batch, torch.Tensor]
 
 
 def episode(length: int, first: int) -> Episode:
-    """An episode of different decisions; every tensor contains the number of the decision."""
+    """Return an episode in which every tensor contains the number of its decision."""
     number = torch.arange(first, first + length)
     entries = {
         "obs": number[:, None].float().expand(-1, 2).contiguous(),
@@ -25,7 +25,9 @@ def episode(length: int, first: int) -> Episode:
 
 
 def expected(lengths: list[int], capacity: int) -> list[range]:
-    """The newest episodes that fit into the memory together. If a single episode is too long, its end is kept."""
+    """Return the newest episodes that fit into the memory together. Of a single episode that is too long, the end is
+    kept.
+    """
     kept: deque[range] = deque()
     at = 0
     for length in lengths:
@@ -38,7 +40,7 @@ def expected(lengths: list[int], capacity: int) -> list[range]:
 
 @given(lengths=st.lists(st.integers(1, 9), max_size=12), capacity=st.integers(1, 20), again=st.integers(1, 20))
 @settings(max_examples=150)
-def test_memory_keeps_the_newest_whole_episodes(lengths: list[int], capacity: int, again: int) -> None:
+def test_imitation_memory_keeps_the_newest_whole_episodes(lengths: list[int], capacity: int, again: int) -> None:
     memory, at = Memory(capacity), 0
     for length in lengths:
         memory.add(*episode(length, at))
@@ -63,7 +65,7 @@ def restored(memory: Memory, capacity: int) -> Memory:
     return fresh
 
 
-def test_restored_memory_samples_the_same_decisions() -> None:
+def test_restored_imitation_memory_samples_the_same_decisions() -> None:
     memory = Memory(10)
     for length, first in ((6, 0), (4, 6), (3, 10)):
         memory.add(*episode(length, first))
@@ -78,7 +80,7 @@ def test_restored_memory_samples_the_same_decisions() -> None:
     assert all(torch.equal(entries_again[key], entries[key]) for key in entries)
 
 
-def test_memory_refuses_tensors_of_different_lengths() -> None:
+def test_imitation_memory_refuses_tensors_of_different_lengths() -> None:
     memory = Memory(10)
     memory.add(*episode(4, 0))
     tensors = memory.tensors()

@@ -1,4 +1,4 @@
-"""Network, moments, and the weights that a warm start copies."""
+"""The actor-critic network, its running moments, and the weights that a warm start copies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_running_moments_equal_the_moments_of_all_batches(sizes: list[int], seed
     torch.testing.assert_close(moments.unscale(moments.scale(whole)), whole)
 
 
-def test_normaliser_without_data_is_the_identity_and_clips_outliers() -> None:
+def test_normaliser_without_data_keeps_values_and_clips_outliers() -> None:
     moments = RunningMoments(1)
     torch.testing.assert_close(moments.normalize(torch.tensor([[0.5], [99.0]])), torch.tensor([[0.5], [5.0]]))
 
@@ -49,7 +49,7 @@ def network(tmp_path: Path, *actions, seed: int = 0, **setup) -> ActorCritic:  #
 
 
 @torch.no_grad()
-def test_initial_policy_is_nearly_uniform_with_the_given_spread(tmp_path: Path) -> None:
+def test_initial_policy_is_nearly_uniform_with_the_given_standard_deviation(tmp_path: Path) -> None:
     reach = action(
         "reach", "def run(x=0.0):\n    yield use()\n", parameters=(Parameter(name="x", low=-1, high=1, default=0),)
     )
@@ -62,7 +62,7 @@ def test_initial_policy_is_nearly_uniform_with_the_given_spread(tmp_path: Path) 
 
 
 def test_warm_start_with_more_actions_copies_weights_by_action_name(tmp_path: Path) -> None:
-    """The odds between actions that both networks have stay the same, in any order of actions."""
+    """The odds between actions that both networks have are unchanged, in any order of actions."""
     old, new = network(tmp_path, TO_ROW, seed=1), network(tmp_path, WANDER, TO_ROW, seed=2)
     old.observations.update(torch.randn(100, 7))
     with torch.no_grad():
@@ -79,8 +79,9 @@ def test_warm_start_with_more_actions_copies_weights_by_action_name(tmp_path: Pa
 @given(old=st.floats(-3, 4), new=st.floats(-3, 4), shift=st.floats(-3, 3), seed=st.integers(0, 2**31))
 @settings(max_examples=20)
 def test_value_targets_have_unit_scale_after_a_warm_start(old: float, new: float, shift: float, seed: int) -> None:
-    """The scales of the two rewards are powers of ten. Moments of the old reward would have a weight of 20,000
-    returns."""
+    """The scales of the old and the new reward differ by a power of ten. If the moments of the old reward were kept,
+    they would have the weight of 20,000 returns.
+    """
     layout, generator = ActionLayout.of(spaces.Discrete(3)), torch.Generator().manual_seed(seed)
     before, after = (ActorCritic(layout, ("x",), {}, SMALL) for _ in range(2))
     before.returns.update(10**old * (shift + torch.randn(20_000, 1, generator=generator)))

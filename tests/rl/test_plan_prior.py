@@ -1,4 +1,6 @@
-"""A policy that begins as the plan's code: the prior, what it observes of the plan, corrections and parameters."""
+"""The plan prior: a fresh policy that prefers the next action of the plan. Also the policy's observation of the plan,
+and the initial values of parameters.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def fresh(tmp_path: Path, **setup: Any) -> ActorCritic:
 @given(prior=st.floats(0.05, 0.99), mask=st.lists(st.booleans(), min_size=6, max_size=6), plan=st.integers(0, 1))
 @settings(max_examples=40)
 @torch.no_grad()
-def test_a_fresh_policy_gives_the_plans_choice_its_prior_whatever_else_is_allowed(
+def test_fresh_policy_gives_the_choice_of_the_plan_the_probability_plan_prior_for_any_mask(
     tmp_path_factory: pytest.TempPathFactory, prior: float, mask: list[bool], plan: int
 ) -> None:
     network = fresh(tmp_path_factory.getbasetemp(), plan_prior=prior)
@@ -56,7 +58,7 @@ def test_a_fresh_policy_gives_the_plans_choice_its_prior_whatever_else_is_allowe
 
 
 @pytest.mark.parametrize("every", [None, 1, 3])
-def test_the_most_likely_choices_of_a_fresh_policy_play_what_the_plans_code_plays(
+def test_greedy_fresh_policy_with_a_plan_prior_plays_the_same_episodes_as_the_code(
     every: int | None, tmp_path: Path
 ) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW, TO_COLUMN, plan_prior=0.9, interrupt_every=every)
@@ -72,7 +74,7 @@ def test_the_most_likely_choices_of_a_fresh_policy_play_what_the_plans_code_play
         )
 
 
-def test_a_policy_observes_the_plan_and_what_the_action_in_progress_proposes(tmp_path: Path) -> None:
+def test_policy_observes_the_plan_and_the_proposal_of_the_action_in_progress(tmp_path: Path) -> None:
     env = build(grid_spec(tmp_path / "count", TO_ROW, TO_COLUMN, plan_prior=0.5, interrupt_every=1), seed=0)
     plan, proposal = ("plan to_row", "plan to_column"), tuple(f"proposal[{i}]" for i in range(5))
     assert env.observation_names[-8:] == (*plan, "running", *proposal)
@@ -80,16 +82,16 @@ def test_a_policy_observes_the_plan_and_what_the_action_in_progress_proposes(tmp
     assert observation["obs"][-8:].tolist() == [1, 0, 0, 0, 0, 0, 0, 0]
     env.extended.context.model.agent, env.extended.context.model.key = (0, 0), (6, 6)
     observation, *_ = env.step(env.coded("to_row"))
-    assert observation["obs"][-8:].tolist() == [1, 0, 1, 0, 1, 0, 0, 0], "it goes on, downwards"
+    assert observation["obs"][-8:].tolist() == [1, 0, 1, 0, 1, 0, 0, 0], "the action in progress proposes `down`"
     assert observation["obs"].shape == env.observation_space["obs"].shape
 
 
-def test_without_prior_and_interruption_a_policy_observes_the_setups_keys_alone(tmp_path: Path) -> None:
+def test_policy_without_plan_prior_and_interruption_observes_only_the_keys_of_the_setup(tmp_path: Path) -> None:
     env = build(grid_spec(tmp_path / "count", TO_ROW), seed=0)
     assert not [name for name in env.observation_names if name.startswith(("plan", "running", "proposal"))]
 
 
-def test_the_mean_of_a_parameter_begins_at_its_default(tmp_path: Path) -> None:
+def test_initial_mean_of_an_action_parameter_is_its_default(tmp_path: Path) -> None:
     env = build(grid_spec(tmp_path / "count", TO_ROW, TO_COLUMN), seed=0)
     policy = PPO().untrained(
         grid_spec(tmp_path / "count", TO_ROW, TO_COLUMN), seed=1, hyperparameters=Hyperparameters()
@@ -99,7 +101,9 @@ def test_the_mean_of_a_parameter_begins_at_its_default(tmp_path: Path) -> None:
 
 
 class PairEnv(GridEnv):
-    """Takes more actions than its space has, as Minecraft's environment does: a move in a tuple."""
+    """A grid world that also accepts a move in a tuple, which is not in its action space. Minecraft's environment
+    accepts such actions too.
+    """
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         return super().step(action[0] if isinstance(action, tuple) else action)
@@ -125,7 +129,7 @@ def in_tuples(run: Callable[..., LowLevel]) -> Callable[..., LowLevel]:
     return each
 
 
-def test_proposals_of_another_form_than_the_action_space_are_observed_as_zeros(tmp_path: Path) -> None:
+def test_proposed_action_outside_the_action_space_is_observed_as_zeros(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW, plan_prior=0.5, interrupt_every=1)
     env = build(dataclasses.replace(spec, factory=lambda task: PairPlugin()), seed=0)
     env.reset(seed=1)

@@ -1,4 +1,4 @@
-"""The trainer's environment: observation, mask, duration, normalised actions, and the figures of an episode."""
+"""The environment of a trainer: observation, mask, duration, normalised actions, and the figures of an episode."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ REACH = action(
 
 
 @pytest.mark.filterwarnings("ignore:.*(unwrapped version|is.*infinity):UserWarning")
-def test_policy_env_passes_gymnasiums_checker(tmp_path: Path) -> None:
+def test_policy_env_passes_check_env_of_gymnasium(tmp_path: Path) -> None:
     check_env(build(grid_spec(tmp_path / "count", TO_ROW, REACH), seed=0), skip_render_check=True)
 
 
-def test_observation_holds_the_setups_keys_in_order(tmp_path: Path) -> None:
+def test_policy_observation_contains_the_keys_of_the_setup_in_order(tmp_path: Path) -> None:
     env = build(grid_spec(tmp_path / "count", observation_keys=("holding", "observation", "agent")), seed=0)
     observation, _ = env.reset(seed=1)
     world = env.unwrapped
@@ -96,7 +96,7 @@ def test_episode_info_sums_the_figures_of_its_decisions(tmp_path: Path) -> None:
     assert all("episode" not in i for i in infos[:-1])
 
 
-def test_reward_is_discounted_within_a_decision() -> None:
+def test_reward_of_a_decision_is_discounted_within_the_decision() -> None:
     setup = smdp.SETUP.model_copy(update={"gamma": 0.9})
     spec = EnvSpec(smdp.TASK, setup, (smdp.WALK,), factory=smdp.fork_plugin)
     env = build(spec, seed=0)
@@ -121,12 +121,12 @@ def test_training_horizon_truncates_training_but_not_evaluation(tmp_path: Path) 
     assert max(distance(judged, seed) for seed in range(8)) > 1
 
 
-def test_a_longer_training_horizon_than_the_tasks_changes_nothing(tmp_path: Path) -> None:
+def test_training_horizon_longer_than_the_task_horizon_has_no_effect(tmp_path: Path) -> None:
     env = build(grid_spec(tmp_path / "count", WANDER, horizon=400), seed=0)
     assert play(env, lambda: env.coded("wander"))[0][-1]["primitive_steps"] == TASK.horizon
 
 
-def test_evaluation_pays_the_plugins_weights(tmp_path: Path) -> None:
+def test_evaluation_environment_records_the_reward_terms_of_the_plugins_default_setup(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER, reward_weights={"env_reward": 5.0})
     training, _ = play(build(spec, seed=0), lambda: 0, seed=3)
     env = build(spec, seed=0, evaluation=True)
@@ -135,7 +135,7 @@ def test_evaluation_pays_the_plugins_weights(tmp_path: Path) -> None:
     assert set(judged[-1]["episode"]["reward_terms"]) == {"env_reward", "near_key"}
 
 
-def test_each_seed_gives_different_episodes(tmp_path: Path) -> None:
+def test_policy_env_gives_different_episodes_for_different_seeds(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
 
     def starts(seed: int) -> list[tuple[float, ...]]:
@@ -146,7 +146,7 @@ def test_each_seed_gives_different_episodes(tmp_path: Path) -> None:
     assert len({*starts(1), *starts(2)}) == 10
 
 
-def test_quarantined_actions_are_masked(tmp_path: Path) -> None:
+def test_policy_env_masks_quarantined_actions(tmp_path: Path) -> None:
     spec = dataclasses.replace(grid_spec(tmp_path / "count", BROKEN, WANDER), quarantined=("broken", "of_long_ago"))
     env = build(spec, seed=0)
     observation, _ = env.reset()
@@ -183,7 +183,7 @@ BASES = [
 @pytest.mark.parametrize("count", [0, 2])
 @given(seed=st.integers(0, 2**31))
 @settings(max_examples=15)
-def test_encode_is_the_inverse_of_decode(base: spaces.Space[Any], count: int, seed: int) -> None:
+def test_action_codec_encode_is_the_inverse_of_decode(base: spaces.Space[Any], count: int, seed: int) -> None:
     parts = {spaces.Discrete: 3, spaces.MultiDiscrete: 2, spaces.Tuple: 2}.get(
         type(base), int(np.prod(base.shape or 1))
     )
@@ -213,7 +213,7 @@ def _flat(space: spaces.Space[Any], value: Any) -> Any:
     return gymnasium.spaces.flatten(space, value)
 
 
-def test_an_unbounded_box_is_an_error() -> None:
+def test_action_codec_refuses_an_unbounded_box() -> None:
     extension = ExtendedSpace(spaces.Box(-np.inf, np.inf, (2,)), (), ("a", "b"), None, np.zeros(2, np.float32))
     with pytest.raises(ConfigError, match="finite"):
         ActionCodec(extension.space, extension.layout)
@@ -244,7 +244,7 @@ def test_policy_observation_has_one_vector_and_separate_images() -> None:
         ObservationBuilder(space, keys, ("text",))
 
 
-def test_a_plugin_is_found_by_factory_or_by_name() -> None:
+def test_plugin_of_a_spec_is_found_by_factory_or_by_name() -> None:
     setup = RLSetup(reward_weights={}, observation_keys=("agent",))
     assert plugin_of(EnvSpec(TASK, setup, factory=grid_plugin)).name == "grid"
     with pytest.raises(UnknownNameError, match="no_such_plugin"):
@@ -252,7 +252,7 @@ def test_a_plugin_is_found_by_factory_or_by_name() -> None:
 
 
 class Flickering(gymnasium.Env[np.ndarray, int]):
-    """An episode of four steps with success at the second step only."""
+    """An environment with episodes of four steps and success only at the second step."""
 
     observation_space = spaces.Box(0, 1, (1,), np.float32)
     action_space = spaces.Discrete(2)

@@ -1,4 +1,4 @@
-"""The built-in trainer: the tests for every trainer, and its own tests."""
+"""The built-in trainer PPO: the tests for every trainer, and tests of PPO alone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_very_sharp_policy_plays_its_most_likely_choice(tmp_path: Path) -> None:
     assert len({int(policy.act(observation, greedy=False, rng=rng)) for _ in range(40)}) > 1
 
 
-def test_the_same_seed_gives_the_same_policy(tmp_path: Path) -> None:
+def test_ppo_training_with_the_same_seed_gives_the_same_policy(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER)
     train(tmp_path / "a", spec)
     train(tmp_path / "b", spec)
@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_policy(tmp_path: Path) -> None:
     assert all(torch.equal(first[key], second[key]) for key in first)
 
 
-def test_the_budget_is_overrun_by_less_than_one_decision_of_each_environment(tmp_path: Path) -> None:
+def test_ppo_exceeds_its_budget_by_less_than_one_decision_of_each_environment(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", WANDER)
     record = train(tmp_path / "a", spec, budget=501)
     assert 501 <= record.primitive_steps < 501 + 4 * 6
@@ -83,7 +83,7 @@ class DiesAt(CountingGrid):
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_kills_in_the_middle_of_a_decision_lose_no_step(tmp_path: Path) -> None:
+def test_kills_in_the_middle_of_a_decision_lose_no_step_of_a_ppo_training(tmp_path: Path) -> None:
     counter, folder = tmp_path / "count", tmp_path / "train"
     spec = grid_spec(counter, WANDER)
     for at in (3, 251, 252, 777):
@@ -113,10 +113,10 @@ REWARD = {"env_reward": 1.0, "near_key": 1.0}
         ({}, {"normalize_returns": False}, False),
     ],
 )
-def test_warm_start_keeps_values_only_with_equal_returns(
+def test_warm_start_keeps_value_weights_only_if_the_returns_have_the_same_definition(
     setup: dict[str, Any], switches: dict[str, bool], kept: bool, tmp_path: Path
 ) -> None:
-    """The budget is less than a minibatch, so the saved weights are those of the warm start."""
+    """The budget is smaller than a minibatch, so the saved weights are those of the warm start."""
     first, second = grid_spec(tmp_path / "count"), grid_spec(tmp_path / "count", **setup)
     settings = Hyperparameters(num_steps=8, minibatch_size=32)
     train(tmp_path / "cold", first, budget=100, settings=settings)
@@ -129,7 +129,7 @@ def test_warm_start_keeps_values_only_with_equal_returns(
     assert torch.equal(warm["value.weight"], cold["value.weight"]) == kept
 
 
-def test_a_checkpoint_of_another_schema_is_refused_with_advice(tmp_path: Path) -> None:
+def test_checkpoint_of_another_schema_version_is_refused_with_advice(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     train(tmp_path / "old", spec, budget=10)
     path = tmp_path / "old" / "policy.pt"
@@ -154,7 +154,7 @@ def test_training_restores_the_number_of_torch_threads(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_workers_learn_and_count_like_one_process(tmp_path: Path) -> None:
+def test_ppo_with_workers_has_the_same_weights_and_counts_as_in_one_process(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW)
     record = train(tmp_path / "workers", spec, trainer=PPO(workers=2))
     assert record.primitive_steps == counted(tmp_path / "count") >= 600
@@ -163,7 +163,7 @@ def test_workers_learn_and_count_like_one_process(tmp_path: Path) -> None:
     assert all(torch.equal(here[key], there[key]) for key in here)
 
 
-def test_error_in_a_worker_reaches_the_caller(tmp_path: Path) -> None:
+def test_error_in_a_worker_of_ppo_raises_a_trainer_error(tmp_path: Path) -> None:
     with pytest.raises(TrainerError, match="FileNotFoundError"):
         train(tmp_path / "a", grid_spec(tmp_path / "no" / "such" / "folder"), trainer=PPO(workers=1))
 
@@ -179,7 +179,7 @@ def test_ppo_makes_no_more_environments_than_the_plugin_allows(tmp_path: Path) -
     assert (tmp_path / "a" / STEPS_FILE).stat().st_size == 8
 
 
-def test_resume_with_other_hyperparameters_is_an_error(tmp_path: Path) -> None:
+def test_resumed_ppo_training_refuses_other_hyperparameters(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     train(tmp_path / "a", spec, budget=100)
     with pytest.raises(TrainerError, match="hyperparameters"):
@@ -193,7 +193,7 @@ def test_resume_with_other_hyperparameters_is_an_error(tmp_path: Path) -> None:
         *(pytest.param(f"normalize_{of}", marks=pytest.mark.slow) for of in ("observations", "returns")),
     ],
 )
-def test_each_ablation_setting_changes_the_update(switched: str, tmp_path: Path) -> None:
+def test_each_ablation_setting_of_ppo_changes_the_update(switched: str, tmp_path: Path) -> None:
     reach = action(
         "reach", "def run(x=0.5):\n    yield use()\n", parameters=(Parameter(name="x", low=0, high=1, default=0.5),)
     )
@@ -206,7 +206,7 @@ def test_each_ablation_setting_changes_the_update(switched: str, tmp_path: Path)
         assert bool((off[moments] == 0).all()) == (switched == switch)
 
 
-def test_nan_in_an_observation_is_an_error_that_names_it(tmp_path: Path) -> None:
+def test_nan_in_an_observation_raises_an_error_that_names_nan(tmp_path: Path) -> None:
     class Broken(CountingGrid):
         def view(self, ctx: Context) -> dict[str, Plain]:
             return super().view(ctx) | {"agent": [float("nan"), 0.0]}

@@ -1,4 +1,6 @@
-"""The built-in trainer learns in every kind of space: numbers, heads, parameters of options, images."""
+"""PPO learns in every kind of space: continuous actions, actions of several parts, parameters of coded actions, and
+image observations.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class Aim(gymnasium.Env[Any, Any]):
     """An environment in which each observation is a target. The reward decreases with the distance between action and
     target. An episode has four steps.
 
-    ``close`` says how near an answer of ``action_space`` is to a target in [0, 1]: 1 at best.
+    ``close`` gives the nearness of an action to a target in [0, 1]. Its best value is 1.
     """
 
     def __init__(self, action_space: spaces.Space[Any], close: Callable[[Any, float], float], *, image: bool) -> None:
@@ -54,7 +56,7 @@ class Aim(gymnasium.Env[Any, Any]):
 def learn(
     make: Callable[[], Aim], folder: Path, *actions: CodedAction, budget: int = 3500
 ) -> tuple[float, float, TrainingRecord]:
-    """Mean reward of a step, untrained and trained (greedy), and the record."""
+    """Return the mean reward of a step before and after training (greedy), and the record of the training."""
     task = Task(id="aim/it", goal="answer the target", horizon=HORIZON, success="near")
     names = tuple(a.name for a in actions)
     setup = RLSetup(
@@ -80,7 +82,7 @@ def near(answer: float, target: float) -> float:
 
 @pytest.mark.slow
 def test_ppo_learns_a_continuous_action(tmp_path: Path) -> None:
-    """The Box can have any range: in this test the answer is the first number divided by 10."""
+    """The Box can have any range. In this test the reward depends on the first number divided by 10."""
     box = spaces.Box(np.array([0.0, -1.0], np.float32), np.array([10.0, 1.0], np.float32))
     before, after, _ = learn(lambda: Aim(box, lambda a, t: near(a[0] / 10, t), image=False), tmp_path)
     assert after > max(0.9, before + 0.15)
@@ -98,8 +100,8 @@ def test_ppo_learns_an_action_of_several_parts(space: spaces.Space[Any], tmp_pat
     assert after > max(0.85, before + 0.1)
 
 
-def test_ppo_learns_the_parameters_of_an_option(tmp_path: Path) -> None:
-    """Base actions can only answer 0 or 1; the option's parameter can give values between them."""
+def test_ppo_learns_the_parameter_of_a_coded_action(tmp_path: Path) -> None:
+    """The parameter of the coded action is a number in [0, 1], from which the code chooses one of 21 base actions."""
     answer = action(
         "answer",
         "def run(x=0.0):\n    yield act(action=('action_%d' % round(x * 20)))\n",
@@ -113,7 +115,7 @@ def test_ppo_learns_the_parameters_of_an_option(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ppo_learns_from_images(tmp_path: Path) -> None:
+def test_ppo_learns_a_binary_choice_from_images(tmp_path: Path) -> None:
     before, after, _ = learn(
         lambda: Aim(spaces.Discrete(2), lambda a, t: near(float(a), t), image=True), tmp_path, budget=1000
     )

@@ -1,4 +1,4 @@
-"""Three violations in any workers mask an action in all of them."""
+"""Three violations in any environments mask an action in all environments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgpt.rl.vector import LocalVector, Transition, Vector, WorkerVector
 from rlgpt.testing.counting import BROKEN, WANDER, grid_spec
 
 BROKEN_BRANCH = 5
-"""After the five base actions; what follows wanders."""
+"""The branch number of the broken action, after the five base actions. The next branch is the action ``wander``."""
 
 
 def _step(vector: Vector, *branches: int) -> list[Transition]:
@@ -20,12 +20,12 @@ def _step(vector: Vector, *branches: int) -> list[Transition]:
 
 
 def _masks(vector: Vector) -> list[list[float]]:
-    """For each environment, the action mask of the two coded actions at the start of an episode."""
+    """Return the action mask of the two coded actions at the start of an episode, for each environment."""
     return [observation["action_mask"][BROKEN_BRANCH:].tolist() for observation, _ in vector.reset()]
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
-def test_violations_of_all_workers_are_added(workers: int, tmp_path: Path) -> None:
+def test_violations_of_all_environments_are_added_for_the_quarantine(workers: int, tmp_path: Path) -> None:
     spec, seeds, step_file = grid_spec(tmp_path / "count", BROKEN, WANDER), [0, 1, 2, 3], tmp_path / "ledger"
     stats, fallen = TrainingStats(TrainingStatsState()), np.zeros(4, int)
     with WorkerVector(spec, seeds, step_file, workers) if workers else LocalVector(spec, seeds, step_file) as vector:
@@ -35,11 +35,11 @@ def test_violations_of_all_workers_are_added(workers: int, tmp_path: Path) -> No
             for env, transition in enumerate(_step(vector, *branches)):
                 stats.add_verdicts(transition.verdicts)
                 fallen[env] += len(transition.verdicts)
-        assert fallen.tolist() == [2, 0, 1, 0], "none of the two halves has enough alone"
+        assert fallen.tolist() == [2, 0, 1, 0], "no worker has three violations alone"
         assert fallen.sum() == QUARANTINE_AFTER
         assert stats.close_segment()
         vector.quarantine(stats.quarantined)
         assert _masks(vector) == [[0, 1]] * 4
         assert [t.verdicts for t in _step(vector, *[BROKEN_BRANCH] * 4)] == [()] * 4
         vector.quarantine(("wander",))
-        assert _masks(vector) == [[1, 0]] * 4, "what the caller names now, instead of what it named before"
+        assert _masks(vector) == [[1, 0]] * 4, "the second call of quarantine() replaces the names of the first"

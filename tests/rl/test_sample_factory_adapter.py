@@ -1,4 +1,4 @@
-"""The environment with Sample Factory's interface."""
+"""The adapter, which is an environment with Sample Factory's interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlgpt.testing.counting import BROKEN, WANDER, action, counted, grid_spec
 from sample_factory_parts import job_of, opened
 
 
-def test_adapter_keeps_last_observation_and_duration(tmp_path: Path) -> None:
+def test_adapter_observation_contains_duration_and_last_observation_of_an_episode(tmp_path: Path) -> None:
     job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", WANDER, horizon=8))
     job.folder.mkdir()
     opened(job).close()
@@ -39,13 +39,13 @@ def test_adapter_keeps_last_observation_and_duration(tmp_path: Path) -> None:
     env.close()
 
 
-def test_episode_seeds_differ_between_environments_and_sessions(tmp_path: Path) -> None:
+def test_adapter_episode_seeds_differ_between_environments_and_sessions(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     later = dataclasses.replace(job, carried=500)
     assert len({job.draw(3), job.draw(4), later.draw(3), dataclasses.replace(job, seed=1).draw(3)}) == 4
 
 
-def test_violations_of_all_environments_add_up_to_a_quarantine(tmp_path: Path) -> None:
+def test_violations_in_several_adapters_add_up_to_a_quarantine(tmp_path: Path) -> None:
     job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", BROKEN, WANDER))
     job.folder.mkdir()
     shared_status = opened(job)
@@ -63,7 +63,9 @@ def test_violations_of_all_environments_add_up_to_a_quarantine(tmp_path: Path) -
     assert [json.loads(line)["kind"] for line in (job.folder / VERDICTS).read_text().splitlines()] == ["error"] * 3
 
 
-def test_each_turn_of_a_coded_action_counts_as_a_heartbeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adapter_sends_a_heartbeat_at_each_turn_of_a_coded_action(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     look = action("look", "def run():\n    for _ in range(20):\n        yield observe()\n    yield use()")
     job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", look))
     job.folder.mkdir()

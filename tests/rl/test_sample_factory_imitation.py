@@ -1,4 +1,4 @@
-"""Self-imitation through Sample Factory: episodes cross rollouts, which reach the learner in any order."""
+"""Self-imitation with Sample Factory: an episode can span several rollouts, which the learner receives in any order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Rollout = tuple[dict[str, torch.Tensor], torch.Tensor, torch.Tensor]
 
 
 def played(job: Job, index: int, rollouts: int) -> tuple[list[Rollout], SelfImitation]:
-    """Rollouts as the library cuts them, and self-imitation on the same decisions in sequence."""
+    """Return rollouts in the form of the library, and the self-imitation of the same decisions in sequence."""
     env, rng, direct = Adapter.build(job, index), np.random.default_rng(index), SelfImitation(ON)
     made: list[Rollout] = []
     (seen,), _ = env.reset()
@@ -70,10 +70,10 @@ def job(tmp_path: Path, **changes: Any) -> Job:
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_reorderer_restores_episodes_from_any_order_of_rollouts(shuffled: bool, tmp_path: Path) -> None:
+def test_trajectory_reorderer_restores_episodes_from_rollouts_in_any_order(shuffled: bool, tmp_path: Path) -> None:
     rollouts, direct = played(job(tmp_path), 1, 120)
     order = list(rollouts)
-    # Largest number of places by which a rollout can overtake another one when several batches are on the way.
+    # Rollouts change places within groups of 12, as with several batches in transit.
     if shuffled:
         rng = random.Random(0)
         order = [rollout for at in range(0, 120, 12) for rollout in rng.sample(rollouts[at : at + 12], 12)]
@@ -87,7 +87,7 @@ def test_reorderer_restores_episodes_from_any_order_of_rollouts(shuffled: bool, 
     assert all(torch.equal(got[key], want[key]) for key in got)
 
 
-def test_rollouts_of_different_environments_are_not_mixed(tmp_path: Path) -> None:
+def test_trajectory_reorderer_does_not_mix_rollouts_of_different_environments(tmp_path: Path) -> None:
     one, direct_one = played(job(tmp_path), 0, 60)
     two, direct_two = played(job(tmp_path), 1, 60)
     imitation = SelfImitation(ON)
@@ -99,7 +99,7 @@ def test_rollouts_of_different_environments_are_not_mixed(tmp_path: Path) -> Non
     assert len(lengths) > 5
 
 
-def test_missing_rollout_is_an_error(tmp_path: Path) -> None:
+def test_trajectory_reorderer_raises_an_error_for_a_missing_rollout(tmp_path: Path) -> None:
     rollouts, _ = played(job(tmp_path), 0, 80)
     follower = TrajectoryReorderer(SelfImitation(ON))
 
@@ -111,8 +111,8 @@ def test_missing_rollout_is_an_error(tmp_path: Path) -> None:
         all_but_the_third()
 
 
-def test_overwriting_a_batch_does_not_change_kept_episodes(tmp_path: Path) -> None:
-    """The library uses the same tensors for every batch."""
+def test_overwriting_a_batch_does_not_change_the_episodes_kept_for_imitation(tmp_path: Path) -> None:
+    """The library reuses the same tensors for every batch."""
     rollouts, direct = played(job(tmp_path), 0, 60)
     imitation = SelfImitation(ON)
     follower = TrajectoryReorderer(imitation)
@@ -124,7 +124,7 @@ def test_overwriting_a_batch_does_not_change_kept_episodes(tmp_path: Path) -> No
 
 
 def update(learner: Any, info: Any, cfg: Any, rollouts: list[Rollout], seed: int) -> None:
-    """One training iteration on two rollouts."""
+    """Run one training iteration of the learner on two rollouts."""
     torch.manual_seed(seed)
     np.random.seed(seed)
     batch = alloc_trajectory_tensors(info, 2, ROLLOUT, get_rnn_size(cfg), torch.device("cpu"), False)
@@ -143,7 +143,7 @@ def update(learner: Any, info: Any, cfg: Any, rollouts: list[Rollout], seed: int
 
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad:UserWarning")  # the library's own rule
-def test_learner_imitates_kept_episodes_and_restores_them(tmp_path: Path) -> None:
+def test_sample_factory_learner_imitates_kept_episodes_and_restores_them_after_a_resume(tmp_path: Path) -> None:
     rollouts, _ = played(job(tmp_path / "elsewhere"), 0, 80)
     learner, info, cfg = made(job(tmp_path))
     before = learner.train_step
@@ -167,7 +167,7 @@ def test_learner_imitates_kept_episodes_and_restores_them(tmp_path: Path) -> Non
     assert all(torch.equal(weights[key], again[key]) for key in weights)
 
 
-def test_training_without_imitation_is_unchanged(tmp_path: Path) -> None:
+def test_sample_factory_without_imitation_has_no_episode_tag_and_no_imitation_memory(tmp_path: Path) -> None:
     off = job(tmp_path, imitation_coef=0.0)
     env = Adapter.build(off, 0)
     assert EPISODE_TAG not in env.observation_space.spaces
@@ -190,7 +190,7 @@ def test_resumed_sample_factory_training_keeps_good_episodes(tmp_path: Path) -> 
         there = Checkpoint.load(folder).imitation
         assert there is not None
         assert len(there["lengths"]) > 0
-        assert there["returns"][0] > seen, "returns are counted on"
+        assert there["returns"][0] > seen, "a resumed training continues the count of returns"
         seen = float(there["returns"][0])
     assert record.primitive_steps == counted(tmp_path / "count")
     assert Checkpoint.load(folder, BEST).imitation is None
@@ -199,7 +199,7 @@ def test_resumed_sample_factory_training_keeps_good_episodes(tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_parallel_sample_factory_keeps_whole_episodes(asynchronous: bool, tmp_path: Path) -> None:
-    """Each kept episode begins at a start position, and only its last decision can find the key."""
+    """In each kept episode, key and door do not move, and only the last decision can find the key."""
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     settings = ON.model_copy(update={"num_envs": 4, "num_steps": 16, "minibatch_size": 32})
     how = SampleFactorySettings(mode="parallel", workers=2, splits=2, asynchronous=asynchronous)
@@ -209,7 +209,7 @@ def test_parallel_sample_factory_keeps_whole_episodes(asynchronous: bool, tmp_pa
     episodes = torch.split(kept["entry obs"], kept["lengths"].tolist())
     assert len(episodes) > 5
     for seen in episodes:  # agent 0:2, key 2:4, door 4:6, held 6
-        assert bool((seen[:, 2:6] == seen[0, 2:6]).all()), "key and door stay where they are in one episode"
+        assert bool((seen[:, 2:6] == seen[0, 2:6]).all()), "key and door do not move in one episode"
         assert not bool(seen[:, 6].any()), "the key is only held after the last decision"
 
 

@@ -1,4 +1,4 @@
-"""Sample Factory's learner: distribution, advantages, batches, the best checkpoint."""
+"""The learner for Sample Factory: distribution, advantages, batches, and the best checkpoint."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sample_factory_parts import (
 )
 
 
-def test_sample_factory_stores_masked_logits(tmp_path: Path) -> None:
+def test_action_logits_stored_by_sample_factory_give_the_masked_distribution(tmp_path: Path) -> None:
     learner, _, _ = made(job_of(tmp_path))
     model = learner.actor_critic.double()
     model.network.output.weight.data.normal_()
@@ -78,7 +78,9 @@ def test_sample_factory_advantages_equal_the_direct_sum(seed: int, tmp_path: Pat
 
 
 @pytest.mark.parametrize("semi_markov", [True, False])
-def test_decisions_of_one_step_give_sample_factorys_own_advantages(semi_markov: bool, tmp_path: Path) -> None:
+def test_advantages_of_decisions_of_one_step_equal_sample_factorys_own_advantages(
+    semi_markov: bool, tmp_path: Path
+) -> None:
     learner, _, cfg = made(job_of(tmp_path, semi_markov=semi_markov))
     rewards, values, _, durations, dones, _ = random_rollouts(0)
     durations = torch.ones_like(durations) if semi_markov else durations
@@ -87,7 +89,7 @@ def test_decisions_of_one_step_give_sample_factorys_own_advantages(semi_markov: 
     assert float((got - own).abs().max()) < 1e-6
 
 
-def test_truncated_episode_is_bootstrapped_from_its_last_observation(tmp_path: Path) -> None:
+def test_advantage_of_a_truncated_episode_uses_the_value_of_its_last_observation(tmp_path: Path) -> None:
     learner, info, cfg = made(job_of(tmp_path, normalize_returns=False, normalize_observations=False))
     batch = alloc_trajectory_tensors(info, 2, cfg.rollout, get_rnn_size(cfg), torch.device("cpu"), False)
     for key, shape in (("obs", (2, 5, 3)), (LAST + "obs", (2, 5, 3))):
@@ -113,7 +115,7 @@ def test_truncated_episode_is_bootstrapped_from_its_last_observation(tmp_path: P
     assert float(buffer["advantages"][4 + 2]) == pytest.approx(float(rewards[1, 2] - values[1, 2]), abs=1e-5)
 
 
-def test_minibatches_of_any_size_cover_a_rollout_once(tmp_path: Path) -> None:
+def test_minibatches_of_the_sample_factory_learner_cover_a_rollout_once(tmp_path: Path) -> None:
     learner, _, _ = made(job_of(tmp_path))
     learner.cfg.num_batches_per_epoch = 3
     parts = learner._get_minibatches(3, 8)
@@ -121,7 +123,7 @@ def test_minibatches_of_any_size_cover_a_rollout_once(tmp_path: Path) -> None:
     assert max(map(len, parts)) <= 3
 
 
-def test_learner_saves_the_best_weights_with_their_merit(tmp_path: Path) -> None:
+def test_sample_factory_learner_saves_the_weights_with_the_best_merit(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     learner, _, _ = made(job)
     assert not learner.save_best(0, "", None)
@@ -143,11 +145,11 @@ def test_learner_saves_the_best_weights_with_their_merit(tmp_path: Path) -> None
     (tmp_path / "warm").mkdir()
     warm, _, _ = made(dataclasses.replace(job, folder=tmp_path / "warm", warm_start=tmp_path))
     assert float(warm.actor_critic.network.output.bias.data[0]) == 3.0
-    assert warm.save_best(0, "", (0.0, 0.0)), "another training's score is not its own"
+    assert warm.save_best(0, "", (0.0, 0.0)), "a warm start does not copy the merit of the earlier training"
 
 
 @pytest.mark.parametrize("gamma", [FORK.setup.gamma, 0.5])
-def test_warm_start_keeps_values_only_with_equal_returns(gamma: float, tmp_path: Path) -> None:
+def test_sample_factory_warm_start_keeps_value_weights_only_if_gamma_is_equal(gamma: float, tmp_path: Path) -> None:
     job = job_of(tmp_path)
     cold, _, _ = made(job)
     cold.actor_critic.network.returns.update(torch.randn(100, 1))

@@ -1,4 +1,4 @@
-"""The files of the curve and the verdicts, after a cut at any byte and new lines."""
+"""The files of the curve and of the verdicts of a Sample Factory training, after a cut in the last line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lines(*values: Value) -> bytes:
 def train(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *points: CurvePoint, verdicts: tuple[Verdict, ...] = ()
 ) -> Any:
-    """A session whose child only reports these points."""
+    """Run a session whose child process only reports these points and verdicts."""
 
     def supervise(job: Any, shared_status: Any, lock: int, progress: Any) -> None:
         for each in verdicts:
@@ -41,7 +41,9 @@ def train(
     return SampleFactory().train(FORK, budget=100, seed=0, folder=folder, hyperparameters=Hyperparameters(num_envs=1))
 
 
-def test_resume_drops_only_an_incomplete_last_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resumed_sample_factory_training_drops_only_an_incomplete_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / CURVE).write_bytes(lines(point(1), point(2))[:-9])
     (tmp_path / VERDICTS).write_bytes(lines(verdict(1), verdict(2))[:-9])
     record = train(tmp_path, monkeypatch, point(3), point(4), verdicts=(verdict(3),))

@@ -1,4 +1,4 @@
-"""After a suspension of the machine, a training does not count as hung."""
+"""A training after a suspension of the machine is not reported as hung."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Clock:
 
 
 class Stale:
-    """A shared status with only old heartbeats; the learner has started in it."""
+    """A shared status with only old heartbeats, in which the learner has started."""
 
     looks = 0
 
@@ -49,7 +49,9 @@ def test_pause_of_the_machine_restarts_the_heartbeat_timeout(monkeypatch: pytest
         look(1.1)
 
 
-def test_hang_is_reported_at_once_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hung_training_is_reported_immediately_when_the_machine_was_not_suspended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock, shared_status = Clock(), Stale()
     monkeypatch.setattr(supervisor, "time", clock)
     monkeypatch.setattr(supervisor, "stall", lambda *_, **__: "the learner: no beat for 26 s")

@@ -1,4 +1,4 @@
-"""The child process and its group, and the error if it cannot start."""
+"""The child process of Sample Factory, its process group, and the error if the child cannot start."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def test_child_environment_has_no_secrets_and_limits_threads() -> None:
 def test_child_process_starts_with_the_prepared_environment_variables(
     guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A substitute child process prints its environment variables. If secrets were not removed, it would
-    have the key.
+    """A substitute child process prints its environment variables. If secrets were not removed, the output would
+    contain the key.
     """
     monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
     monkeypatch.setenv("CANARY_SETTING", "canary-1")
@@ -75,7 +75,7 @@ def test_ending_a_process_group_ends_all_its_processes() -> None:
     leader.stdout.close()
 
 
-def test_a_child_ends_with_its_parent() -> None:
+def test_child_process_ends_when_its_parent_ends() -> None:
     script = (
         "import os, sys, threading\n"
         "from rlgpt.rl.sample_factory.processes import die_with_parent\n"
@@ -95,7 +95,7 @@ def test_a_child_ends_with_its_parent() -> None:
     child.stdout.close()
 
 
-def test_log_tail_is_the_first_traceback_or_the_end(tmp_path: Path) -> None:
+def test_tail_of_a_log_is_its_first_traceback_or_its_last_lines(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("Traceback (most recent call last)\n  old\nValueError: old\n")
     start = log.stat().st_size
@@ -113,7 +113,7 @@ def test_log_tail_is_the_first_traceback_or_the_end(tmp_path: Path) -> None:
     ]
 
 
-def test_without_the_package_the_message_says_how_to_install_it() -> None:
+def test_error_about_missing_sample_factory_says_how_to_install_it() -> None:
     script = (
         "import sys\n"
         "sys.modules['sample_factory'] = None\n"

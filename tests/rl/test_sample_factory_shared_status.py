@@ -1,4 +1,4 @@
-"""The status that every process of a training writes."""
+"""The shared status, a file to which every process of a training writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlgpt.rl.sample_factory.shared_status import (
 )
 
 
-def test_new_session_keeps_the_counts_of_earlier_sessions(tmp_path: Path) -> None:
+def test_shared_status_of_a_new_session_keeps_the_counts_of_earlier_sessions(tmp_path: Path) -> None:
     path = tmp_path / STATUS_FILE
     for session in (1, 2, 3):
         shared_status = SharedStatus.open_session(path, 3, 1)
@@ -36,7 +36,7 @@ def test_new_session_keeps_the_counts_of_earlier_sessions(tmp_path: Path) -> Non
         shared_status.close()
 
 
-def test_damaged_shared_status_is_an_error(tmp_path: Path) -> None:
+def test_opening_a_damaged_shared_status_raises_an_error(tmp_path: Path) -> None:
     path = tmp_path / STATUS_FILE
     SharedStatus.open_session(path, 2, 1).close()
     with pytest.raises(TrainerError, match="1 coded actions; this one has 2"):

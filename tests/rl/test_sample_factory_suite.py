@@ -1,4 +1,4 @@
-"""The tests of every trainer, for Sample Factory."""
+"""The tests for every trainer, with Sample Factory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TestSampleFactory(TrainerSuite):
 
 
 @pytest.mark.slow
-def test_best_weights_of_all_sessions_are_loaded(tmp_path: Path) -> None:
+def test_sample_factory_loads_the_best_weights_of_all_sessions(tmp_path: Path) -> None:
     spec, folder = grid_spec(tmp_path / "count", TO_ROW), tmp_path / "train"
     settings = Hyperparameters(num_envs=4, num_steps=16, minibatch_size=32)
     for budget in (2000, 2500):

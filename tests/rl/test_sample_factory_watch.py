@@ -1,4 +1,6 @@
-"""Supervision of a training: every kind of failure is reported in time, with its cause, and no process is left."""
+"""Supervision of a Sample Factory training: every kind of failure is reported in time, with its cause, and no process
+remains.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from rlgpt.testing.counting import TO_ROW, counted, grid_spec
 from rlgpt.testing.faults import faulty_spec
 
 REPORTED_WITHIN = 30.0
-"""Time limit of these tests after the last heartbeat, in seconds."""
+"""The maximal time from the failure to its report, in seconds."""
 
 
 def train(
@@ -47,7 +49,7 @@ def _nothing_stays_behind() -> Any:
     assert children() <= before
 
 
-def test_an_exception_of_the_environment_is_reported_with_its_traceback(tmp_path: Path) -> None:
+def test_exception_of_the_environment_is_reported_with_its_traceback(tmp_path: Path) -> None:
     spec = faulty_spec(tmp_path / "count", "raise", 90, TO_ROW)
     with pytest.raises(TrainerError, match=r"(?s)Traceback.*ValueError: the simulator exploded"):
         train(tmp_path / "train", spec)
@@ -55,7 +57,7 @@ def test_an_exception_of_the_environment_is_reported_with_its_traceback(tmp_path
 
 
 @pytest.mark.slow
-def test_environment_that_hangs_is_named_in_the_error(tmp_path: Path) -> None:
+def test_error_about_a_hung_environment_names_the_environment(tmp_path: Path) -> None:
     spec = faulty_spec(tmp_path / "count", "hang", 90)
     with pytest.raises(TrainerError, match=r"hung: environment [01] has been busy"):
         train(tmp_path / "train", spec, heartbeat_timeout=1.5)
@@ -67,7 +69,7 @@ def test_error_about_a_slow_start_names_the_setting_to_raise(tmp_path: Path) -> 
         train(tmp_path / "train", grid_spec(tmp_path / "count"), startup_grace=0.01, heartbeat_timeout=0.01)
 
 
-def test_a_stopped_runner_is_reported(tmp_path: Path) -> None:
+def test_stopped_runner_process_is_reported_as_hung(tmp_path: Path) -> None:
     begun: list[float] = []
 
     def freeze(point: CurvePoint) -> None:
@@ -88,19 +90,19 @@ def test_error_about_a_missing_cuda_says_what_to_do(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.slow
-def test_mistakes_in_the_recipe_are_errors_without_a_traceback(tmp_path: Path) -> None:
+def test_invalid_environment_recipe_raises_an_error_without_a_traceback(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^unknown observation key 'nowhere'") as found:
         train(tmp_path / "train", grid_spec(tmp_path / "count", observation_keys=("nowhere",)))
     assert "Traceback" not in str(found.value)
 
 
-def test_a_recipe_that_cannot_be_pickled_is_an_error(tmp_path: Path) -> None:
+def test_environment_recipe_that_cannot_be_pickled_raises_an_error(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     with pytest.raises(TrainerError, match="pickled"):
         train(tmp_path / "train", EnvSpec(spec.task, spec.setup, (), factory=lambda task: spec.factory(task)))  # type: ignore[operator]
 
 
-def test_settings_are_checked_before_anything_starts(tmp_path: Path) -> None:
+def test_sample_factory_settings_are_checked_before_the_first_step(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     with pytest.raises(ConfigError, match="multiple of 3"):
         train(tmp_path / "a", spec, mode="parallel", workers=3)
@@ -114,7 +116,7 @@ def test_settings_are_checked_before_anything_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_exception_in_progress_ends_the_child_process(tmp_path: Path) -> None:
+def test_exception_in_the_progress_callback_ends_the_child_process(tmp_path: Path) -> None:
     def broken(point: CurvePoint) -> None:
         raise KeyboardInterrupt
 
@@ -123,7 +125,7 @@ def test_exception_in_progress_ends_the_child_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_finished_training_leaves_no_shared_memory(tmp_path: Path) -> None:
+def test_finished_sample_factory_training_leaves_no_shared_memory(tmp_path: Path) -> None:
     pids: set[int] = set()
 
     def note(point: CurvePoint) -> None:
@@ -136,11 +138,11 @@ def test_a_finished_training_leaves_no_shared_memory(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 class TestParallel:
-    """Sample Factory itself notices each of these failures after nine minutes, or never."""
+    """Failures in parallel mode. Sample Factory alone reports each of these failures after nine minutes, or never."""
 
     def run(self, tmp_path: Path, spec: EnvSpec, **more: Any) -> tuple[str, float]:
-        """Run a training that fails. Returns the error's text, and the seconds from the last step of any
-        environment to the report.
+        """Run a training that fails. Return the text of the error, and the time from the last progress report to the
+        error, in seconds.
         """
         last = [0, time.monotonic()]
 
@@ -159,20 +161,20 @@ class TestParallel:
             ("kill", r"rollout_proc[01] ended during the training"),
         ],
     )
-    def test_a_crash_of_a_worker_is_reported(self, tmp_path: Path, fault: Any, said: str) -> None:
+    def test_crash_of_a_rollout_worker_is_reported(self, tmp_path: Path, fault: Any, said: str) -> None:
         text, seconds = self.run(tmp_path, faulty_spec(tmp_path / "count", fault, 400, TO_ROW))
         assert re.search(said, text)
         assert seconds < REPORTED_WITHIN
 
-    def test_a_crash_of_the_learner_is_reported(self, tmp_path: Path) -> None:
+    def test_crash_of_the_learner_is_reported(self, tmp_path: Path) -> None:
         text, _ = self.run(tmp_path, grid_spec(tmp_path / "count"), learning_rate=1e30)
         assert "weights are no longer finite" in text
 
-    def test_a_hung_environment_is_reported(self, tmp_path: Path) -> None:
+    def test_hung_environment_in_a_worker_is_reported(self, tmp_path: Path) -> None:
         text, _ = self.run(tmp_path, faulty_spec(tmp_path / "count", "hang", 400), heartbeat_timeout=3)
         assert re.search(r"hung: environment [01]", text)
 
-    def test_a_hung_learner_is_reported(self, tmp_path: Path) -> None:
+    def test_hung_learner_process_is_reported(self, tmp_path: Path) -> None:
         begun: list[float] = []
 
         def freeze(point: CurvePoint) -> None:

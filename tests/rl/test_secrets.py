@@ -1,4 +1,4 @@
-"""Processes that run environments get no secrets; this process keeps its secrets."""
+"""Processes that run environments get no secrets. The main process keeps its secrets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_secret_variables_are_recognised_by_name(name: str) -> None:
     }
 
 
-def test_secrets_return_to_the_environment_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_hidden_restores_the_secrets_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "s")
 
     def start() -> None:
@@ -42,7 +42,7 @@ def test_secrets_return_to_the_environment_after_an_error(monkeypatch: pytest.Mo
 @pytest.mark.slow
 @pytest.mark.parametrize("guarded", [True, False])
 def test_worker_processes_get_no_api_key(guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If secrets were not removed, the worker processes would get them."""
+    """The unguarded case shows that without the removal the worker processes would get the key."""
     monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
     if not guarded:
         monkeypatch.setattr(vector, "secrets_hidden", functools.partial(open, os.devnull))

@@ -1,5 +1,5 @@
-"""Training episodes that begin in saved states: exact states, their share, horizons, rewards, and the
-steps for reaching them.
+"""Training episodes that begin in saved states: exact states, the share of such episodes, horizons, rewards, and the
+steps to reach the states.
 """
 
 from __future__ import annotations
@@ -70,20 +70,20 @@ def holding_states(tmp_path: Path, count: int = 8) -> tuple[EnvSpec, Any]:
     return dataclasses.replace(spec, starts=reached.states), reached
 
 
-def test_reaching_start_states_counts_its_steps(tmp_path: Path) -> None:
+def test_reach_counts_the_steps_to_the_start_states(tmp_path: Path) -> None:
     spec, reached = holding_states(tmp_path)
     assert len(reached.states) == 8
     assert reached.steps == counted(tmp_path / "count")
     assert reached == type(reached).model_validate_json(reached.model_dump_json())
     interrupted = dataclasses.replace(spec, setup=spec.setup.model_copy(update={"interrupt_every": 1}))
-    assert len(reach(interrupted, [FETCH_KEY], seeds=range(8), most_steps=10_000).states) == 8, "code plays alone"
+    assert len(reach(interrupted, [FETCH_KEY], seeds=range(8), most_steps=10_000).states) == 8, "no policy decides here"
     few = reach(spec, [FETCH_KEY], seeds=range(8), most_steps=1)
-    assert len(few.states) == 1, "no further episode begins once the steps are spent"
+    assert len(few.states) == 1, "no further episode begins after the step limit"
 
 
 def test_failed_or_successful_episode_gives_no_start_state(tmp_path: Path) -> None:
     key = grid_spec(tmp_path / "count", FETCH_KEY)
-    assert reach(key, [FETCH_KEY], seeds=range(3), most_steps=999).states == (), "the episode ends with its success"
+    assert reach(key, [FETCH_KEY], seeds=range(3), most_steps=999).states == (), "the episodes end with success"
     broken = grid_spec(tmp_path / "count", BROKEN, task=DOOR)
     assert reach(broken, [BROKEN], seeds=range(3), most_steps=999).states == ()
     never = TO_ROW.model_copy(update={"source": "def can_start(view):\n    return False\n" + TO_ROW.source})
@@ -91,7 +91,7 @@ def test_failed_or_successful_episode_gives_no_start_state(tmp_path: Path) -> No
     assert (masked.states, masked.steps) == ((), 3)
 
 
-def test_share_of_training_episodes_begins_in_saved_states(tmp_path: Path) -> None:
+def test_half_of_the_training_episodes_begin_in_saved_states(tmp_path: Path) -> None:
     spec, _ = holding_states(tmp_path)
 
     def late(env: Any, seed: int) -> bool:
@@ -101,7 +101,7 @@ def test_share_of_training_episodes_begins_in_saved_states(tmp_path: Path) -> No
     training, again = build(spec, seed=0), build(pickle.loads(pickle.dumps(spec)), seed=1)
     starts = [late(training, seed) for seed in range(300)]
     assert 0.4 < np.mean(starts) < 0.6
-    assert [late(again, seed) for seed in range(300)] == starts, "the seed of the episode decides"
+    assert [late(again, seed) for seed in range(300)] == starts, "the seed of the episode decides the start"
     assert not any(late(build(spec, seed=0, evaluation=True), seed) for seed in range(50))
     always = dataclasses.replace(spec, setup=spec.setup.model_copy(update={"reset_share": 1.0}))
     assert all(late(build(always, seed=0), seed) for seed in range(50))
@@ -109,7 +109,7 @@ def test_share_of_training_episodes_begins_in_saved_states(tmp_path: Path) -> No
     assert not any(late(build(unreached, seed=0), seed) for seed in range(50))
 
 
-def test_step_count_continues_from_a_restored_state(tmp_path: Path) -> None:
+def test_horizon_of_an_episode_from_a_saved_state_includes_the_steps_before_that_state(tmp_path: Path) -> None:
     spec, reached = holding_states(tmp_path)
     state = reached.states[0]
     for horizon, expected in ((None, DOOR.horizon - state.step), (5, 5)):
@@ -127,7 +127,7 @@ def test_step_count_continues_from_a_restored_state(tmp_path: Path) -> None:
         assert info["episode"]["primitive_steps"] == expected
 
 
-def test_event_reward_of_a_restored_state_is_not_paid_again(tmp_path: Path) -> None:
+def test_event_reward_before_a_saved_state_is_not_given_again(tmp_path: Path) -> None:
     spec, _ = holding_states(tmp_path)
     weights = {"holding": 5.0, "near_key": 1.0}
     setup = spec.setup.model_copy(update={"reset_share": 1.0, "reward_weights": weights})
@@ -136,7 +136,7 @@ def test_event_reward_of_a_restored_state_is_not_paid_again(tmp_path: Path) -> N
     assert env.step(0)[4]["reward_terms"] == {"holding": 0.0, "near_key": 0.0}
 
 
-def test_a_plugin_without_states_and_a_hostile_state_are_refused(tmp_path: Path) -> None:
+def test_saving_without_a_state_codec_and_restoring_an_invalid_state_raise_errors(tmp_path: Path) -> None:
     class Without(GridPlugin):
         def states(self, task: Task) -> None:  # type: ignore[override]
             return None
@@ -153,8 +153,8 @@ def test_a_plugin_without_states_and_a_hostile_state_are_refused(tmp_path: Path)
 
 
 def test_training_from_saved_states_can_be_resumed(tmp_path: Path) -> None:
-    """The training has two segments with an interrupt between them. The states are part of the recipe, so
-    no file is read.
+    """The second call of ``train`` resumes the training of the first. The states are part of the recipe, so no file
+    with states is read.
     """
     spec, _ = holding_states(tmp_path)
     small = Hyperparameters(num_envs=2, num_steps=16, minibatch_size=32, update_epochs=1, hidden=(8,))
@@ -163,7 +163,7 @@ def test_training_from_saved_states_can_be_resumed(tmp_path: Path) -> None:
     assert record.primitive_steps >= 400
 
 
-def test_setup_without_newer_fields_is_written_as_before() -> None:
+def test_json_of_a_setup_omits_newer_fields_that_have_their_defaults() -> None:
     old = RLSetup(reward_weights={"a": 1.0}, observation_keys=("b",))
     assert "reset_share" not in old.model_dump_json()
     assert "trainer" not in old.model_dump_json()
@@ -172,7 +172,7 @@ def test_setup_without_newer_fields_is_written_as_before() -> None:
     assert RLSetup.model_validate(new.model_dump()) == new
 
 
-def test_the_setup_chooses_hyperparameters_that_the_user_does_not_fix() -> None:
+def test_setup_changes_only_hyperparameters_that_the_user_does_not_fix() -> None:
     setup = RLSetup(reward_weights={}, observation_keys=(), trainer={"learning_rate": 1e-4, "num_steps": 16.0})
     advised = Hyperparameters(num_steps=64, ent_coef=0.01)
     assert advised.with_setup(setup) == advised.model_copy(update={"learning_rate": 1e-4, "num_steps": 16})

@@ -1,4 +1,4 @@
-"""Which verdicts count towards quarantine, and which ones a record stores."""
+"""The verdicts that count for quarantine, and the verdicts that a record stores."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ def verdict(action: str, kind: VerdictKind = "error") -> Verdict:
 
 
 @pytest.mark.parametrize(("kind", "counts"), [("fuel", True), ("error", True), ("wall", False), ("lint", False)])
-def test_wall_clock_verdicts_do_not_count_as_violations(kind: VerdictKind, counts: bool) -> None:
+def test_verdicts_of_kind_wall_or_lint_do_not_count_as_violations(kind: VerdictKind, counts: bool) -> None:
     stats = TrainingStats(TrainingStatsState())
     stats.add_verdicts([verdict("a", kind)] * QUARANTINE_AFTER)
     assert stats.close_segment() is counts
     assert stats.quarantined == (["a"] if counts else [])
-    assert len(stats.verdicts) == QUARANTINE_AFTER, "it is told all the same"
+    assert len(stats.verdicts) == QUARANTINE_AFTER, "verdicts of every kind are stored"
 
 
-def test_verdicts_of_one_action_do_not_displace_those_of_another() -> None:
+def test_record_stores_verdicts_of_each_action_up_to_a_limit_per_action() -> None:
     many = [*[verdict("loud")] * 1000, *[verdict("late")] * 10]
     stats = TrainingStats(TrainingStatsState())
     stats.add_verdicts(many)

@@ -45,7 +45,9 @@ def library() -> Library:
 
 @pytest.fixture(scope="session")
 def open_guest(library: Library) -> Callable[..., Guest]:
-    """``open_guest(source, ..., seed=0, limits=SandboxLimits())``: actions a, b, ... from sources or CodedActions."""
+    """``open_guest(source, ..., seed=0, limits=SandboxLimits())`` returns a guest with the actions a, b, ... from
+    sources or CodedActions.
+    """
 
     def opened(*sources: str | CodedAction, seed: int = 0, limits: SandboxLimits | None = None) -> Guest:
         actions = [
@@ -59,8 +61,8 @@ def open_guest(library: Library) -> Callable[..., Guest]:
 
 @pytest.fixture(scope="session")
 def play(open_guest: Callable[..., Guest]) -> Play:
-    """A function ``play(source)``: it returns every turn until the call is over. Each request is answered
-    with the next one of ``replies``.
+    """``play(source, replies)`` returns every turn until the call is over. The answer to each request is the next of
+    ``replies``.
     """
 
     def played(source: str, replies: Sequence[Plain] = (), **options: Any) -> list[Turn]:

@@ -1,4 +1,4 @@
-"""The requests of a guest and their fuel, as a history. Other processes import this module."""
+"""The history of a guest, which is the list of its requests and their fuel. Other processes import this module."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LONG = f"""{SOURCE}
     while True:
         table[random.random()] = object()
 """
-"""Source of an action that runs until its fuel is used up."""
+"""The source of an action that runs until it has no fuel."""
 LIMITS = SandboxLimits(turn_fuel=200_000_000, wall_seconds=60)
 
 
 def history(guest: Guest) -> list[tuple[object, int]]:
-    """The list of all turns, each with its fuel. The last turn may be a verdict."""
+    """Return the list of all turns, each with its fuel. The last turn can be a verdict."""
     seen: list[tuple[object, int]] = []
     turn = guest.start("a", {})
     while isinstance(turn, Ask):
@@ -35,7 +35,9 @@ def history(guest: Guest) -> list[tuple[object, int]]:
 
 
 def elsewhere(library: Library, both: Barrier, pipe: Connection) -> None:
-    """Send the process ID and the history of :data:`LONG` through ``pipe``. Starts when ``both`` are ready."""
+    """Send the process ID and the history of :data:`LONG` through ``pipe``. Start when both processes wait at the
+    barrier.
+    """
     action = CodedAction(name="a", doc="", source=LONG)
     guest = Sandbox(LIMITS).open(library, [action], seed=7)
     guest.load("a")

@@ -1,7 +1,7 @@
-"""Tests the build of the sandbox's guest.
+"""The build of the sandbox's guest program.
 
-The build is skipped if the guest is up to date. A build that fails leaves no part of a guest. If a tool is missing, the
-error names it.
+The build is skipped if the guest is up to date. A failed build leaves no incomplete guest. If a tool is missing, the
+error names the tool.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def test_build_skips_an_up_to_date_guest(elsewhere: Path) -> None:
     assert cache.guest() == guest
 
 
-def test_stamp_of_a_guest_names_its_sources(elsewhere: Path) -> None:
+def test_stamp_of_a_guest_contains_the_hash_of_its_sources(elsewhere: Path) -> None:
     guest = elsewhere / "guest.wasm"
     assert stamps.stamp(guest) == {}
     guest.write_bytes(b"no WebAssembly at all")
@@ -68,7 +68,7 @@ def test_failed_build_keeps_the_old_guest(elsewhere: Path) -> None:
 
 
 @pytest.mark.slow
-def test_concurrent_builds_build_once(tmp_path: Path) -> None:
+def test_concurrent_builds_of_the_guest_build_it_once(tmp_path: Path) -> None:
     program = "import sys, pathlib, rlgpt.sandbox.build as b; print(b.build(pathlib.Path(sys.argv[1])))"
     command = [sys.executable, "-c", program, str(tmp_path / "guest.wasm")]
     children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]

@@ -1,4 +1,6 @@
-"""The cache of the compiled guest: compiled once, safe against damaged and planted files, optional."""
+"""The cache of the compiled guest: the guest is compiled once, files that are damaged or of other users are not used,
+and the cache is optional.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def test_guest_is_compiled_once_for_each_setting(
     assert len(list(tmp_path.glob("*.cwasm"))) == 2
 
 
-def test_concurrent_processes_compile_once(component: Path, tmp_path: Path) -> None:
+def test_concurrent_processes_compile_the_guest_once(component: Path, tmp_path: Path) -> None:
     cache.compiled(_engine(), component, "settings", tmp_path)
     (found,) = tmp_path.glob("*.cwasm")
     found.unlink()
@@ -66,7 +68,7 @@ def test_concurrent_processes_compile_once(component: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "empty"])
-def test_damaged_cache_file_is_replaced(
+def test_damaged_file_in_the_guest_cache_is_replaced(
     component: Path, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = _engine()
@@ -87,10 +89,10 @@ def test_damaged_cache_file_is_replaced(
     assert [p for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-def test_cache_file_that_wasmtime_refuses_is_replaced(
+def test_file_in_the_guest_cache_that_wasmtime_refuses_is_replaced(
     component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A complete file of another engine (compiled with fuel), under the name of this engine's file."""
+    """The file is complete and from another engine (compiled with fuel), with the name of this engine's file."""
     fuelled = wasmtime.Config()
     fuelled.consume_fuel = True
     cache.compiled(_engine(), component, "settings", tmp_path)
@@ -105,15 +107,15 @@ def test_cache_file_that_wasmtime_refuses_is_replaced(
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
 
 
-def test_cache_keeps_the_most_recently_used_files(component: Path, tmp_path: Path) -> None:
-    """Compiled guests of other versions are kept while they are used. An incomplete file is removed when it is old."""
+def test_guest_cache_keeps_the_most_recently_used_files(component: Path, tmp_path: Path) -> None:
+    """Compiled guests of other versions stay while they are used. An old incomplete file is removed."""
     engine = _engine()
     names: dict[str, Path] = {}
 
     def use(settings: str, at: int) -> None:
         cache.compiled(engine, component, settings, tmp_path)
         names.setdefault(settings, next(iter(set(tmp_path.glob("*.cwasm")) - set(names.values())), tmp_path))
-        assert names[settings].stat().st_mtime > 10**6, "it was used now"
+        assert names[settings].stat().st_mtime > 10**6, "the file has the time of this use"
         os.utime(names[settings], (at, at))
 
     for at in range(cache.KEPT):
@@ -138,7 +140,7 @@ def test_guest_compiles_without_a_cache_folder(
 
 
 @pytest.mark.slow
-def test_two_processes_share_one_compilation_of_the_real_guest(tmp_path: Path) -> None:
+def test_two_processes_use_one_compilation_of_the_real_guest(tmp_path: Path) -> None:
     program = """
 from rlgpt.domain import CodedAction
 from rlgpt.sandbox import Library, Sandbox, Signature
@@ -162,14 +164,14 @@ POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
 def test_cache_folder_that_others_may_write_is_not_used(
     component: Path, tmp_path: Path, mode: int, used: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Files in the cache run as machine code in this process: a user with write access needs no escape."""
+    """Files in the cache run as machine code in this process. So a user with write access could run any code."""
     where = tmp_path / "cache"
     where.mkdir()
     where.chmod(mode)
     cache.compiled(_engine(), component, "settings", where)
     assert bool(list(where.glob("*.cwasm"))) is used
     assert ("can be written by others" in caplog.text) is not used
-    assert "chmod" not in caplog.text, "what was put there before would be loaded"
+    assert "chmod" not in caplog.text, "after chmod, earlier files of other users would be loaded"
 
 
 def _writable(file: Path) -> None:
@@ -203,7 +205,7 @@ def _pipe(file: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("planted", ["*.cwasm", "*.lock"])
-def test_planted_file_is_not_used_in_a_folder_of_the_right_mode(
+def test_unsafe_file_in_a_cache_folder_of_the_right_mode_is_not_used(
     component: Path,
     tmp_path: Path,
     plant: Callable[[Path], None],
@@ -211,7 +213,7 @@ def test_planted_file_is_not_used_in_a_folder_of_the_right_mode(
     planted: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """After the mode of the folder is corrected, only the file itself shows that another user made it."""
+    """After a correction of the folder's mode, only the file itself shows that another user could have written it."""
     cache.compiled(_engine(), component, "settings", tmp_path)
     (file,) = tmp_path.glob(planted)
     if planted == "*.lock":
@@ -221,4 +223,4 @@ def test_planted_file_is_not_used_in_a_folder_of_the_right_mode(
     cache.compiled(_engine(), component, "settings", tmp_path)
     assert f"{file} {says}" in caplog.text
     assert "compiling" in caplog.text
-    assert file.exists() or file.is_symlink(), "it is the user's to remove"
+    assert file.exists() or file.is_symlink(), "the user must remove the file"

@@ -1,5 +1,4 @@
-"""The same seed, sources and replies give the same requests and the same fuel. Other running, finished or waiting
-programs have no effect."""
+"""The same seed, sources and replies give the same requests and the same fuel. Other programs have no effect."""
 
 from __future__ import annotations
 
@@ -15,21 +14,21 @@ from rlgpt.domain import Verdict
 from rlgpt.sandbox import Guest, Library
 
 
-def test_equal_seeds_give_equal_requests_and_fuel(open_guest: Callable[..., Guest]) -> None:
+def test_guests_with_equal_seeds_send_equal_requests_and_use_equal_fuel(open_guest: Callable[..., Guest]) -> None:
     first = history(open_guest(SOURCE, seed=7))
     assert len(first) == 6
     open_guest("def run():\n    while True: pass\n    yield").start("a", {})
     assert history(open_guest(SOURCE, seed=7)) == first
 
 
-def test_other_seeds_give_other_requests(open_guest: Callable[..., Guest]) -> None:
+def test_guests_with_different_seeds_send_different_requests(open_guest: Callable[..., Guest]) -> None:
     histories = [history(open_guest(SOURCE, seed=seed)) for seed in (0, 1, -1, 2**70)]
     assert all(a != b for i, a in enumerate(histories) for b in histories[:i])
 
 
 @contextmanager
 def _busy() -> Iterator[None]:
-    """Keep every core busy with a process."""
+    """Keep every CPU core busy with a process."""
     program = "import os\nparent = os.getppid()\nprint(flush=True)\nwhile os.getppid() == parent: pass"
     children = [
         subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(os.cpu_count() or 1)
@@ -46,7 +45,7 @@ def _busy() -> Iterator[None]:
             child.communicate()
 
 
-def test_busy_cores_do_not_change_requests_and_fuel(open_guest: Callable[..., Guest]) -> None:
+def test_busy_cpu_cores_do_not_change_requests_and_fuel_of_a_guest(open_guest: Callable[..., Guest]) -> None:
     quiet = history(open_guest(LONG, seed=7, limits=LIMITS))
     assert [type(turn) for turn, _ in quiet] == [tuple] * 6 + [Verdict]
     assert quiet[-1][1] == LIMITS.turn_fuel
@@ -54,7 +53,9 @@ def test_busy_cores_do_not_change_requests_and_fuel(open_guest: Callable[..., Gu
         assert history(open_guest(LONG, seed=7, limits=LIMITS)) == quiet
 
 
-def test_concurrent_processes_have_the_same_history(library: Library, open_guest: Callable[..., Guest]) -> None:
+def test_guests_in_concurrent_processes_have_the_same_history(
+    library: Library, open_guest: Callable[..., Guest]
+) -> None:
     context = multiprocessing.get_context("spawn")
     both, told = context.Barrier(2), []
     pipes = [context.Pipe(duplex=False) for _ in range(2)]
@@ -62,7 +63,7 @@ def test_concurrent_processes_have_the_same_history(library: Library, open_guest
     for child in children:
         child.start()
     for (ours, theirs), child in zip(pipes, children, strict=True):
-        theirs.close()  # If a child dies, the pipe is closed, so this call does not wait forever.
+        theirs.close()  # If the child process dies, the pipe is closed, and `recv` does not wait without end.
         told.append(ours.recv())
         child.join()
         ours.close()

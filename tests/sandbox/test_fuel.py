@@ -1,4 +1,6 @@
-"""Fuel of a call, of an episode and of all actions together; the heartbeat; the instances that stay alive."""
+"""Fuel (the sandbox's measure of computation) of a call, of an episode and of all actions together. Also the heartbeat
+and the number of guest instances.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from rlgpt.testing.grid import TASKS, GridEnv, GridPlugin
 Open = Callable[..., Guest]
 
 WORK = "    for _ in range(10_000): pass\n"
-"""About 5 million units of fuel."""
+"""A loop that takes about 5 million units of fuel."""
 SLOW = f"def run():\n    while True:\n    {WORK}        yield grasp()\n"
 ENDLESS = "while True: pass"
 
 
 def _played(guest: Guest, action: str = "a") -> tuple[Turn, int]:
-    """The last turn of a call, and the fuel of all its turns."""
+    """Play a call to its end. Return its last turn, and the fuel of all its turns."""
     turn = guest.start(action)
     fuel = guest.fuel_used
     while isinstance(turn, Ask):
@@ -40,7 +42,7 @@ def test_call_fuel_limits_all_turns_of_a_call_together(open_guest: Open) -> None
         turn, fuel = _played(guest)
         told = "in one call, its clean-up included (over 50,000,000 units of fuel: SandboxLimits(call_fuel=...))"
         assert told in _fuel_verdict(turn).message
-        assert fuel == 50_000_000, "the next call has all of it again"
+        assert fuel == 50_000_000, "each call has the full fuel"
 
 
 def test_episode_fuel_limits_all_calls_of_an_action_together(open_guest: Open) -> None:
@@ -56,11 +58,11 @@ def test_episode_fuel_limits_all_calls_of_an_action_together(open_guest: Open) -
         told = "in one episode (over 60,000,000 units of fuel: SandboxLimits(episode_fuel=...))"
         assert told in _fuel_verdict(turns[-1]).message
         assert told in _fuel_verdict(guest.start(action)).message
-        assert guest.fuel_used == 0, "nothing of it runs any more"
+        assert guest.fuel_used == 0, "the action does not run any more"
 
 
 @pytest.mark.parametrize(("count", "each"), [(1, 8_000_000), (2, 8_000_000), (16, 1_000_000)])
-def test_all_actions_together_get_the_fuel_of_a_few(count: int, each: int) -> None:
+def test_load_fuel_of_all_actions_together_is_limited_by_fuel_shares(count: int, each: int) -> None:
     limits = SandboxLimits(load_fuel=8_000_000, turn_fuel=8_000_000, fuel_shares=2)
     for source in (ENDLESS, f"def run(): yield\ndef can_start(view):\n    {ENDLESS}"):
         actions = [CodedAction(name=f"a{i}", doc="", source=source) for i in range(count)]
@@ -70,7 +72,7 @@ def test_all_actions_together_get_the_fuel_of_a_few(count: int, each: int) -> No
         assert [_fuel_verdict(answer).fuel for answer in answers] == [each] * count
 
 
-def test_limits_of_an_action_do_not_depend_on_fuel_used_by_others(open_guest: Open) -> None:
+def test_fuel_limits_of_an_action_do_not_depend_on_the_fuel_of_other_actions(open_guest: Open) -> None:
     honest = f"def run():\n{WORK}    yield grasp()"
     alone = _played(open_guest("def run(): yield", honest, seed=3), "b")
     guest = open_guest(f"def run():\n    {ENDLESS}\n    yield", honest, seed=3)
@@ -86,7 +88,7 @@ CLEAN_UPS = {
 
 
 @pytest.mark.parametrize("source", CLEAN_UPS.values(), ids=CLEAN_UPS)
-def test_fuel_used_by_clean_up_after_the_last_step_is_a_violation(source: str) -> None:
+def test_endless_clean_up_after_the_last_step_is_a_fuel_violation(source: str) -> None:
     action = CodedAction(name="a", doc="", source=f"def run():\n{source}", max_steps=1)
     env = extend(
         GridEnv("door", 40),
@@ -102,16 +104,16 @@ def test_fuel_used_by_clean_up_after_the_last_step_is_a_violation(source: str) -
         assert "it ran too long while it cleaned up (over 20,000,000 units of fuel" in _fuel_verdict(verdict).message
         assert (info["ended"], verdict.step) == ("limit", 1)
     _, info = env.reset(seed=0)
-    assert info["action_mask"][-1] == 0, "three of them take the action out"
+    assert info["action_mask"][-1] == 0, "three violations quarantine the action"
 
 
-def test_clean_up_within_its_limit_is_no_violation(open_guest: Open) -> None:
+def test_clean_up_within_its_fuel_limit_is_not_a_violation(open_guest: Open) -> None:
     guest = open_guest(f"def run():\n    try:\n        yield grasp()\n    finally:\n    {WORK}        raise ValueError")
     guest.start("a")
     assert guest.cancel() is None
 
 
-def test_on_turn_is_called_before_each_turn(library: Library) -> None:
+def test_sandbox_calls_on_turn_before_each_turn(library: Library) -> None:
     beats: list[int] = []
     source = "def run():\n    yield grasp()\n    yield grasp()\ndef can_start(view): return True"
     action = CodedAction(name="a", doc="", source=source)
@@ -120,10 +122,10 @@ def test_on_turn_is_called_before_each_turn(library: Library) -> None:
     for turn in (lambda: guest.can_start("a", {}), lambda: guest.start("a"), lambda: guest.send({}), guest.cancel):
         turn()
         counts.append(len(beats))
-    assert counts == [2, 3, 4, 5], "to load, to ask, to start, to send, to clean up"
+    assert counts == [2, 3, 4, 5], "load and can_start, start, send, clean-up"
 
 
-def test_least_recently_used_instance_is_dropped_at_the_limit(open_guest: Open) -> None:
+def test_least_recently_used_guest_instance_is_dropped_at_the_limit(open_guest: Open) -> None:
     counts = "n = 0\ndef run():\n    global n\n    n += 1\n    yield move_to(tries=n)"
     guest = open_guest(counts, counts, counts, limits=SandboxLimits(instances=2))
 

@@ -1,5 +1,5 @@
-"""Coded features, reward terms and predicates: they are called at each step, have a memory, stay within
-bounds, and do no harm if they fail.
+"""Coded features, reward terms and predicates in the sandbox: their memory, their bounds, and neutral values after a
+failure.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def test_view_of_rewards_and_predicates_contains_the_features() -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
-def test_answers_of_functions_are_clipped_into_their_bounds(numbers: list[float]) -> None:
+def test_values_of_coded_functions_are_clipped_to_their_bounds(numbers: list[float]) -> None:
     functions = opened(
         features("def features(view, memory):\n    return {'y': view['x']}\n", low=-2.0, high=3.0),
         CodedReward(name="r", source="def reward(view, memory):\n    return view['x']\n", low=0.0, high=1.0),
@@ -79,7 +79,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("line", "kind", "message"), WRONG.values(), ids=WRONG)
-def test_failed_function_gives_one_verdict_and_then_neutral_answers(line: str, kind: str, message: str) -> None:
+def test_failed_function_gives_one_verdict_and_then_neutral_values(line: str, kind: str, message: str) -> None:
     wrong = features(f"def features(view, memory):\n    {line}\n", name="wrong", low=0.5)
     functions = opened(wrong, features(COUNT.replace("'y'", "'z'"), "z", name="right"))
     answers = functions.evaluate({"x": 0})
@@ -92,7 +92,7 @@ def test_failed_function_gives_one_verdict_and_then_neutral_answers(line: str, k
     assert again.features == {"y": 0.5, "z": 0.2}
 
 
-def test_failed_potential_keeps_its_last_value() -> None:
+def test_failed_reward_of_kind_potential_keeps_its_last_value() -> None:
     source = "def reward(view, memory):\n    return 1 / view['x']\n"
     kinds = ("potential", "step")
     functions = opened(*(CodedReward(name=k, source=source, kind=k, high=9.0) for k in kinds))  # type: ignore[arg-type]
@@ -101,19 +101,19 @@ def test_failed_potential_keeps_its_last_value() -> None:
     assert [s["step"] for s in said] == [2.0, 0.0, 0.0]
 
 
-def test_source_without_the_required_function_is_a_load_verdict() -> None:
+def test_function_source_without_the_required_entry_point_gives_a_load_verdict() -> None:
     (verdict,) = opened(features("def run():\n    yield 1\n")).evaluate({"x": 0}).verdicts
     assert verdict.kind == "load"
     assert "defines no function `features`" in verdict.message
 
 
-def test_too_large_view_causes_one_verdict() -> None:
+def test_too_large_view_for_a_coded_function_gives_one_verdict() -> None:
     functions = opened(features(COUNT), view_bytes=64)
     (verdict,) = functions.evaluate({"x": "a" * 100}).verdicts
     assert verdict.kind == "view"
 
 
-def test_functions_do_not_share_globals_or_memory() -> None:
+def test_coded_functions_do_not_share_globals_or_memory() -> None:
     spoil = (
         "import math\nmath.pi = 0\n\ndef features(view, memory):\n    memory['n'] = 100\n    return {'y': math.pi}\n"
     )
@@ -122,7 +122,7 @@ def test_functions_do_not_share_globals_or_memory() -> None:
     assert answers.features == {"y": 0.0, "z": pytest.approx(3.14159, abs=1e-4)}
 
 
-def test_seed_determines_random_numbers_of_functions() -> None:
+def test_seed_determines_the_random_numbers_of_coded_functions() -> None:
     source = "import random\n\ndef features(view, memory):\n    return {'y': random.random()}\n"
     drawn = [opened(features(source), seed=seed).evaluate({"x": 0}).features["y"] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
@@ -140,7 +140,7 @@ def test_seed_determines_random_numbers_of_functions() -> None:
         ),
     ],
 )
-def test_equal_function_names_and_too_many_functions_are_refused(
+def test_open_functions_refuses_equal_names_and_too_many_functions(
     functions: tuple[CodedFunction, ...], message: str
 ) -> None:
     with pytest.raises(SandboxError, match=message):

@@ -1,4 +1,4 @@
-"""What a coded action can do: observe, act, yield several requests at once, keep state, clean up."""
+"""Coded actions in a guest: they observe, act, yield several requests at once, keep state, and clean up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt.sandbox import Ask, Done, Exhausted, Guest, Library, Sandbox, Sandbox
 Open = Callable[..., Guest]
 
 
-def test_yield_returns_view_and_outcomes(open_guest: Open) -> None:
+def test_yield_in_a_coded_action_returns_the_view_and_the_outcomes(open_guest: Open) -> None:
     guest = open_guest(
         """
 def run():
@@ -40,10 +40,8 @@ def run():
         guest.send({})
 
 
-def test_a_dropped_guest_frees_its_instances_at_once(open_guest: Open) -> None:
-    """No garbage collection is needed. A training opens a guest for each episode, and each instance has
-    several megabytes.
-    """
+def test_dropped_guest_frees_its_instances_without_garbage_collection(open_guest: Open) -> None:
+    """A training opens a guest for each episode, and each instance takes several megabytes."""
     gc.disable()
     try:
         guest = open_guest("def run():\n    yield grasp()\n")
@@ -55,7 +53,7 @@ def test_a_dropped_guest_frees_its_instances_at_once(open_guest: Open) -> None:
         gc.enable()
 
 
-def test_numbers_outside_their_range_are_clipped_and_named(open_guest: Open) -> None:
+def test_request_lists_the_arguments_that_were_clipped_to_their_range(open_guest: Open) -> None:
     turn = open_guest("def run():\n    yield move_to(x=9, y=-1e9, tries=10**300)").start("a", {})
     assert isinstance(turn, Ask)
     request = turn.requests[0]
@@ -63,7 +61,7 @@ def test_numbers_outside_their_range_are_clipped_and_named(open_guest: Open) -> 
     assert request.clipped == ("x", "y", "tries")
 
 
-def test_parameters_have_the_given_or_the_default_value(library: Library) -> None:
+def test_parameters_of_a_call_have_the_given_or_the_default_value(library: Library) -> None:
     action = CodedAction(
         name="go",
         doc="",
@@ -83,7 +81,7 @@ def test_parameters_have_the_given_or_the_default_value(library: Library) -> Non
         guest.start("gone", {})
 
 
-def test_documented_modules_need_no_import(open_guest: Open) -> None:
+def test_documented_modules_need_no_import_in_the_guest(open_guest: Open) -> None:
     source = """
 def run():
     assert math.hypot(3, 4) == vec.norm([3, 4]) == 5
@@ -145,7 +143,7 @@ def run():
     assert (turn.requests[0].args["x"], turn.requests[0].args["tries"]) == (0.75, 3)
 
 
-def test_globals_are_private_to_an_action_and_last_for_an_episode(open_guest: Open) -> None:
+def test_globals_of_a_source_are_private_to_an_action_and_last_for_an_episode(open_guest: Open) -> None:
     source = "n = 0\ndef run():\n    global n\n    n += 1\n    yield move_to(tries=n)"
     guest = open_guest(source, source)
     tries = []
@@ -162,7 +160,7 @@ def test_globals_are_private_to_an_action_and_last_for_an_episode(open_guest: Op
 _GONE = "in can_start(view): KeyError: no key 'gone'; of the view there are: hand, kettle, step, note"
 
 
-def test_can_start_decides_on_the_view(open_guest: Open) -> None:
+def test_can_start_returns_true_false_or_a_verdict_for_a_view(open_guest: Open) -> None:
     ready = "def run():\n    yield grasp()\n\ndef can_start(view):\n    return view['hand'] and view['hand'][0] > 0"
     guest = open_guest(ready, "def run():\n    yield grasp()", ready.replace("view['hand'][0]", "view['gone']"))
     assert [guest.load(a) for a in "abc"] == [True, False, True]
@@ -191,7 +189,7 @@ def test_loading_another_action_does_not_disturb_a_waiting_generator(open_guest:
     assert isinstance(guest.send({}), Ask)
 
 
-def test_cancel_runs_finally_once_and_the_next_start_is_fresh(open_guest: Open) -> None:
+def test_cancel_runs_the_finally_block_once_and_the_next_call_starts_at_its_beginning(open_guest: Open) -> None:
     guest = open_guest(
         "closed = 0\ndef run():\n    global closed\n    try:\n        yield move_to(tries=closed + 1)\n"
         "        yield grasp()\n    finally:\n        closed += 1"
@@ -207,7 +205,7 @@ def test_cancel_runs_finally_once_and_the_next_start_is_fresh(open_guest: Open) 
     assert with_two.requests[0].args["tries"] == 3
 
 
-def test_trap_of_one_action_does_not_affect_other_actions(open_guest: Open) -> None:
+def test_fuel_verdict_on_one_action_does_not_affect_other_actions(open_guest: Open) -> None:
     guest = open_guest("def run():\n    while True: pass\n    yield", "def run():\n    yield grasp()")
     stopped = guest.start("a", {})
     assert isinstance(stopped, Verdict)
@@ -217,7 +215,7 @@ def test_trap_of_one_action_does_not_affect_other_actions(open_guest: Open) -> N
     assert guest.send({}) == Done()
 
 
-def test_large_or_infinite_view_causes_a_verdict(open_guest: Open) -> None:
+def test_view_that_is_too_large_or_not_finite_causes_a_verdict(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield observe()", limits=SandboxLimits(view_bytes=100))
     views: list[Plain] = [{"text": "x" * 100}, {"number": float("nan")}]
     for view in views:
@@ -229,21 +227,21 @@ def test_large_or_infinite_view_causes_a_verdict(open_guest: Open) -> None:
     assert guest.send({"text": "x" * 80}) == Done()
 
 
-def test_outcome_with_another_type_than_plain_values_is_a_plugin_error(open_guest: Open) -> None:
+def test_outcome_with_a_value_that_is_not_plain_raises_a_plugin_error(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield observe()")
     guest.start("a", {})
     with pytest.raises(PluginError, match="None, bool, int, float, str, list and dict alone"):
         guest.send({"hand": {1, 2}})  # type: ignore[dict-item]
 
 
-def test_names_of_actions_must_differ(open_guest: Open) -> None:
+def test_sandbox_refuses_two_actions_of_the_same_name(open_guest: Open) -> None:
     action = CodedAction(name="a", doc="", source="")
     with pytest.raises(SandboxError, match="must differ"):
         open_guest(action, action)
 
 
 @pytest.mark.parametrize(("max_steps", "most"), [(None, 5), (3, 5), (9, 9)])
-def test_a_call_yields_as_often_as_its_max_steps_and_looking_is_free(
+def test_call_can_yield_primitives_max_steps_times_and_observe_in_addition(
     max_steps: int | None, most: int, open_guest: Open
 ) -> None:
     source = "def run():\n    while True:\n        yield observe()\n        yield [observe(), grasp()]\n"
@@ -255,10 +253,10 @@ def test_a_call_yields_as_often_as_its_max_steps_and_looking_is_free(
         turn = guest.send([{}, {}] if turn.many else {})
     assert turn == Exhausted()
     assert acted == most
-    assert isinstance(guest.start("a"), Ask), "it may be called again"
+    assert isinstance(guest.start("a"), Ask), "the action can be called again"
 
 
-def test_clean_up_after_the_last_yield_is_judged(open_guest: Open) -> None:
+def test_endless_clean_up_after_the_last_yield_gives_a_fuel_verdict(open_guest: Open) -> None:
     body = "    try:\n        while True:\n            yield grasp()\n    finally:\n        while True: pass\n"
     guest = open_guest(f"def run():\n{body}", limits=SandboxLimits(yields=1, turn_fuel=10**7))
     guest.start("a")
@@ -268,7 +266,7 @@ def test_clean_up_after_the_last_yield_is_judged(open_guest: Open) -> None:
     assert turn.verdict.kind == "fuel"
 
 
-def test_looks_have_a_bound_that_fits_the_yields(open_guest: Open) -> None:
+def test_limit_of_observe_calls_grows_with_max_steps(open_guest: Open) -> None:
     source = "def run():\n    for _ in range(7):\n        yield [observe()] * 3\n"
     for max_steps, passes in ((5, False), (11, True)):
         action = CodedAction(name="a", doc="", source=source, max_steps=max_steps)

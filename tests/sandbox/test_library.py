@@ -1,4 +1,4 @@
-"""The library: invalid names, and the text for a language model."""
+"""The library of primitives and view keys: invalid names, and its text for a language model (the stub)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ GOLDEN = Path(__file__).with_name("stub.golden.py.txt")
 TEXT = st.text(max_size=60)
 
 
-def test_stub_equals_the_committed_text(library: Library) -> None:
+def test_stub_of_a_library_equals_the_committed_text(library: Library) -> None:
     assert render(library) == GOLDEN.read_text()
 
 
-def test_stub_shows_the_limits(library: Library) -> None:
+def test_stub_of_a_library_shows_the_sandbox_limits(library: Library) -> None:
     stub = render(library, SandboxLimits(yields=7, requests=3, source_bytes=999))
     assert "may yield 7 times (max_steps times where that is more), at most 3 requests\n  each. Then it" in stub
     assert "at most 999 bytes" in stub
 
 
-def test_what_all_outcomes_share_is_told_once() -> None:
+def test_outcome_keys_of_all_primitives_are_described_once_in_the_stub() -> None:
     signatures = tuple(
         Signature(name=n, outcome={"steps": "primitive steps", n: "of this one"}) for n in ("go", "turn")
     )

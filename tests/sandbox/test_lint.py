@@ -1,4 +1,4 @@
-"""Lint gives one actionable message for each common mistake, and none for correct code."""
+"""Lint gives one message with advice for each common mistake, and no message for correct code."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ WRONG = [
     ("async can_start", "def run():\n    yield grasp()\nasync def can_start(view):\n    return False", 3, "not `async"),
     ("a list never used", "def run():\n    plan = [grasp(), observe()]\n    yield observe()", 2, "unless yielded"),
     (
-        "a list only asked",
+        "a list only tested",
         "def run():\n    plan = [grasp()]\n    if plan:\n        yield observe()",
         2,
         "unless yielded",
     ),
-    ("an element's part", "def run():\n    x = [observe()][0]['hand']\n    yield grasp()", 2, "unless yielded"),
-    ("a named one only asked", "def run():\n    if (o := grasp()):\n        yield observe()", 2, "unless yielded"),
+    ("a key of an element", "def run():\n    x = [observe()][0]['hand']\n    yield grasp()", 2, "unless yielded"),
+    ("an assignment only tested", "def run():\n    if (o := grasp()):\n        yield observe()", 2, "unless yielded"),
     ("too long", "#" * 16_385, None, "at most 16384"),
     ("deep nesting", "(" * 9000, None, "nested too deep"),
     ("deep signs", "-" * 9000 + "1", None, "nested too deep"),
@@ -102,7 +102,7 @@ NEWER = [
     "def run():\n    try:\n        yield grasp()\n    except KeyError, ValueError:\n        pass\n",
     "def run():\n    print(t'{1}')\n    yield grasp()\n",
 ]
-"""Valid for the guest's Python, but not for every Python of a host."""
+"""Sources that are valid in the guest's version of Python, and not in every version of the host."""
 
 
 def _lint(source: str, library: Library, *parameters: Parameter) -> list[tuple[int | None, str]]:
@@ -120,20 +120,22 @@ def test_lint_reports_each_kind_of_mistake(source: str, line: int | None, says: 
 
 
 @pytest.mark.parametrize("source", [*RIGHT, *NEWER])
-def test_correct_code_passes_lint_and_runs(source: str, library: Library, open_guest: Callable[..., Guest]) -> None:
+def test_correct_action_source_passes_lint_and_runs(
+    source: str, library: Library, open_guest: Callable[..., Guest]
+) -> None:
     assert _lint(source, library) == []
     assert isinstance(open_guest(source).start("a", {}), Ask)
 
 
 @pytest.mark.parametrize("source", NEWER)
-def test_lint_finds_mistakes_in_newer_syntax(source: str, library: Library) -> None:
+def test_lint_finds_mistakes_in_source_with_newer_python_syntax(source: str, library: Library) -> None:
     last = source.count("\n") + 1
     found = _lint(f"{source}    grasp()\ndef can_start():\n    import numpy\n    return fly()", library)
     assert [line for line, _ in found] == [last, last + 1, last + 2, last + 3]
 
 
-def test_lint_checks_nodes_that_the_host_does_not_know(library: Library) -> None:
-    """Nodes that the host's Python does not know, and known nodes with new fields."""
+def test_lint_checks_syntax_nodes_that_the_hosts_python_lacks(library: Library) -> None:
+    """The host's Python lacks the classes of some syntax nodes, and the new fields of other nodes."""
     source = "def run():\n    print(t'{fly()}')\n    yield grasp()\ntype P[T: land()] = int\ndef f[T: soar()](): pass"
     assert [line for line, _ in _lint(source, library)] == [2, 4, 5]
 
@@ -145,7 +147,7 @@ def _fails(error: type[Exception]) -> Callable[..., ast.Module]:
     return parse
 
 
-def test_guest_parses_where_the_host_cannot(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guest_parses_a_source_that_the_host_cannot_parse(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [*(source for _, source, *_ in WRONG), *RIGHT]
     expected = [_lint(source, library, DX) for source in sources]
     monkeypatch.setattr(ast, "parse", _fails(SyntaxError))
@@ -171,7 +173,9 @@ def test_lint_repeats_the_syntax_error_of_the_guest(library: Library, open_guest
         assert _lint(source, library) == [(verdict.line, verdict.message)]
 
 
-def test_guest_is_opened_only_where_the_host_fails(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lint_opens_a_guest_only_when_the_host_cannot_parse_the_source(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made: list[object] = []
 
     def stopped(*_: object, **__: object) -> str:
@@ -205,7 +209,7 @@ def test_forged_syntax_tree_from_the_guest_is_ignored(rows: list[object], monkey
     assert lint_parse.parse("def run(): yield") is None
 
 
-def test_parameters_and_signature_must_agree(library: Library) -> None:
+def test_lint_reports_declared_parameters_that_run_does_not_accept(library: Library) -> None:
     body = ":\n    yield grasp()"
     assert _lint(f"def run(dx){body}", library, DX) == []
     assert _lint(f"def run(*, dx=0){body}", library, DX) == []
@@ -229,7 +233,7 @@ def test_lint_uses_the_given_limits(library: Library) -> None:
 
 
 def test_lint_walks_a_tree_a_constant_number_of_times(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sources are foreign data: the cost of linting 16 KB is counted in walks of the whole tree."""
+    """Sources are hostile data. So the cost of linting 16 KB is limited, counted in walks over the whole tree."""
     walks = 0
     whole = ast.walk
 
@@ -244,7 +248,7 @@ def test_lint_walks_a_tree_a_constant_number_of_times(library: Library, monkeypa
     assert walks < 10
 
 
-def test_syntax_warning_is_no_finding(library: Library) -> None:
+def test_lint_ignores_a_syntax_warning(library: Library) -> None:
     assert lint(CodedAction(name="a", doc="", source="def run():\n    x = '\\q'\n    yield grasp()"), library) == []
 
 
@@ -263,7 +267,7 @@ SHARED = "LIMIT = 2\ndef near(a, b):\n    return abs(a - b) < LIMIT\n"
         ("def run(dx=0.1):\n    yield grasp()\n", "\nimport numpy\n", "in the shared code, line 2: 'numpy'"),
     ],
 )
-def test_lint_knows_the_memory_and_the_shared_functions(
+def test_lint_accepts_the_memory_argument_and_calls_of_shared_functions(
     source: str, shared: str, says: str | None, library: Library
 ) -> None:
     parameters = (Parameter(name="dx", low=0.0, high=1.0, default=0.1),)

@@ -1,4 +1,6 @@
-"""Lint of features, reward terms and predicates: one actionable message for a mistake, and none for correct code."""
+"""Lint of features, reward terms and predicates: one message with advice for a mistake, and no message for correct
+code.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def done(source: str) -> CodedPredicate:
 
 WRONG: list[tuple[str, CodedFunction, int | None, str]] = [
     ("none", features("def run():\n    return 1"), None, "define `def features(view, memory):`; there is no"),
-    ("another kind's", done("def reward(view, memory):\n    return 1"), None, "there is no function `done`"),
+    ("another kind", done("def reward(view, memory):\n    return 1"), None, "there is no function `done`"),
     ("a syntax error", reward("def reward(view, memory):\n    return ("), 2, "SyntaxError"),
     ("async", reward("async def reward(view, memory):\n    return 1"), 1, "not `async def`"),
     ("yields", done("def done(view, memory):\n    yield True"), 1, "no `yield`"),
@@ -69,33 +71,37 @@ def _lint(function: CodedFunction, library: Library) -> list[tuple[int | None, s
 
 
 @pytest.mark.parametrize(("function", "line", "says"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_lint_finds_a_mistake(function: CodedFunction, line: int | None, says: str, library: Library) -> None:
+def test_lint_reports_each_kind_of_mistake_in_a_function(
+    function: CodedFunction, line: int | None, says: str, library: Library
+) -> None:
     ((found, message),) = _lint(function, library)
     assert found == line
     assert says in message
 
 
 @pytest.mark.parametrize("function", RIGHT)
-def test_correct_code_passes_lint(function: CodedFunction, library: Library) -> None:
+def test_correct_function_source_passes_lint(function: CodedFunction, library: Library) -> None:
     assert _lint(function, library) == []
 
 
-def test_a_reward_may_read_the_outputs_of_features(library: Library) -> None:
+def test_lint_accepts_a_reward_that_reads_the_outputs_of_features(library: Library) -> None:
     near = reward("def reward(view, memory):\n    return -view['far']")
     far = features("def features(view, memory):\n    return {'far': 1}")
     assert "no key 'far'" in _lint(near, library)[0][1]
     assert _lint(near, library.with_features([near, far])) == []
 
 
-def test_a_key_that_a_branch_may_never_read_is_no_certain_fault(library: Library) -> None:
+def test_unknown_view_key_in_a_condition_is_reported_by_lint_and_is_not_a_certain_fault(library: Library) -> None:
     source = "def done(view, memory):\n    return 'old' in view and view['old'] > 1"
     assert _lint(done(source), library)
     assert faults(done(source), library) == []
     assert faults(done("def done(view):\n    return True"), library)
 
 
-def test_lint_and_the_guest_agree_on_a_certain_fault() -> None:
-    """What lint is sure of fails in the guest as well; a predicate that returns something else is truthy or not."""
+def test_function_with_a_certain_fault_in_lint_also_fails_in_the_guest() -> None:
+    """Each certain fault also fails in the guest. The skipped cases are valid in the guest: a predicate's return
+    value is converted to a bool.
+    """
     library = Library(primitives=())
     for name, function, *_ in WRONG:
         if name not in ("a taken output", "yields", "returns nothing") and faults(function, library):
@@ -103,7 +109,7 @@ def test_lint_and_the_guest_agree_on_a_certain_fault() -> None:
             assert answers.verdicts, name
 
 
-def test_an_environment_warns_of_a_function_with_a_certain_fault() -> None:
+def test_extend_warns_of_a_function_with_a_certain_fault() -> None:
     from rlgpt import extend
 
     plugin, task = GridPlugin(), TASKS["grid/key"]

@@ -1,4 +1,6 @@
-"""What actions share: helper functions, each in its own instance, and a memory that the host carries by value."""
+"""Coded actions share helper functions, each in its own guest instance, and a memory that the host copies between
+instances.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ def action(name: str, source: str, **more: Any) -> CodedAction:
 
 
 def say(guest: Guest, name: str, *, view: dict | None = None) -> Turn:
-    """Play ``name`` to its end; every request gets an empty outcome."""
+    """Play the action ``name`` to its end. Every request gets an empty outcome."""
     turn = guest.start(name)
     while isinstance(turn, Ask):
         turn = guest.send([{}] * len(turn.requests) if turn.many else {})
@@ -32,7 +34,7 @@ def say(guest: Guest, name: str, *, view: dict | None = None) -> Turn:
 
 
 def told(guest: Guest, name: str) -> str:
-    """What ``name`` reports as an error."""
+    """Play the action ``name``. Return the message of its verdict."""
     turn = say(guest, name)
     assert isinstance(turn, Verdict), turn
     return turn.message
@@ -42,7 +44,7 @@ WRITE = "def run(memory):\n    {body}\n    yield grasp()\n"
 TELL = "def run(memory):\n    yield grasp()\n    raise ValueError(repr(memory))\n"
 
 
-def test_what_one_action_remembers_another_one_reads(open_guest: Open) -> None:
+def test_coded_action_reads_the_memory_that_another_action_wrote(open_guest: Open) -> None:
     body = "memory.setdefault('cells', set()).add((1, 2)); memory[3] = {'x': [1.5, None, True]}"
     guest = open_guest(action("put", WRITE.format(body=body)), action("tell", TELL))
     assert told(guest, "tell") == "ValueError: {}"
@@ -51,14 +53,14 @@ def test_what_one_action_remembers_another_one_reads(open_guest: Open) -> None:
     assert told(guest, "tell") == "ValueError: " + repr({"cells": {(1, 2)}, 3: {"x": [1.5, None, True]}})
 
 
-def test_memory_is_of_one_episode(open_guest: Open) -> None:
+def test_memory_of_coded_actions_is_empty_in_a_new_episode(open_guest: Open) -> None:
     for _ in range(2):
         guest = open_guest(action("put", WRITE.format(body="memory['n'] = 1")), action("tell", TELL))
         assert told(guest, "tell") == "ValueError: {}"
         say(guest, "put")
 
 
-def test_can_start_reads_the_memory_and_what_it_changes_is_lost(open_guest: Open) -> None:
+def test_can_start_reads_the_memory_and_its_changes_of_the_memory_are_lost(open_guest: Open) -> None:
     source = (
         "def can_start(view, memory):\n    memory['asked'] = memory.get('asked', 0) + 1\n"
         "    return memory.get('tried', 0) < 2 and memory['asked'] == 1\n"
@@ -84,14 +86,14 @@ def test_can_start_reads_the_memory_and_what_it_changes_is_lost(open_guest: Open
         ("yield move_to(z=1)", False),
     ],
 )
-def test_a_call_that_fails_leaves_the_memory_as_it_was(body: str, kept: bool, open_guest: Open) -> None:
+def test_call_that_fails_does_not_change_the_memory(body: str, kept: bool, open_guest: Open) -> None:
     source = f"def run(memory):\n    memory['n'] = 1\n    yield grasp()\n    {body}\n"
     guest = open_guest(action("put", source), action("tell", TELL), limits=SandboxLimits(turn_fuel=10**7))
     say(guest, "put")
     assert told(guest, "tell") == f"ValueError: { ({'n': 1} if kept else {})!r}"
 
 
-def test_a_call_that_is_ended_from_outside_is_remembered_with_its_clean_up(open_guest: Open) -> None:
+def test_cancelled_call_keeps_the_memory_changes_of_its_clean_up(open_guest: Open) -> None:
     source = "def run(memory):\n    try:\n        yield grasp()\n    finally:\n        memory['closed'] = True\n"
     guest = open_guest(action("put", source), action("tell", TELL))
     guest.start("put")
@@ -99,7 +101,7 @@ def test_a_call_that_is_ended_from_outside_is_remembered_with_its_clean_up(open_
     assert told(guest, "tell") == "ValueError: {'closed': True}"
 
 
-def test_a_call_whose_yields_are_used_up_is_remembered(open_guest: Open) -> None:
+def test_call_that_reaches_its_limit_of_yields_keeps_its_memory_changes(open_guest: Open) -> None:
     source = "def run(memory):\n    while True:\n        memory['n'] = memory.get('n', 0) + 1\n        yield grasp()\n"
     guest = open_guest(action("put", source), action("tell", TELL), limits=SandboxLimits(yields=3))
     assert say(guest, "put") == Exhausted()
@@ -120,7 +122,7 @@ def test_a_call_whose_yields_are_used_up_is_remembered(open_guest: Open) -> None
         ("memory.update((i, i) for i in range(10 ** 4))", "memory", "are kept"),
     ],
 )
-def test_memory_that_cannot_be_kept_is_a_verdict_on_the_writer_alone(
+def test_memory_of_invalid_type_or_size_gives_a_verdict_and_is_not_kept(
     body: str, kind: str, says: str, open_guest: Open
 ) -> None:
     guest = open_guest(action("put", WRITE.format(body=body)), action("tell", TELL))
@@ -137,7 +139,7 @@ def test_memory_that_cannot_be_kept_is_a_verdict_on_the_writer_alone(
                '{"x":{"":["dict",[1]]}}', '{"x":{"":["set"],"y":1}}', '{"x":NaN}', '{"x":1e999}',
                "[" * 100, '{"":[["dict"]]}', '{"x":{"":[]}}', '{"x":{"":["dict",[[],1]]}}', '["x"]}'],
 )  # fmt: skip
-def test_forged_memory_is_a_verdict_on_the_forger_alone(packed: str, open_guest: Open) -> None:
+def test_forged_memory_message_gives_a_verdict_and_is_not_kept(packed: str, open_guest: Open) -> None:
     forge = f"def run(memory):\n{REACH}"
     forge += f"    g['WitWorld'].read_memory = lambda *_: '[\"memory\",{packed}]'\n    yield grasp()\n"
     guest = open_guest(action("forge", forge), action("tell", TELL))
@@ -147,7 +149,7 @@ def test_forged_memory_is_a_verdict_on_the_forger_alone(packed: str, open_guest:
     assert told(guest, "tell") == "ValueError: {}"
 
 
-def test_an_action_that_takes_no_memory_gets_none_and_changes_none(open_guest: Open) -> None:
+def test_coded_action_without_a_memory_argument_gets_no_memory(open_guest: Open) -> None:
     thief = f"def run():\n{REACH}    yield grasp()\n    raise ValueError(repr(g['STATE'].memories))\n"
     own = action(
         "own",
@@ -173,17 +175,17 @@ PLAIN = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=5), PLAIN, max_size=4))
-def test_memory_crosses_unchanged(memory: dict) -> None:
+def test_memory_is_transferred_unchanged_between_guest_and_host(memory: dict) -> None:
     text = json.dumps(["memory", pack(memory)])
     kept = replies.memory(text, SandboxLimits(shared_bytes=10**6))
     again = unpack(json.loads(kept))
     assert again == memory
-    assert repr(pack(again)) == repr(pack(memory)), "types too"
+    assert repr(pack(again)) == repr(pack(memory)), "the types are equal too"
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=6), lambda i: st.lists(i) | st.dictionaries(
     st.sampled_from(["", "a"]), i | st.lists(st.sampled_from(["set", "tuple", "dict", 1]) | i))))  # fmt: skip
-def test_anything_handed_over_is_a_memory_or_refused(value: Any) -> None:
+def test_any_memory_message_is_a_valid_memory_or_refused(value: Any) -> None:
     try:
         kept = replies.memory(json.dumps(["memory", value]), SandboxLimits())
     except Refused:
@@ -191,7 +193,7 @@ def test_anything_handed_over_is_a_memory_or_refused(value: Any) -> None:
     assert isinstance(unpack(json.loads(kept)), dict)
 
 
-def test_a_memory_may_be_nested_to_a_depth() -> None:
+def test_pack_refuses_a_memory_that_is_nested_too_deep() -> None:
     value: Any = {}
     for _ in range(LEVELS - 1):
         value = {1: (value,)} if _ % 2 else {"x": value}
@@ -202,16 +204,16 @@ def test_a_memory_may_be_nested_to_a_depth() -> None:
 HELPERS = "LIMIT = 2\ncalls = 0\ndef close(a, b):\n    return abs(a - b) < LIMIT\ndef squeeze():\n    yield grasp()\n"
 
 
-def test_actions_call_the_shared_functions_each_in_its_own_instance(open_guest: Open) -> None:
+def test_coded_actions_call_shared_functions_each_in_its_own_instance(open_guest: Open) -> None:
     source = "def run():\n    global calls\n    calls += 1\n    yield from squeeze()\n"
     source += "    raise ValueError((close(1, 2), calls))\n"
     guest = open_guest(action("one", source, shared=HELPERS), action("two", source, shared=HELPERS))
     assert told(guest, "one") == "ValueError: (True, 1)"
     assert told(guest, "one") == "ValueError: (True, 2)"
-    assert told(guest, "two") == "ValueError: (True, 1)", "its own instance"
+    assert told(guest, "two") == "ValueError: (True, 1)", "the second action has its own instance"
 
 
-def test_a_fault_in_shared_code_names_both_lines(open_guest: Open) -> None:
+def test_verdict_on_an_error_in_shared_code_names_both_lines(open_guest: Open) -> None:
     guest = open_guest(action("a", "def run():\n    yield grasp()\n    close(1, None)\n", shared=HELPERS))
     turn = say(guest, "a")
     assert isinstance(turn, Verdict)
@@ -230,7 +232,9 @@ def test_a_fault_in_shared_code_names_both_lines(open_guest: Open) -> None:
         ("while True: pass\n", "ran too long"),
     ],
 )
-def test_shared_code_that_does_not_load_stops_its_actions_alone(shared: str, says: str, open_guest: Open) -> None:
+def test_shared_code_that_does_not_load_stops_only_the_actions_that_use_it(
+    shared: str, says: str, open_guest: Open
+) -> None:
     plain = "def run():\n    yield grasp()\n"
     guest = open_guest(action("one", plain, shared=shared), action("two", plain), limits=SandboxLimits(load_fuel=10**8))
     turn = say(guest, "one")

@@ -1,4 +1,4 @@
-"""Guests in forked and spawned processes: what vector environments and trainers do."""
+"""Guests in forked processes, as in vector environments and trainers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDLESS = "def run():\n    yield grasp()\n    while True: pass"
 
 
 def _in_child(check: Callable[[], bool]) -> bool:
-    """Whether ``check`` holds in a forked child."""
+    """Return whether ``check`` is true in a forked child process."""
     pid = os.fork()
     if pid == 0:
         status = 1
@@ -29,7 +29,7 @@ def _in_child(check: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_forked_child_opens_a_guest(open_guest: Callable[..., Guest]) -> None:
+def test_forked_child_process_can_open_a_guest(open_guest: Callable[..., Guest]) -> None:
     source = "def run():\n    yield grasp()"
     assert isinstance(open_guest(source).start("a", {}), Ask)
     assert _in_child(lambda: isinstance(open_guest(source).start("a", {}), Ask))
@@ -54,6 +54,6 @@ def test_guest_continues_in_both_processes_after_a_fork(open_guest: Callable[...
     assert goes_on()
 
 
-def test_importing_the_sandbox_does_not_load_webassembly() -> None:
+def test_importing_the_sandbox_does_not_import_wasmtime_numpy_or_torch() -> None:
     program = "import sys, rlgpt.sandbox; sys.exit(any(m in sys.modules for m in ('wasmtime', 'numpy', 'torch')))"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0

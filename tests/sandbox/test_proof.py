@@ -1,4 +1,6 @@
-"""The proof of ``rlgpt doctor``: it passes here, and it reports each way in which a boundary can fail."""
+"""The proof of ``rlgpt doctor``, which tries escapes from the sandbox: it passes on this machine, and it reports each
+way in which a sandbox can fail.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ def test_prove_finds_no_escape_on_this_machine() -> None:
 
 
 class Leaky(Sandbox):
-    """A sandbox that does ``harm`` to the host and answers every program with ``turn``."""
+    """A sandbox without protection. It applies ``harm`` to the host and answers the attacks on files with ``turn``."""
 
     def __init__(self, turn: Turn, harm: Any = lambda source: None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The host reads hostile text. Every text becomes a checked turn or a refusal."""
+"""The host reads hostile text of a guest. Every text becomes a checked turn or a refusal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _holds(turn: Ask, library: Library) -> None:
                 assert p.high is not None
                 assert p.low <= value <= p.high
         assert set(request.clipped) <= set(request.args)
-    # What was read is what a record can hold.
+    # A record can store every request.
     for request in turn.requests:
         PrimitiveCall(name=request.name, args=dict(request.args), steps=1).model_dump_json()
 
@@ -59,7 +59,7 @@ def _holds(turn: Ask, library: Library) -> None:
 @example(("ask", False, [("move_to", {"x": -0.0, "tries": 19.0}, 3)]))
 @example(("ask", False, [("move_to", {"x": math.inf}, 3)]))
 @example(("ask", True, [("grasp", {}, True), ("observe", {}, -1)]))
-def test_any_message_is_checked_or_refused(library: Library, message: Any) -> None:
+def test_any_ask_message_of_a_guest_is_checked_or_refused(library: Library, message: Any) -> None:
     turn = _read(json.dumps(message), library)
     assert isinstance(turn, Ask | Refused)
     if isinstance(turn, Ask):
@@ -67,7 +67,7 @@ def test_any_message_is_checked_or_refused(library: Library, message: Any) -> No
 
 
 @given(JSON)
-def test_any_json_is_checked_or_refused(library: Library, value: Any) -> None:
+def test_any_json_of_a_guest_is_checked_or_refused(library: Library, value: Any) -> None:
     turn = _read(json.dumps(value), library)
     if isinstance(turn, Ask):
         _holds(turn, library)
@@ -84,15 +84,15 @@ def test_any_json_is_checked_or_refused(library: Library, value: Any) -> None:
 @example('["error","error","\\ud800",1]')
 @example("\ud800")
 @example("\ufeff[]")
-def test_any_text_is_checked_or_refused(library: Library, text: str) -> None:
+def test_any_text_of_a_guest_is_checked_or_refused(library: Library, text: str) -> None:
     turn = _read(text, library)
     if isinstance(turn, Ask):
         _holds(turn, library)
 
 
 @given(st.integers(min_value=0, max_value=900))
-def test_depth_limit_does_not_depend_on_the_stack(levels: int) -> None:
-    """Python's own limit on recursion depends on the depth of the caller."""
+def test_depth_limit_of_a_reply_does_not_depend_on_the_recursion_limit_of_python(levels: int) -> None:
+    """The effect of Python's own recursion limit depends on the depth of the caller."""
     text = '["x",' * levels + '["[[{{"]' + "]" * levels
     if levels < replies.DEPTH:
         assert replies.parse(text, 8192)[0] in ("x", "[[{{")
@@ -102,7 +102,7 @@ def test_depth_limit_does_not_depend_on_the_stack(levels: int) -> None:
 
 
 @given(st.integers(min_value=1, max_value=3000))
-def test_length_is_counted_in_bytes(n: int) -> None:
+def test_length_limit_of_a_reply_is_in_bytes(n: int) -> None:
     text = json.dumps(["x" + "ä" * n], ensure_ascii=False)
     if len(text.encode()) > 4096:
         with pytest.raises(Refused, match="at most 4096 bytes"):
@@ -112,7 +112,7 @@ def test_length_is_counted_in_bytes(n: int) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(min_value=-(10**400), max_value=10**400))
-def test_numbers_are_clipped_to_the_nearest_bound(library: Library, number: float) -> None:
+def test_number_in_a_request_is_clipped_to_the_nearest_bound(library: Library, number: float) -> None:
     request = Checker(library).request("move_to", {"x": number}, None)
     assert request.args["x"] == min(max(number, -1.5), 1.5)
     assert request.clipped == (() if -1.5 <= number <= 1.5 else ("x",))

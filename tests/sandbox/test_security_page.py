@@ -1,4 +1,4 @@
-"""docs/security.md and the modules in docs/how-to/coded-actions.md match the code."""
+"""docs/security.md, and the list of modules in docs/how-to/coded-actions.md, match the code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ GOES_OVER = {
     "memory that actions share": "def run(memory):\n    memory['x'] = 'x' * 9000\n    yield grasp()",
     "wall clock": f"{FIRST}    while True: pass",
 }
-"""Limit, as named in the table -> a program that exceeds it."""
+"""Name of a limit in the table -> a program that exceeds the limit."""
 
 
 def test_security_page_states_the_pinned_wasmtime_version() -> None:
@@ -86,7 +86,7 @@ def test_security_page_shows_the_default_limits() -> None:
 
 
 def _rows() -> dict[str, str]:
-    """Limit, as named in the table -> the kind of verdict that the table gives for it."""
+    """Return the kind of verdict that the table states for each limit."""
     table = PAGE.partition("verdict if it is exceeded |\n|---|---|---|\n")[2].partition("\n\n")[0]
     rows = {}
     for line in table.splitlines():
@@ -99,7 +99,7 @@ def _rows() -> dict[str, str]:
 
 @contextlib.contextmanager
 def _clock_that_runs_ahead() -> Iterator[None]:
-    """Advance the wall clock without waiting."""
+    """Advance the wall clock of the sandbox without waiting."""
     over, engine = threading.Event(), runtime().engine
 
     def tick() -> None:

@@ -1,4 +1,4 @@
-"""Laws of the vector module that coded actions are given."""
+"""Mathematical laws of ``vec``, the vector module for coded actions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def near(a: object, tolerance: float = 1e-6) -> object:
 
 
 @given(VECTORS, VECTORS, st.floats(min_value=-2, max_value=2))
-def test_arithmetic_of_vectors_is_consistent(a: list[float], b: list[float], t: float) -> None:
+def test_vec_add_sub_lerp_distance_and_dot_are_consistent(a: list[float], b: list[float], t: float) -> None:
     assert vec.add(vec.sub(a, b), b) == near(a)
     assert vec.lerp(a, b, t) == near(vec.add(a, vec.scale(vec.sub(b, a), t)))
     assert vec.distance(a, b) == near(vec.norm(vec.sub(a, b)))
@@ -29,10 +29,10 @@ def test_arithmetic_of_vectors_is_consistent(a: list[float], b: list[float], t: 
 
 
 @given(VECTORS, VECTORS)
-def test_the_cross_product_is_at_right_angles_to_both(a: list[float], b: list[float]) -> None:
+def test_cross_product_is_at_right_angles_to_both_vectors(a: list[float], b: list[float]) -> None:
     c = vec.cross(a, b)
     assert [vec.dot(c, a), vec.dot(c, b)] == near([0.0, 0.0], 1e-6 * (1 + vec.norm(a) + vec.norm(b)) ** 3)
-    # Lagrange's identity
+    # Lagrange's identity.
     assert vec.dot(c, c) == pytest.approx(vec.dot(a, a) * vec.dot(b, b) - vec.dot(a, b) ** 2, rel=1e-6, abs=1e-3)
 
 
@@ -45,13 +45,13 @@ def test_normalized_vectors_have_length_one(a: list[float]) -> None:
 
 
 @given(VECTORS, st.floats(min_value=0, max_value=50))
-def test_limit_and_clamp_keep_their_bounds(a: list[float], bound: float) -> None:
+def test_vec_limit_and_clamp_keep_their_bounds(a: list[float], bound: float) -> None:
     assert vec.norm(vec.limit(a, bound)) <= bound * (1 + 1e-12) + 1e-300
     assert all(-bound <= x <= bound for x in vec.clamp(a, -bound, bound))
 
 
 @given(st.floats(min_value=-1000, max_value=1000))
-def test_wrap_keeps_the_direction_of_an_angle(angle: float) -> None:
+def test_vec_wrap_keeps_the_direction_of_an_angle(angle: float) -> None:
     wrapped = vec.wrap(angle)
     assert -math.pi < wrapped <= math.pi
     assert [math.cos(wrapped), math.sin(wrapped)] == near([math.cos(angle), math.sin(angle)])
@@ -76,7 +76,7 @@ def test_quat_angle_is_the_angle_of_the_rotation(axis: list[float], angle: float
 
 
 @given(ROTATIONS, ROTATIONS, st.floats(min_value=0, max_value=1))
-def test_slerp_divides_the_angle(p: list[float], q: list[float], t: float) -> None:
+def test_vec_slerp_divides_the_angle_between_two_rotations(p: list[float], q: list[float], t: float) -> None:
     whole = vec.quat_angle(p, q)
     assume(whole < math.pi - 1e-3)
     between = vec.slerp(p, q, t)
@@ -85,11 +85,13 @@ def test_slerp_divides_the_angle(p: list[float], q: list[float], t: float) -> No
 
 
 @given(ANGLES, st.floats(min_value=-1.5, max_value=1.5), ANGLES)
-def test_euler_angles_survive_conversion_to_a_quaternion(roll: float, pitch: float, yaw: float) -> None:
+def test_quaternion_is_unchanged_after_conversion_to_euler_angles_and_back(
+    roll: float, pitch: float, yaw: float
+) -> None:
     q = vec.quat_from_euler(roll, pitch, yaw)
     assert vec.quat_angle(q, vec.quat_from_euler(*vec.euler(q))) == near(0.0)
 
 
-def test_vectors_of_different_lengths_are_refused() -> None:
+def test_vec_add_refuses_vectors_of_different_lengths() -> None:
     with pytest.raises(ValueError, match="longer than argument 1"):
         vec.add([1, 2], [1, 2, 3])

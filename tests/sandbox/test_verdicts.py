@@ -1,4 +1,4 @@
-"""Misbehaving programs, each with the verdict that stops it. The host continues after each."""
+"""Misbehaving programs, each with the verdict that stops the program. The host continues after each program."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Case(NamedTuple):
 
 
 def _reach(patch: str) -> str:
-    """A program that replaces the guest's own functions, the most that an escape inside the guest can do."""
+    """Return the body of a program that replaces the guest's own functions. No program can do more inside the guest."""
     return (
         f"    g = __builtins__['__import__'].__globals__['sys'].modules['app'].__dict__\n    {patch}\n    yield grasp()"
     )
 
 
 def _says(reply: str) -> str:
-    """A program that makes the guest send ``reply``."""
+    """Return the body of a program that makes the guest send ``reply``."""
     return _reach(f"g['_reply'] = lambda *_: {reply!r}")
 
 
@@ -42,9 +42,9 @@ CASES = [
          "            while True: pass\n    raise E\n    yield", "fuel"),
     Case("endless clean-up", "    try:\n        yield grasp()\n        yield 5\n    finally:\n"
          "        while True: pass", "fuel"),
-    Case("looks for ever", "    while True:\n        yield observe()", "yields", "may look 500 times", 3),
-    Case("looks for ever, many at once", "    while True:\n        yield [observe()] * 16", "yields", "500 times", 3),
-    Case("will not be closed", "    while True:\n        try:\n            yield observe()\n"
+    Case("observes without end", "    while True:\n        yield observe()", "yields", "may look 500 times", 3),
+    Case("observes in lists", "    while True:\n        yield [observe()] * 16", "yields", "500 times", 3),
+    Case("ignores close", "    while True:\n        try:\n            yield observe()\n"
          "        except BaseException: pass", "yields"),
     # memory
     Case("a huge list", "    x = [0] * 10 ** 9\n    yield", "memory", "memory is used up", 2),
@@ -109,7 +109,7 @@ def _stopped(turns: list[Turn]) -> Verdict:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
-def test_misbehaving_program_is_stopped(case: Case, play: Callable[..., list[Turn]]) -> None:
+def test_misbehaving_program_is_stopped_with_its_verdict(case: Case, play: Callable[..., list[Turn]]) -> None:
     verdict = _stopped(play(f"def run():\n{case.body}"))
     assert verdict.kind == case.kind, verdict
     assert case.says in verdict.message
@@ -133,7 +133,7 @@ LOADS = [
 
 
 @pytest.mark.parametrize(("source", "says", "line"), [c[1:] for c in LOADS], ids=[c[0] for c in LOADS])
-def test_source_that_cannot_be_loaded_is_a_load_verdict(
+def test_source_that_cannot_be_loaded_gives_a_load_verdict(
     source: str, says: str, line: int | None, open_guest: Callable[..., Guest]
 ) -> None:
     guest = open_guest(source, "def run():\n    yield grasp()")
@@ -147,7 +147,7 @@ def test_source_that_cannot_be_loaded_is_a_load_verdict(
     assert isinstance(guest.start("b", {}), Ask)
 
 
-def test_load_fuel_limits_the_top_level(open_guest: Callable[..., Guest]) -> None:
+def test_load_fuel_limits_the_top_level_of_a_source(open_guest: Callable[..., Guest]) -> None:
     guest = open_guest("while True: pass", limits=SandboxLimits(load_fuel=50_000_000))
     verdict = guest.start("a", {})
     assert isinstance(verdict, Verdict)
@@ -186,7 +186,7 @@ def test_load_stopped_by_the_wall_clock_is_retried(open_guest: Callable[..., Gue
         verdict = guest.load("a")
         assert isinstance(verdict, Verdict)
         assert verdict.kind == "wall"
-        assert verdict.fuel > 0, "its top level ran again"
+        assert verdict.fuel > 0, "the top level ran again"
 
 
 def test_wall_clock_stops_a_turn_without_fuel_limit(play: Callable[..., list[Turn]]) -> None:
@@ -196,11 +196,11 @@ def test_wall_clock_stops_a_turn_without_fuel_limit(play: Callable[..., list[Tur
     assert "between two yields (over 0.01 s)" in verdict.message
 
 
-def test_run_with_other_parameters_is_a_type_verdict(play: Callable[..., list[Turn]]) -> None:
+def test_run_function_with_undeclared_parameters_gives_a_type_verdict(play: Callable[..., list[Turn]]) -> None:
     verdict = _stopped(play("def run(x):\n    yield grasp()"))
     assert verdict.kind == "type"
     assert "missing 1 required positional argument: 'x'" in verdict.message
 
 
-def test_missing_key_of_another_dict_does_not_list_the_view(play: Callable[..., list[Turn]]) -> None:
+def test_key_error_of_a_dict_that_is_not_the_view_does_not_list_view_keys(play: Callable[..., list[Turn]]) -> None:
     assert _stopped(play("def run():\n    {}['hand']\n    yield")).message == "KeyError: no key 'hand'"

@@ -1,4 +1,4 @@
-"""A whole run on an installed plugin that core does not know: as a script, ``python corridor_run.py FOLDER``."""
+"""A whole run on an installed plugin that is not part of the core. Start it as ``python corridor_run.py FOLDER``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PARAMETER = {"name": "before", "low": 0.0, "high": 0.3, "default": 0.0, "unit": 
 
 
 def reply(request: Request) -> str:
-    """Scripted replies."""
+    """Return the scripted reply to a request."""
     plan = [{"name": n, "kind": k, "description": d, "reason": "it is so"} for n, k, d in PARTS]
     code = {"thoughts": "", "doc": "Open the door.", "parameters": [PARAMETER], "max_steps": 60}
     setup = {

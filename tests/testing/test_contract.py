@@ -1,4 +1,4 @@
-"""The contract on plugins that keep it."""
+"""The contract tests on two plugins that pass them."""
 
 from rlgpt.testing import PluginContract
 

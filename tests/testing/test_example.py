@@ -1,4 +1,4 @@
-"""The example plugin: a separate distribution that needs no change of the core."""
+"""The example plugin ``corridor``, which is a separate distribution and needs no change of the core."""
 
 import json
 import os
@@ -13,7 +13,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rlgpt-corridor"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the distribution installed in it, and nothing else."""
+    """A folder in which only the distribution of the example plugin is installed."""
     target = tmp_path_factory.mktemp("site")
     options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--no-warn-conflicts", "--target"]
     command = [sys.executable, "-m", "pip", "install", *options, str(target), str(EXAMPLE)]
@@ -35,14 +35,14 @@ def test_example_plugin_passes_the_contract(site: Path) -> None:
     assert "SKIPPED" not in said
 
 
-def test_corridor_tasks_are_listed(site: Path) -> None:
+def test_plugin_manager_lists_the_tasks_of_the_installed_corridor_plugin(site: Path) -> None:
     code = "from rlgpt.plugin import PluginManager as M; m = M(); print(*m.tasks()); print(dict(m.broken))"
     tasks, broken = _python(site, "-c", code).splitlines()
     assert {"corridor/exit", "corridor/exit_slippery"} <= set(tasks.split())
     assert broken == "{}"
 
 
-def test_corridor_task_runs_through_both_loops(site: Path, tmp_path: Path) -> None:
+def test_run_on_a_corridor_task_writes_code_trains_and_saves_a_bundle(site: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     said = _python(site, str(Path(__file__).with_name("corridor_run.py")), str(folder))
     found = json.loads(said.splitlines()[-1])

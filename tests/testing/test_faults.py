@@ -1,4 +1,6 @@
-"""Broken variants of the grid plugin. The contract must report each by the law that it breaks."""
+"""Broken variants of the grid plugin. The contract tests must report for each variant the law (contract test) that it
+breaks.
+"""
 
 import itertools
 import os
@@ -19,7 +21,7 @@ from rlgpt.testing.grid import DIRECTIONS, USE, GridEnv, GridPlugin
 
 
 class WithEnv(GridPlugin):
-    """A plugin whose environment is a broken one."""
+    """A plugin with a broken environment."""
 
     env: type[GridEnv]
 
@@ -32,7 +34,7 @@ def with_env(env_class) -> GridPlugin:
 
 
 def with_hook(name: str, value) -> GridPlugin:
-    """The grid plugin with one changed method: it returns ``value(original result, task or context)``."""
+    """Return the grid plugin with one changed method, which returns ``value(original result, task or context)``."""
 
     def hook(self, *args):
         return value(getattr(GridPlugin, name)(self, *args), *args)
@@ -46,7 +48,7 @@ def with_primitive(name, run, parameters=(), outcome=None, max_steps=40) -> Grid
 
 
 class Trusting(AttributeStates):
-    """Reads a number from its bytes without a check."""
+    """A state codec that restores a number from bytes without a check."""
 
     def save(self, env):
         return b"%d" % env.unwrapped.steps
@@ -56,7 +58,7 @@ class Trusting(AttributeStates):
 
 
 class DeafToSeeds(AttributeStates):
-    """A restore with a seed does not reseed the generator."""
+    """A state codec whose restore with a seed does not reseed the random generator."""
 
     def restore(self, env, state, *, seed=None):
         rng = env.np_random
@@ -109,7 +111,7 @@ class Unseeded(GridEnv):
 
 
 class Remembers(GridEnv):
-    """The state of an episode leaks into the next one."""
+    """An environment in which an episode begins at the last position of the episode before."""
 
     def reset(self, *, seed=None, options=None):
         was = self.agent
@@ -134,7 +136,7 @@ class FloatFrames(GridEnv):
 
 
 def fetch(ctx):
-    """Solves grid/key by itself."""
+    """A primitive that solves grid/key alone."""
     while not ctx.model.holding:
         (row, column), (goal_row, goal_column) = ctx.model.agent, ctx.model.key
         if row != goal_row:
@@ -211,11 +213,11 @@ FAULTS = {
         with_hook("view_keys", lambda k, task: (*k[:-1], ViewKey("map", ""))),
         "test_view_keys_are_documented",
     ),
-    "numbers for a policy that nothing gives": (
+    "policy view without a documented key": (
         with_hook("view_keys", lambda k, task: (*k, ViewKey("cells", "the cells", size=49, alone=True))),
         "test_the_policy_view_matches_its_keys",
     ),
-    "numbers for a policy of another size": (
+    "policy view of another size": (
         type(
             "Broken",
             (GridPlugin,),
@@ -231,7 +233,7 @@ FAULTS = {
     ),
     "endless summary": (with_hook("summarize", lambda s, view: s * 99), "test_summaries_are_short"),
     "a label is missing": (with_hook("labels", lambda x, task: Labels(DIRECTIONS)), "test_labels_name_every_part"),
-    "set-up of another world": (
+    "setup with an unknown reward term": (
         with_hook("default_setup", lambda s, task: s.model_copy(update={"reward_weights": {"near_ky": 1.0}})),
         "test_the_default_setup_uses_existing_names",
     ),
@@ -255,12 +257,12 @@ FAULTS = {
         with_primitive("forever", forever, max_steps=20),
         "test_primitives_yield_valid_actions_and_end",
     ),
-    "primitive out of the space": (
+    "primitive with an invalid action": (
         with_primitive("sixth", sixth_action),
         "test_primitives_yield_valid_actions_and_end",
     ),
     "primitive that teleports": (with_primitive("teleport", teleport), "test_primitives_act_through_actions_only"),
-    "primitive of chance": (with_primitive("chance", unseeded_steps), "test_primitives_act_through_actions_only"),
+    "primitive without a seed": (with_primitive("chance", unseeded_steps), "test_primitives_act_through_actions_only"),
     "outcome not as documented": (
         with_primitive("says", says_more, outcome={"moved": "cells"}),
         "test_outcomes_are_as_documented",
@@ -292,7 +294,7 @@ def replace_id(task):
 
 
 @pytest.mark.parametrize(("plugin", "law"), FAULTS.values(), ids=FAULTS)
-def test_contract_catches_faulty_plugins(plugin, law: str) -> None:
+def test_contract_tests_report_the_broken_law_of_a_faulty_plugin(plugin, law: str) -> None:
     found = broken_laws(plugin)
     hits = [text for name, text in found.items() if name.startswith(law)]
     assert hits, f"{law} is among none of {found}"
@@ -315,14 +317,14 @@ class Raises(GridEnv):
         (with_env(OutOfSpace), "test_it_passes_check_env", ""),
     ],
 )
-def test_one_cause_breaks_only_one_law(plugin, law: str, says: str) -> None:
+def test_fault_of_a_plugin_breaks_only_one_law_of_the_contract(plugin, law: str, says: str) -> None:
     found = broken_laws(plugin)
     (name,) = found
     assert name.startswith(law)
     assert says in found[name]
 
 
-def test_contract_run_prints_the_cause_and_the_expected_duration(tmp_path) -> None:
+def test_pytest_run_of_the_contract_prints_the_broken_law_and_the_expected_duration(tmp_path) -> None:
     (tmp_path / "faulty_motor.py").write_text(
         "from rlgpt.plugin import hookimpl\nfrom rlgpt.testing.grid import GridEnv, GridPlugin\n"
         "class Env(GridEnv):\n    def step(self, action):\n        raise ValueError('the motor is off')\n"
@@ -344,7 +346,7 @@ def test_contract_run_prints_the_cause_and_the_expected_duration(tmp_path) -> No
     assert "contract: grid/door: " in ran.stdout
 
 
-def test_correct_plugin_breaks_no_law() -> None:
+def test_correct_plugin_breaks_no_law_of_the_contract() -> None:
     assert broken_laws(GridPlugin()) == {}
 
 
@@ -359,7 +361,9 @@ MODULES = {
 
 
 @pytest.mark.parametrize(("source", "text"), MODULES.values(), ids=MODULES)
-def test_contract_catches_faulty_modules(tmp_path, monkeypatch, source: str, text: str) -> None:
+def test_contract_tests_report_a_heavy_broken_or_empty_plugin_module(
+    tmp_path, monkeypatch, source: str, text: str
+) -> None:
     module = f"faulty_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{module}.py").write_text(source)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -374,8 +378,8 @@ def test_contract_catches_faulty_modules(tmp_path, monkeypatch, source: str, tex
     sys.modules.pop(module, None)
 
 
-def test_contract_tries_every_choice_of_an_argument() -> None:
-    """One choice of an argument solves the task; the default choice does not."""
+def test_contract_tests_call_a_primitive_with_every_choice_of_an_argument() -> None:
+    """One choice of an argument solves the task, and the default choice does not."""
 
     def run(ctx, what):
         if what == "everything":
@@ -389,13 +393,13 @@ def test_contract_tries_every_choice_of_an_argument() -> None:
 
 
 class TakesMore(GridEnv):
-    """Its ``step`` also accepts a number outside the action space: it does ``use`` as well."""
+    """An environment whose ``step`` also accepts a number above the action space, with the effect of ``use``."""
 
     def step(self, action):
         return super().step(min(int(action), USE))
 
 
-def test_primitives_can_yield_low_level_actions() -> None:
+def test_contract_tests_accept_primitives_that_yield_actions_of_the_low_level_space() -> None:
     def run(ctx):
         yield USE + 1
 

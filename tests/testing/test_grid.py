@@ -1,4 +1,4 @@
-"""The grid world itself."""
+"""The grid world, which is the plugin for tests."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from rlgpt.testing.grid import DIRECTIONS, TASKS, USE, GridEnv, GridPlugin, dist
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_grid_environment_passes_gymnasiums_checker(task) -> None:
+def test_grid_environment_passes_check_env_of_gymnasium(task) -> None:
     check_env(GridPlugin().make_env(task, seed=0), skip_render_check=True)
 
 
@@ -22,7 +22,7 @@ def _towards(env: GridEnv, goal: tuple[int, int]) -> int:
 
 
 @given(seed=st.integers(0, 10_000))
-def test_shortest_path_solves_the_grid(seed: int) -> None:
+def test_shortest_path_solves_the_task_grid_door(seed: int) -> None:
     env = GridEnv("door", 80)
     env.reset(seed=seed)
     shortest = distance(env.agent, env.key) + distance(env.key, env.door) + 2
@@ -34,20 +34,20 @@ def test_shortest_path_solves_the_grid(seed: int) -> None:
 
 
 @given(seed=st.integers(0, 10_000))
-def test_near_key_starts_beside_the_key(seed: int) -> None:
+def test_reset_option_near_key_starts_the_agent_beside_the_key(seed: int) -> None:
     env = GridEnv()
     env.reset(seed=seed, options={"start": "near_key"})
     assert distance(env.agent, env.key) == 1
     assert env.agent != env.door
 
 
-def test_grid_is_truncated_at_its_horizon() -> None:
+def test_grid_environment_is_truncated_at_its_horizon() -> None:
     env = GridEnv("key", 5)
     env.reset(seed=0)
     assert [env.step(np.int64(0))[3] for _ in range(5)] == [False] * 4 + [True]
 
 
-def test_grid_renders_agent_key_and_door() -> None:
+def test_grid_environment_renders_agent_key_and_door() -> None:
     env = GridEnv(render_mode="rgb_array")
     env.reset(seed=0)
     image = env.render()

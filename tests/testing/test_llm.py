@@ -1,4 +1,4 @@
-"""The scripted language model."""
+"""``FakeLLM``, the scripted language model for tests."""
 
 import pytest
 from rlgpt.errors import BudgetExceeded, LLMError
@@ -11,20 +11,20 @@ def _request(role="slow", **key) -> Request:
     return Request(key=RequestKey(task="grid/key", role=role, **key), messages=messages, fingerprint="0")
 
 
-def test_fake_llm_prefers_answers_by_key() -> None:
+def test_fake_llm_prefers_the_answer_for_a_request_key_to_the_answer_for_a_role() -> None:
     llm = FakeLLM({RequestKey(task="grid/key", role="slow", iteration=1): "second", "slow": "any"})
     assert [llm.complete(_request(iteration=i)).text for i in (0, 1, 2)] == ["any", "second", "any"]
     assert [k.iteration for k in llm.keys] == [0, 1, 2]
 
 
-def test_fake_llm_reports_the_end_of_a_sequence() -> None:
+def test_fake_llm_raises_an_error_after_the_last_answer_of_a_sequence() -> None:
     llm = FakeLLM({"fast": ["a", "b"]})
     assert [llm.complete(_request("fast")).text for _ in range(2)] == ["a", "b"]
     with pytest.raises(LLMError, match="2 answers to fast, this is request 3"):
         llm.complete(_request("fast"))
 
 
-def test_fake_llm_names_an_unknown_key() -> None:
+def test_fake_llm_error_names_a_request_key_without_an_answer() -> None:
     with pytest.raises(LLMError, match="role='critic'"):
         FakeLLM({"slow": "x"}).complete(_request("critic"))
 

@@ -1,4 +1,4 @@
-"""The laws of transcripts: a plugin whose prompts changed after the recording breaks them."""
+"""The contract tests of recordings fail for a plugin whose prompts changed after the recording."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWN = "test_transcripts_differ"
 
 
 class Shipping(GridPlugin):
-    """The grid plugin with transcripts of its first task."""
+    """The grid plugin with recordings of its first task."""
 
     paths: tuple[Path, ...] = ()
 
@@ -37,7 +37,7 @@ def first(plugin: GridPlugin) -> Task:
 
 
 def requests(task: Task) -> Iterable[RequestKey]:
-    """One of each kind."""
+    """Yield one request key of each kind."""
     for role, sub_action, attempt in (
         *(("slow", "", 0), ("fast", "fetch", 0), ("fast", "fetch", 1), ("setup", "", 0)),
         *(("review", "fetch", 1), ("critic", "", 0)),
@@ -48,7 +48,7 @@ def requests(task: Task) -> Iterable[RequestKey]:
 
 @pytest.fixture
 def shipped(tmp_path: Path) -> Mapping[str, Path]:
-    """Two recordings of the grid plugin as it is, and a copy of one of them."""
+    """Two recordings of the unchanged grid plugin, and a copy of one of these recordings."""
     plugin = GridPlugin()
     task = first(plugin)
     now = fingerprints(plugin, make_brief(plugin, task))
@@ -64,16 +64,16 @@ def laws_broken_by(plugin: type[Shipping], *paths: Path) -> Mapping[str, str]:
     return broken_laws(type("Shipped", (plugin,), {"paths": paths})(), laws=[PROMPTS, OWN])
 
 
-def test_current_recordings_pass(shipped: Mapping[str, Path]) -> None:
+def test_contract_tests_accept_recordings_of_the_current_prompts(shipped: Mapping[str, Path]) -> None:
     assert laws_broken_by(Shipping, shipped["a"], shipped["b"]) == {}
 
 
-def test_outdated_recording_is_named(shipped: Mapping[str, Path]) -> None:
+def test_contract_tests_name_a_recording_of_outdated_prompts(shipped: Mapping[str, Path]) -> None:
     said = laws_broken_by(Reworded, shipped["a"])
     assert list(said) == [PROMPTS]
     assert "a.jsonl" in said[PROMPTS]
     assert "Record it again" in said[PROMPTS]
 
 
-def test_identical_recordings_are_reported(shipped: Mapping[str, Path]) -> None:
+def test_contract_tests_report_two_identical_recordings(shipped: Mapping[str, Path]) -> None:
     assert list(laws_broken_by(Shipping, shipped["b"], shipped["copy"])) == [OWN]

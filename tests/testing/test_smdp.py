@@ -1,4 +1,4 @@
-"""The fork's two values, by value iteration over the real environment."""
+"""The two values of the fork environment, compared with value iteration over the real environment."""
 
 import numpy as np
 import pytest
@@ -35,17 +35,17 @@ def test_values_of_the_fork_environment_equal_value_iteration(semi_markov: bool)
     assert {"take": q[0, TAKE], "walk": walk} == pytest.approx(values(semi_markov=semi_markov))
 
 
-def test_values_of_the_fork_environment_depend_on_the_semi_markov_discount() -> None:
+def test_best_choice_in_the_fork_environment_depends_on_the_semi_markov_discount() -> None:
     proper, naive = values(semi_markov=True), values(semi_markov=False)
     assert proper["take"] > proper["walk"] + 0.2
     assert naive["walk"] > naive["take"] + 0.2
 
 
-def test_fork_environment_passes_gymnasiums_checker() -> None:
+def test_fork_environment_passes_check_env_of_gymnasium() -> None:
     check_env(ForkPlugin().make_env(TASK, seed=0), skip_render_check=True)
 
 
-def test_fork_environment_succeeds_with_the_near_reward() -> None:
+def test_fork_environment_ends_with_success_when_the_near_reward_is_taken() -> None:
     env = ForkEnv()
     env.reset(seed=0)
     assert env.step(np.int64(TAKE))[1:] == (0.6, True, False, {"success": True})

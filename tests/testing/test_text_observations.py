@@ -1,4 +1,4 @@
-"""The contract's checker on environments that observe text, which gymnasium's own cannot compare."""
+"""The contract's checker on environments with text observations, which gymnasium's own checker cannot compare."""
 
 import gymnasium
 import numpy as np
@@ -9,7 +9,9 @@ from rlgpt.testing.contract.first import check
 
 
 class Reader(gymnasium.Env):
-    """Observes two words; ``fickle``: different words after each reset, for equal seeds too."""
+    """An environment whose observation is two words. With ``fickle`` the words differ after each reset, also for equal
+    seeds.
+    """
 
     def __init__(self, fickle: bool) -> None:
         self.observation_space = spaces.Dict({"words": TextArray((2,))})
@@ -28,7 +30,7 @@ class Reader(gymnasium.Env):
         return self._observe(), 0.0, False, False, {}
 
 
-def test_contract_compares_text_observations() -> None:
+def test_contract_checker_reports_text_observations_that_do_not_depend_on_the_seed() -> None:
     check(Reader(fickle=False))
     with pytest.raises(AssertionError, match="seed"):
         check(Reader(fickle=True))

@@ -16,7 +16,6 @@ from rlgpt.agents.prompt import SYSTEM, Prompt
 from rlgpt.domain import Plain, Value
 from rlgpt.llm.base import LLM, Request, RequestKey
 from rlgpt.llm.structured import UnreadableError, ask, complaints_of, format_instructions
-from rlgpt.plugin.defaults import GUIDED
 
 R = TypeVar("R", bound=Value)
 T = TypeVar("T")
@@ -63,8 +62,7 @@ class Asker:
         :param code: what the Python block of the reply holds, in words.
         :raises rlgpt.errors.LLMError: no usable reply after the last retry.
         """
-        defaults = {name: getattr(brief.default_setup, name) for name in GUIDED}
-        form = format_instructions(schema, example=False, leave_out=leave_out, code=code, defaults=defaults)
+        form = format_instructions(schema, example=False, leave_out=leave_out, code=code)
         fixed = {**brief_slots(brief), "format": form}
         rendered = self._prompt.render((SYSTEM, *parts), fixed, {"start": brief.start, **slots}, images, pictured)
         request = Request(

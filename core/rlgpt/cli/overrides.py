@@ -92,6 +92,8 @@ def _checked(override: Override, loader: ConfigLoader, manager: PluginManager) -
         return text if key in IN_DEFAULTS or override.is_add() else f"+{text}"
     if key == "task":
         text = _task(override, manager)
+    if key == "observers" and not override.is_sweep_override() and isinstance(names := override.value(), list):
+        text = f"observers={{{','.join(f'{name}:{{}}' for name in names)}}}"  # Hydra merges no list into a mapping.
     # Hydra adds a key that is missing; RunConfig checks which keys are valid.
     return f"++{text.lstrip('+')}"
 

@@ -83,8 +83,7 @@ def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTH
         for name, part in config.observers.items()
         if part is not None
     ]
-    together = [*named, *objects.observers]
-    return together[0] if len(together) == 1 else Several(together)
+    return Several([*named, *objects.observers])
 
 
 def _agents(

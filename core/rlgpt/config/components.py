@@ -18,8 +18,8 @@ from rlgpt.plugin import PluginManager
 
 T = TypeVar("T")
 
-EXTRAS = {"sample_factory": "sample-factory"}
-"""Package that a trainer of rlgpt needs -> the extra that installs it."""
+EXTRAS = {"sample_factory": "sample-factory", "tensorboard": "tensorboard", "wandb": "wandb", "mlflow": "mlflow"}
+"""Package that a part of rlgpt needs -> the extra that installs it."""
 
 
 class Component(BaseModel):
@@ -66,12 +66,12 @@ def factory_of(kind: str, component: Component, manager: PluginManager) -> Calla
         raise ConfigError(f"{kind} has no name: write {kind}=NAME. Valid: {', '.join(manager.parts(kind))}.")
     target = component.target or manager.part(kind, str(component.name))
     where = f"{kind}._target_={target}" if component.target else f"{kind}={component.name}"
-    package = next((p for p in EXTRAS if f".{p}." in f".{target}." and find_spec(p) is None), None)
+    own = target.removeprefix("rlgpt.") if target.startswith("rlgpt.") else ""
+    package = next((p for p in EXTRAS if f".{p}." in f".{own}." and find_spec(p) is None), None)
     if package is not None:
-        raise ConfigError(
-            f"{where} needs an extra that is not installed: `rlgpt doctor` prints the command that installs "
-            f"'rlgpt[{EXTRAS[package]}]'. Until then, use {kind}=ppo."
-        )
+        extra = f"'rlgpt[{EXTRAS[package]}]'"
+        how = f"pip install {extra}" if kind != "trainer" else f"`rlgpt doctor` prints the command for {extra}"
+        raise ConfigError(f"{where} needs an extra that is not installed: {how}.")
     try:
         made = pkgutil.resolve_name(target)
     except (ImportError, AttributeError, ValueError) as error:

@@ -91,8 +91,7 @@ class FunctionLoop:
 
     def _attempt(self, function: FunctionPlan, tried: Sequence[FunctionRehearsal], code: Code) -> FunctionRehearsal:
         ctx = self._ctx
-        left = ctx.settings.repairs - len(tried) if ctx.agents.rehearse else 0
-        brief = self._brief.model_copy(update={"functions": self.kept, "repairs": left})
+        brief = self._brief.model_copy(update={"functions": self.kept})
         written = ctx.agents.fast.write_function(brief, self._plan, function, attempts=tried, history=self._history)
         ctx.observer.stage("rehearse", sub_action=function.name)
         steps = 0

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from rlgpt.domain import CurvePoint, Evaluation
 from rlgpt.llm.budget import Spending
+from rlgpt.runs import Run
 
 
 def outcome(evaluation: Evaluation) -> dict[str, float]:
@@ -22,12 +23,18 @@ class Observer:
     An observer is a context manager: a run enters it before its first event and leaves it after its last one.
     """
 
+    def begins(self, run: Run) -> None:
+        """The run begins or is resumed. ``run`` may be read until the observer is left; an observer writes only to
+        files that no stage uses.
+        """
+
     def stage(self, name: str, **facts: Any) -> None:
         """A stage of the run begins.
 
         :param name: ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``, ``train``, ``select``,
             ``critique`` or ``report``.
-        :param facts: what the stage works on, for example ``iteration`` and ``sub_action``.
+        :param facts: what the stage works on, for example ``iteration`` and ``sub_action``. ``train`` has ``budget``,
+            and ``start``: the primitive steps of the run before this training.
         """
 
     def finished(self, name: str, **facts: Any) -> None:

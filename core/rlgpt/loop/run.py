@@ -48,6 +48,7 @@ def run(ctx: LoopContext) -> Result:
         ctx.run.update(status="running", reason="", steps=_steps_so_far(ctx))
         try:
             ctx.book.follow(ctx.run.record.steps)
+            ctx.observer.begins(ctx.run)
             return _run(ctx)
         except BaseException as fault:
             interrupted = isinstance(fault, KeyboardInterrupt)

@@ -61,9 +61,7 @@ class Stages:
             steps=steps,
             decisions=ctx.allotment.decisions(steps, self.history, self.brief.default_setup, code),
             least=ctx.allotment.least(last=last) if ctx.agents.rehearse else 0,
-            least_at_last=ctx.allotment.least(last=True) if ctx.agents.rehearse else 0,
             target=ctx.target,
-            episodes=ctx.settings.selection_episodes,
             hyperparameters={
                 name: getattr(ctx.hyperparameters, name)
                 for name in self.brief.trainer_bounds
@@ -178,9 +176,10 @@ class Stages:
         :raises TrainerError: the training crashed or could not be resumed.
         """
         ctx = self.ctx
-        ctx.observer.stage("train", iteration=self.index, budget=budget)
-
         before = ctx.trainer.spent(ctx.train_folder(self.index))
+        ctx.book.tell()
+        start = ctx.run.record.steps.total - before
+        ctx.observer.stage("train", iteration=self.index, budget=budget, start=start)
 
         def progress(point: CurvePoint) -> None:
             ctx.observer.training(point, budget)

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Self
 
 from rlgpt.domain import CurvePoint
 from rlgpt.llm.budget import Spending
 from rlgpt.loop import Observer
+from rlgpt.runs import Run
+from rlgpt.terminal import say
 
 
 class Several(Observer):
-    """Forwards each event to every observer. An observer that raises an error is dropped; the run continues."""
+    """Forwards each event to every observer. An observer that raises an error is dropped with one message; the run
+    continues.
+    """
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = list(observers)
-        self._stack = ExitStack()
+        self._entered: list[Observer] = []
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            for observer in self._observers:
-                stack.enter_context(observer)
-            self._stack = stack.pop_all()
+        def enter(observer: Observer) -> None:
+            observer.__enter__()
+            self._entered.append(observer)
+
+        self._each(enter)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.__exit__(kind, error, trace)
+        entered, self._entered = self._entered, []
+        for observer in reversed(entered):
+            self._call(observer, lambda o: o.__exit__(kind, error, trace))
+
+    def begins(self, run: Run) -> None:
+        self._each(lambda o: o.begins(run))
 
     def stage(self, name: str, **facts: Any) -> None:
         self._each(lambda o: o.stage(name, **facts))
@@ -48,11 +58,18 @@ class Several(Observer):
 
     def _each(self, call: Callable[[Observer], None]) -> None:
         for observer in tuple(self._observers):
-            try:
-                call(observer)
-            except Exception as fault:  # An observer's fault must not end the run.
-                self._observers.remove(observer)
-                name = type(observer).__name__
-                self.message(
-                    f"observer {name} is dropped: {type(fault).__name__}: {' '.join(str(fault).split())[:300]}"
-                )
+            self._call(observer, call)
+
+    def _call(self, observer: Observer, call: Callable[[Observer], object]) -> None:
+        try:
+            call(observer)
+        except Exception as fault:  # An observer's fault must not end the run.
+            if observer not in self._observers:
+                return  # Its first fault was reported.
+            self._observers.remove(observer)
+            text = " ".join(str(fault).split())[:300]
+            line = f"observer {type(observer).__name__} is dropped: {type(fault).__name__}: {text}"
+            if self._observers:
+                self.message(line)
+            else:
+                say(line, sys.stderr)

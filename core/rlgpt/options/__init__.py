@@ -6,30 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from gymnasium import spaces
+from typing import TYPE_CHECKING, Any, Unpack
 
 from rlgpt.domain import Bundle, CodedAction, CodedFunction, Task
 from rlgpt.errors import ConfigError
-from rlgpt.options.arguments import (
-    BrokenActionWarning,
-    check_environment,
-    check_names,
-    merge_custom_names,
-    plugin_and_task,
-    read_actions,
-    read_sandbox,
-    share,
-    warn_of_broken,
-    warn_of_faults,
-)
+from rlgpt.options.arguments import BrokenActionWarning, check_environment
 from rlgpt.options.bundle import load_bundle, save_bundle
 from rlgpt.options.decision import OnStep
 from rlgpt.options.env import ExtendedEnv
 from rlgpt.options.flat import flat_view
 from rlgpt.options.layout import ActionLayout, Head
+from rlgpt.options.reading import Arguments, one_of, read
 from rlgpt.options.space import ExtendedSpace
+from rlgpt.options.vector_env import Arrival, ExtendedVectorEnv, OnLaneStep
 
 if TYPE_CHECKING:
     import gymnasium
@@ -40,12 +29,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActionLayout",
+    "Arrival",
     "BrokenActionWarning",
     "ExtendedEnv",
     "ExtendedSpace",
+    "ExtendedVectorEnv",
     "Head",
     "OnStep",
     "extend",
+    "extend_vector",
     "flat_view",
     "load_bundle",
     "save_bundle",
@@ -128,61 +120,57 @@ def extend(
     :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or its actions call custom primitives and no
         plugin provides them.
     """
-    from rlgpt.plugin.library import library_of
 
     check_environment(env)
-    check_names("base_actions", base_actions)
-    check_names("quarantined", quarantined)
-    sandbox = read_sandbox(sandbox)
-    given = read_actions(actions)
-    world = None
-    functions = tuple(functions if functions is not None else given.functions if isinstance(given, Bundle) else ())
-    if isinstance(given, Bundle):
-        chosen, setup, world = given.actions, given.setup, given.world
-        if setup is not None:
-            chosen = tuple(a for a in chosen if a.name in setup.coded_actions)
-            gamma = setup.gamma if gamma is None else gamma
-            base_actions = setup.base_actions if base_actions is None else base_actions
-            interrupt_every = setup.interrupt_every if interrupt_every is None else interrupt_every
-            if residual is None and isinstance(env.action_space, spaces.Box):
-                residual = setup.residual
-    else:
-        chosen = given
-    if shared is not None:
-        chosen = share(chosen, shared)
-    gamma = 0.99 if gamma is None else gamma
-    if not 0 < gamma <= 1:
-        raise ConfigError(f"gamma is {gamma}; valid: a discount per primitive step in (0, 1].")
-    residual = 0.0 if residual is None else residual
-    if not 0 <= residual <= 1:
-        raise ConfigError(f"residual is {residual}; valid: a share of half the action's range, in [0, 1].")
-    if interrupt_every is not None and interrupt_every < 1:
-        raise ConfigError(f"interrupt_every is {interrupt_every}; valid: at least 1 primitive step, or None.")
-    world = merge_custom_names(plugin, world, labels=labels, observations=observations, idle=idle)
-    plugin, task = plugin_and_task(env, plugin, task, world, bundled=isinstance(given, Bundle))
-    library = library_of(plugin, task) if chosen or functions else None
-    extended = ExtendedEnv(
+    given = read(
         env,
-        chosen,
+        actions,
         plugin=plugin,
         task=task,
+        labels=labels,
+        observations=observations,
+        idle=idle,
         gamma=gamma,
         base_actions=base_actions,
         reward_weights=reward_weights,
         sandbox=sandbox,
         quarantined=quarantined,
         horizon=horizon,
-        on_step=on_step,
         trace=trace,
-        library=library,
         functions=functions,
         interrupt_every=interrupt_every,
         residual=residual,
+        shared=shared,
     )
-    warn_of_broken(extended.load_verdicts)
-    sound = [*functions, *(action for action in chosen if action.name not in extended.load_verdicts)]
-    if sound and library is not None:
-        tested = given.tested_on if isinstance(given, Bundle) else None
-        origin = " of the bundle" * isinstance(given, Bundle) + (f" for {tested.task}" if tested is not None else "")
-        warn_of_faults(sound, library, sandbox, origin)
+    extended = ExtendedEnv(env, given.actions, on_step=on_step, **given.settings)
+    given.warn(extended.load_verdicts)
+    return extended
+
+
+def extend_vector(
+    venv: gymnasium.vector.VectorEnv[Any, Any, Any],
+    actions: Bundle | str | Path | Sequence[CodedAction] = (),
+    *,
+    threads: int = 1,
+    on_step: OnLaneStep | None = None,
+    **arguments: Unpack[Arguments],
+) -> ExtendedVectorEnv:
+    """Add coded actions to each environment of a gymnasium vector.
+
+    Each lane behaves, bit for bit, as :func:`extend` alone with the same seed.
+
+    :param venv: any vector with one of gymnasium's autoreset modes in its metadata. The environments of a
+        ``SyncVectorEnv`` step separately; every other vector is a batch simulator, which moves all lanes in one call.
+        With ``horizon``, it must accept ``options["reset_mask"]`` in ``reset``, as gymnasium's vectors do.
+    :param threads: for coded actions. The results do not depend on it.
+    :param on_step: called with a lane and the number of primitive steps of its episode: at its start (0) and after
+        every step.
+    :param arguments: the other arguments of :func:`extend`. Without ``quarantined``, each lane counts violations alone.
+    :raises rlgpt.errors.ConfigError: as :func:`extend`; or ``venv`` is no vector, or has no autoreset mode.
+    """
+    if threads < 1:
+        raise ConfigError(f"threads is {threads}; valid: at least 1.")
+    given = read(one_of(venv), actions, **arguments)
+    extended = ExtendedVectorEnv(venv, given.actions, threads=threads, on_step=on_step, **given.settings)
+    given.warn(extended.load_verdicts)
     return extended

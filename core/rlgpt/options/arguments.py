@@ -33,8 +33,7 @@ def check_environment(env: object) -> None:
     """:raises ConfigError: ``env`` is not a gymnasium environment, or it is a vector of environments."""
     if isinstance(env, gymnasium.vector.VectorEnv):
         raise ConfigError(
-            "extend() takes one environment, got a vector of them. Extend each: "
-            "gymnasium.vector.SyncVectorEnv([lambda: extend(gymnasium.make(...), actions)] * n)."
+            "extend() takes one environment, got a vector of them. For a vector: extend_vector(venv, actions)."
         )
     if not isinstance(env, gymnasium.Env):
         hint = f"extend(gymnasium.make({env!r}), ...)" if isinstance(env, str) else "extend(gymnasium.make(...), ...)"
@@ -194,7 +193,7 @@ def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
             f"coded action {name!r} cannot be loaded{where}: {verdict.message}. Fix its source: choosing it costs a "
             "step and ends as a violation.",
             BrokenActionWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -216,7 +215,7 @@ def warn_of_faults(
             warnings.warn(
                 f"{kind} {code.name!r}{origin} will not do what it says, {messages[0]}.{more} Fix its source.",
                 BrokenActionWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 

@@ -4,22 +4,21 @@ ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 from rlgpt.domain import CodedAction, Ending, Plain, PrimitiveCall, Task, Verdict
+from rlgpt.options.effects import Code, Effect, Effects, Step, look
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.types import Context, Primitive
-from rlgpt.sandbox import Ask, Exhausted, Guest, Request
+from rlgpt.sandbox import Ask, Exhausted, Guest, Request, Turn
 from rlgpt.sandbox.library import OBSERVE
 
-Step = Callable[[Any], bool]
-"""A function that steps the base environment with one of its actions. Returns whether the episode ended."""
-
-Running = Generator[Any, bool, "Call"]
-"""A call under way. It yields the next low-level action, takes whether the episode ended with it, and returns its
-:class:`Call`. Whoever has it decides when the environment steps, and may :func:`interrupt` it instead."""
+Running = Effects["Call"]
+"""A call under way. Its effect :class:`~rlgpt.options.effects.Step` proposes the next low-level action and takes
+whether the episode ended with it. Whoever has the call decides when the environment steps, and may :func:`interrupt` it
+instead."""
 
 
 @dataclass
@@ -51,20 +50,23 @@ class Call:
         self.seen = view
 
 
-_Answer = Generator[Any, bool, tuple[bool, dict[str, Plain]]]
+See = Callable[[], Effects[dict[str, Plain]]]
+_Answer = Effects[tuple[bool, dict[str, Plain]]]
 
 
 class _Interrupted(Exception):
     """Thrown into a running call to end it."""
 
 
-def interrupt(running: Running) -> Call:
+def interrupt(running: Running) -> Effects[Call]:
     """End a call that waits for a step. The proposed step is not taken, and the code may clean up, as at a step limit.
 
     :raises RuntimeError: the call has not begun, or is over: it has proposed no action that waits.
     """
     try:
-        running.throw(_Interrupted())
+        effect: Effect = running.throw(_Interrupted())
+        while True:
+            effect = running.send((yield effect))
     except StopIteration as end:
         call: Call = end.value
         return call
@@ -84,14 +86,11 @@ def settled(action: CodedAction, plugin: EnvironmentPlugin, task: Task) -> Coded
 class Execution:
     """Runs coded actions. It has no environment: it proposes low-level actions, and its driver takes the steps.
 
-    :param view: builds the plugin's view; called only when the code asks for it.
     :param keep_calls: record each call of a primitive in :attr:`Call.calls`.
     """
 
-    def __init__(
-        self, primitives: Mapping[str, Primitive], view: Callable[[], dict[str, Plain]], *, keep_calls: bool
-    ) -> None:
-        self._primitives, self._view, self._keep_calls = primitives, view, keep_calls
+    def __init__(self, primitives: Mapping[str, Primitive], *, keep_calls: bool) -> None:
+        self._primitives, self._keep_calls = primitives, keep_calls
 
     def run(
         self,
@@ -100,6 +99,7 @@ class Execution:
         parameters: Mapping[str, float],
         ctx: Context,
         call: Call | None = None,
+        see: See = look,
     ) -> Running:
         """Run ``action`` until it returns, violates a limit, reaches its step limit, has yielded as often as it may,
         the episode ends, or it is interrupted.
@@ -107,19 +107,20 @@ class Execution:
         :param action: with ``max_steps`` (:func:`settled`).
         :param ctx: the driver sets its observation, ``info`` and step after each step.
         :param call: to be filled in, for a driver that wants to see the progress; a new one where None.
+        :param see: the view that code observes; called only when the code asks for it.
         """
         assert action.max_steps is not None
         call, start = call or Call(), ctx.step
-        turn = guest.start(action.name, parameters)
+        turn: Turn = yield Code(partial(guest.start, action.name, parameters))
         while isinstance(turn, Ask):
             replies: list[Plain] = []
             for request in turn.requests:
-                finished, outcome = yield from self._answer(request, ctx, call, limit=start + action.max_steps)
+                finished, outcome = yield from self._answer(request, ctx, call, see, limit=start + action.max_steps)
                 replies.append(outcome)
                 if finished:
-                    self._judge(call, guest.cancel(), ctx.step - start)
+                    self._judge(call, (yield Code(guest.cancel)), ctx.step - start)
                     return call
-            turn = guest.send(replies if turn.many else replies[0])
+            turn = yield Code(partial(guest.send, replies if turn.many else replies[0]))
         if isinstance(turn, Verdict):
             call.ended = "violation"
             self._judge(call, turn, ctx.step - start)
@@ -133,11 +134,11 @@ class Execution:
         if verdict is not None:
             call.verdict = verdict.model_copy(update={"step": step})
 
-    def _answer(self, request: Request, ctx: Context, call: Call, *, limit: int) -> _Answer:
+    def _answer(self, request: Request, ctx: Context, call: Call, see: See, *, limit: int) -> _Answer:
         """Run one request. Returns whether the call is over (the episode ended, its step count reached ``limit``, or it
         was interrupted), and the outcome."""
         if request.name == OBSERVE:
-            view = self._view()
+            view = yield from see()
             if self._keep_calls:
                 call.look(view)
             return False, view
@@ -163,7 +164,7 @@ class Execution:
             except StopIteration as end:
                 return False, dict(end.value or {})
             try:
-                episode_ended = yield low_level
+                episode_ended = yield Step(low_level)
             except _Interrupted:
                 call.ended = "interrupted"
                 return True, {"ended": "interrupted"}

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from rlgpt.domain import Plain, Verdict
 from rlgpt.sandbox import Guest
 
@@ -25,8 +27,31 @@ class Offer:
     refusals: Mapping[str, Verdict] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Choices:
+    """What the policy may choose at one moment.
+
+    :ivar allowed: int8, shape (branches,): 1 if the branch may start.
+    :ivar mask: the mask that the policy gets: ``allowed``, or all ones if no branch may start. Choosing one then costs
+        an idle step.
+    :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed.
+    """
+
+    allowed: np.ndarray
+    mask: np.ndarray
+    refusals: Mapping[str, Verdict]
+
+    def why_masked(self, name: str, quarantined: Collection[str]) -> Verdict | None:
+        """The verdict that explains why a coded action is masked. None if the plugin or the action's own ``can_start``
+        answered False.
+        """
+        if name in quarantined:
+            return Verdict(kind="quarantined", action=name, message="its earlier verdicts say what was wrong")
+        return self.refusals.get(name)
+
+
 class Guards:
-    """Applies the guards in order of cost, the cheapest first. A view is built only if a guard needs it.
+    """The guards, in order of cost, the cheapest first. Each one checks only the actions that passed those before.
 
     :param names: the coded actions.
     :param conditional: the actions whose code defines ``can_start(view)``.
@@ -41,22 +66,34 @@ class Guards:
     ) -> None:
         self._names, self._conditional, self._applicable = names, frozenset(conditional), applicable
 
+    def choices(self, offer: Offer, running: str, branches: int) -> Choices:
+        """The choices among ``branches``, of which coded actions are the last. ``running`` may go on."""
+        allowed = np.ones(branches, np.int8)
+        for i, name in enumerate(self._names, start=branches - len(self._names)):
+            allowed[i] = name in offer.allowed or name == running
+        return Choices(allowed, allowed if allowed.any() else np.ones_like(allowed), offer.refusals)
+
     @property
     def vary(self) -> bool:
         """Whether the set of offered actions can change within an episode."""
         return bool(self._names) and (self._applicable is not None or bool(self._conditional))
 
-    def offer(self, quarantined: Collection[str], view: Callable[[], View], guest: Callable[[], Guest]) -> Offer:
-        """The actions that may start now. Each guard checks only the actions that passed the earlier guards."""
-        names = [name for name in self._names if name not in quarantined]
-        if not self.vary:
-            return Offer(frozenset(names))
-        opened = guest() if self._conditional else None
-        current = view()
-        if self._applicable is not None:
-            names = [name for name in names if self._applicable(name, current)]
-        if opened is None:
-            return Offer(frozenset(names))
-        answers = opened.can_start_each([name for name in names if name in self._conditional], current)
+    @property
+    def ask_code(self) -> bool:
+        """Whether the code of an action decides whether it may start."""
+        return bool(self._conditional)
+
+    def unconditional(self, quarantined: Collection[str]) -> Offer:
+        """The actions that may start where no guard depends on the view."""
+        return Offer(frozenset(name for name in self._names if name not in quarantined))
+
+    def applicable(self, quarantined: Collection[str], view: View) -> tuple[str, ...]:
+        """The actions that the plugin allows, without those in quarantine."""
+        names = tuple(name for name in self._names if name not in quarantined)
+        return names if self._applicable is None else tuple(name for name in names if self._applicable(name, view))
+
+    def offer(self, applicable: Collection[str], view: View, guest: Guest) -> Offer:
+        """The actions of ``applicable`` that their own code allows."""
+        answers = guest.can_start_each([name for name in applicable if name in self._conditional], view)
         refusals = {name: answer for name, answer in answers.items() if isinstance(answer, Verdict)}
-        return Offer(frozenset(name for name in names if answers.get(name, True) is True), refusals)
+        return Offer(frozenset(name for name in applicable if answers.get(name, True) is True), refusals)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgpt.options.execution import Call, Running, Step, interrupt
+from rlgpt.options.effects import Effect, Effects, Step
+from rlgpt.options.execution import Call, Running, interrupt
 
 
 class InProgress:
@@ -22,15 +23,20 @@ class InProgress:
         self.name, self._call, self._running = name, call, running
         self.proposal: Any = None
         self.is_over, self._reported = False, 0
-        self._send(None)
 
-    def advance(self, step: Step, low_level: Any) -> None:
-        """Take one primitive step: the proposal, a correction of it, or a base action in its place."""
-        self._send(step(low_level))
+    def begin(self) -> Effects[None]:
+        """Run the code to its first proposal."""
+        return self._resume(None)
 
-    def interrupt(self) -> None:
+    def go_on(self, episode_ended: bool) -> Effects[None]:
+        """Run the code to its next proposal, after a primitive step: that of its proposal, of a correction of it, or of
+        a base action in its place.
+        """
+        return self._resume(episode_ended)
+
+    def interrupt(self) -> Effects[None]:
         """End the call before its next primitive step."""
-        interrupt(self._running)
+        yield from interrupt(self._running)
         self.is_over, self.proposal = True, None
 
     def report(self) -> Call:
@@ -39,9 +45,12 @@ class InProgress:
         self._reported += len(new)
         return Call("running" if not self.is_over else self._call.ended, self._call.pieces, self._call.verdict, new)
 
-    def _send(self, episode_ended: Any) -> None:
+    def _resume(self, result: Any) -> Effects[None]:
         try:
-            self.proposal = self._running.send(episode_ended)
+            effect: Effect = self._running.send(result)
+            while type(effect) is not Step:
+                effect = self._running.send((yield effect))
+            self.proposal = effect.action
         except StopIteration:
             self.is_over, self.proposal = True, None
 

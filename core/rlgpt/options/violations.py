@@ -53,3 +53,30 @@ class Violations:
                     verdict.message,
                 )
             self.caught = caught
+
+
+class Quarantine:
+    """Which coded actions and functions of one environment are masked. It changes only between episodes.
+
+    :param names: masked from the first episode on; the caller counts violations. None: this object counts.
+    :ivar now: the names that are masked in this episode.
+    """
+
+    def __init__(self, names: Iterable[str] | None) -> None:
+        self.now: frozenset[str] = frozenset()
+        self._next = frozenset(names or ())
+        self._violations = Violations() if names is None else None
+
+    def begin(self) -> None:
+        """An episode begins."""
+        self.now = self._next
+
+    def set(self, names: Iterable[str]) -> None:
+        """From the next episode on, mask exactly these; the caller counts violations from here on."""
+        self._next, self._violations = frozenset(names), None
+
+    def add(self, verdicts: Iterable[Verdict]) -> None:
+        """Count the violations among ``verdicts``, unless the caller does."""
+        if self._violations is not None:
+            self._violations.add(verdicts)
+            self._next |= self._violations.caught

@@ -88,6 +88,17 @@ class EnvironmentPlugin(ABC):
         """
         return env.unwrapped
 
+    def lane_model(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any], lane: int) -> Any:
+        """:meth:`model` of environment ``lane`` of a vector (:func:`rlgpt.extend_vector`).
+
+        Where the vector begins the next episode in the step that ends one (``AutoresetMode.SAME_STEP``), a batch
+        simulator is in the next episode when the last view and reward terms are computed. They must then come from the
+        observation and ``info``. Default: the model of this environment, if the vector holds separate ones; else
+        ``venv.unwrapped``.
+        """
+        envs = getattr(venv, "envs", None)
+        return venv.unwrapped if envs is None else self.model(envs[lane])
+
     def primitives(self, task: Task) -> Sequence[Primitive]:
         """The primitives: skills that coded actions may call.
 
@@ -114,6 +125,12 @@ class EnvironmentPlugin(ABC):
         marked ``alone``.
         """
         return self.defaults(ctx.task).view(ctx)
+
+    def views(self, contexts: Sequence[Context]) -> Sequence[dict[str, Plain]]:
+        """:meth:`view` of several environments of a vector at the same moment. A plugin that can compute them in one
+        batch overrides it; the views must equal those of :meth:`view`. Default: one by one.
+        """
+        return [self.view(ctx) for ctx in contexts]
 
     def policy_view(self, ctx: Context) -> Mapping[str, Any]:
         """What only a policy observes: a number or an array for each key of :meth:`view_keys` that is marked ``alone``.

@@ -28,7 +28,13 @@ def rlgpt_llms() -> Mapping[str, str]:
 
 @hookimpl
 def rlgpt_observers() -> Mapping[str, str]:
-    return {"progress": "rlgpt.observers.progress.progress_reporter"}
+    return {
+        "progress": "rlgpt.observers.progress.progress_reporter",
+        "jsonl": "rlgpt.observers.jsonl.JsonlTracker",
+        "mlflow": "rlgpt.observers.mlflow.MlflowTracker",
+        "tensorboard": "rlgpt.observers.tensorboard.TensorBoardTracker",
+        "wandb": "rlgpt.observers.wandb.WandbTracker",
+    }
 
 
 @hookimpl

@@ -43,7 +43,7 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
     before = 0
     for iteration in iterations:
         steps = iteration.steps
-        start = before + steps.rehearsal + steps.code + steps.lost
+        start = before + steps.before_training
         if iteration.training is not None:
             so_far: list[tuple[int, float]] = []
             for p in iteration.training.curve:

@@ -1,4 +1,4 @@
-"""The contract of every plugin, and a test of the environment itself."""
+"""The contract tests of the plugin, and a test of the environment itself."""
 
 import numpy as np
 from rlgpt.testing import PluginContract
@@ -9,7 +9,7 @@ class TestCorridor(PluginContract):
     module = "rlgpt_corridor"
 
 
-def test_only_the_switch_opens_the_door() -> None:
+def test_the_door_stays_closed_until_the_switch_is_used() -> None:
     env = CorridorEnv()
     env.reset(seed=0)
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""Fixture with the plugin under test."""
+"""The fixture with the furniture plugin."""
 
 from __future__ import annotations
 

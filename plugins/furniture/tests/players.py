@@ -1,4 +1,4 @@
-"""Scripted players that use primitives and the view only."""
+"""Scripted players that use only primitives and the view."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def one_leg(play: Player) -> None:
 
 
 def leg(play: Player, name: str, top: str, holes: list[Place], height: float, along: float) -> bool:
-    """Put a leg into the first of the holes that the arm can reach.
+    """Insert a leg into the first of the holes that the arm can reach.
 
     :returns: whether the joint is made.
     """
@@ -89,7 +89,7 @@ def lamp(play: Player) -> None:
 
 
 def _bulb(play: Player) -> bool:
-    # The part is grasped at its upper end, because the palm must stay above the shoulder of the base.
+    # Grasp the part at its upper end, because the palm must stay above the shoulder of the base.
     if not play("grasp", part="lamp_bulb", along_z=0.004, sink=-0.007).get("holding"):
         return False
     play("move_by", dz=0.12)
@@ -99,7 +99,7 @@ def _bulb(play: Player) -> bool:
         return False
     for turn in ("any", "0", "90", "180", "270"):
         if turn != "any":
-            # The hand may be blocked on one side but not on another.
+            # On one side the hand may be blocked, and free on another side.
             play("servo", **there, z=0.0678 + 0.12, turn=turn, tolerance=0.004)
             if not play("servo", **there, z=0.0678 + 0.07, tolerance=0.004).get("reached"):
                 continue
@@ -128,8 +128,8 @@ def _hood(play: Player) -> None:
 
 
 def connected(play: Player, kind: str, direction: int) -> None:
-    """Assemble with connectors: parts are put in place, then twisted to the left (``direction`` 1) or to
-    the right (-1).
+    """Assemble with connectors: move the parts into place, and twist them to the left (``direction`` 1) or to the right
+    (-1).
     """
     if kind == "one_leg":
         stand(play)
@@ -152,7 +152,7 @@ def connected(play: Player, kind: str, direction: int) -> None:
 
 
 def stand(play: Player) -> None:
-    """Bring the leg to its connector."""
+    """Move the leg upright to its connector."""
     if not play("grasp", part="leg4", along_z=0.012, sink=0.003).get("holding"):
         return
     play("move_by", dz=0.12)
@@ -165,7 +165,7 @@ def stand(play: Player) -> None:
 
 
 def twist(play: Player, name: str, along: float, direction: int) -> None:
-    """Twist a standing part from above, with a new grasp whenever the wrist reaches its limit."""
+    """Twist an upright part from above, with a new grasp when the wrist reaches its limit."""
     for _ in range(12):
         play("release", back=0.06)
         play("move_by", dz=0.12)

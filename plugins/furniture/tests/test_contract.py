@@ -1,4 +1,4 @@
-"""The contract of plugins: a sample of the tasks; all tasks in the slow tests."""
+"""The contract tests of plugins, on a sample of the tasks. The slow tests include all tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tasks as environments."""
+"""The environments of the furniture tasks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def assert_same(a: dict[str, Any], b: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["one_leg", "lamp_high", "square_table_medium", "desk_high"])
 @pytest.mark.parametrize("settings", [{}, {"control": "joints", "joints": "connector"}], ids=["hand", "joints"])
-def test_gymnasium_checker_accepts_the_tasks(name: str, settings: dict[str, Any]) -> None:
+def test_furniture_environment_passes_check_env_of_gymnasium(name: str, settings: dict[str, Any]) -> None:
     env = FurnitureTask(variant(name, **settings), seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -54,7 +54,7 @@ def test_gymnasium_checker_accepts_the_tasks(name: str, settings: dict[str, Any]
 
 
 @pytest.mark.parametrize("name", list(TASKS))
-def test_the_same_seed_gives_the_same_episode(name: str) -> None:
+def test_furniture_environment_gives_the_same_episode_for_the_same_seed(name: str) -> None:
     envs = [FurnitureTask(TASKS[name], seed=s) for s in (0, 1)]
     envs[1].reset(seed=9)
     rng = np.random.default_rng(0)
@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_episode(name: str) -> None:
 @every_kind
 @pytest.mark.parametrize("control", ["hand", "joints"])
 @pytest.mark.parametrize("joints", ["peg", "connector"])
-def test_an_episode_continues_from_a_saved_state_bit_for_bit(kind: str, control: str, joints: str) -> None:
+def test_furniture_episode_continues_from_a_saved_state_bit_for_bit(kind: str, control: str, joints: str) -> None:
     task = variant(kind, control=control, joints=joints)
     env, other = FurnitureTask(task, seed=0), FurnitureTask(task, seed=7)
     env.reset(seed=3)
@@ -87,7 +87,7 @@ def test_an_episode_continues_from_a_saved_state_bit_for_bit(kind: str, control:
         assert again.save() == env.save()
 
 
-def test_views_follow_a_restored_state(plugin: FurniturePlugin) -> None:
+def test_furniture_view_matches_the_restored_state(plugin: FurniturePlugin) -> None:
     play = Player(plugin, TASKS["furniture/one_leg"])
     env: Any = play.env.unwrapped
     start = env.save()
@@ -103,7 +103,7 @@ def test_views_follow_a_restored_state(plugin: FurniturePlugin) -> None:
 
 
 @every_kind
-def test_start_poses_use_the_whole_range_of_the_randomness(kind: str) -> None:
+def test_start_poses_of_parts_use_the_whole_range_of_the_setting_randomness(kind: str) -> None:
     for randomness, shift, turn in (("low", 0.015, 15), ("medium", 0.05, 45), ("high", 0.10, 180)):
         env = FurnitureTask(variant(kind, randomness=randomness), seed=0)
         starts_of_parts = []
@@ -113,7 +113,7 @@ def test_start_poses_use_the_whole_range_of_the_randomness(kind: str) -> None:
             assert env.data.ncon == 0 or env.data.contact.dist[: env.data.ncon].min() > -5e-4
         starts = np.array([p.start for p in env.furniture.parts])
         away = np.abs(np.array(starts_of_parts)[:, :, :2] - starts)
-        assert away.max() < shift + 0.01  # round parts roll a little before they rest
+        assert away.max() < shift + 0.01  # Round parts roll up to 1 cm before they rest.
         assert away.max() > shift / 3
         yaws = 2 * np.arctan2(np.array(starts_of_parts)[:, 0, 6], np.array(starts_of_parts)[:, 0, 3])
         lying = 2 * math.atan2(env.furniture.parts[0].lying[3], env.furniture.parts[0].lying[0])
@@ -123,7 +123,7 @@ def test_start_poses_use_the_whole_range_of_the_randomness(kind: str) -> None:
 
 
 @every_kind
-def test_a_scene_at_rest_stays_at_rest_and_gains_no_energy(kind: str) -> None:
+def test_furniture_at_rest_stays_at_rest_and_gains_no_energy(kind: str) -> None:
     import mujoco
 
     env = FurnitureTask(variant(kind), seed=0)
@@ -140,7 +140,7 @@ def test_a_scene_at_rest_stays_at_rest_and_gains_no_energy(kind: str) -> None:
     assert env.data.energy[1] < 1e-6
 
 
-def test_hand_actions_move_the_hand() -> None:
+def test_furniture_hand_actions_move_the_hand_by_the_stated_distance() -> None:
     env = FurnitureTask(variant("one_leg"), seed=0)
     before = env.reset(seed=0)[0]["robot"][:3].copy()
     for _ in range(5):
@@ -152,7 +152,7 @@ def test_hand_actions_move_the_hand() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_hand_actions_turn_the_hand(axis: int) -> None:
+def test_furniture_hand_actions_turn_the_hand_by_the_stated_angle(axis: int) -> None:
     env = FurnitureTask(variant("one_leg"), seed=0)
     env.reset(seed=0)
     start = env.rotation.copy()
@@ -170,7 +170,7 @@ def test_hand_actions_turn_the_hand(axis: int) -> None:
     np.testing.assert_allclose(turned, expected, atol=0.01)
 
 
-def test_joint_actions_move_the_joints() -> None:
+def test_furniture_joint_actions_move_the_joints_at_the_stated_rate() -> None:
     env = FurnitureTask(variant("one_leg", control="joints"), seed=0)
     env.reset(seed=0)
     before = env.data.qpos[:7].copy()
@@ -184,7 +184,7 @@ def test_joint_actions_move_the_joints() -> None:
     )
 
 
-def test_grip_actions_open_and_close_the_fingers() -> None:
+def test_furniture_grip_actions_open_and_close_the_fingers() -> None:
     env = FurnitureTask(variant("one_leg"), seed=0)
     env.reset(seed=0)
     widths = []
@@ -196,13 +196,13 @@ def test_grip_actions_open_and_close_the_fingers() -> None:
 
 
 @pytest.mark.parametrize("setting", ["furniture", "randomness", "joints", "control"])
-def test_an_unknown_value_of_a_setting_is_named(setting: str) -> None:
+def test_furniture_environment_error_names_an_unknown_value_of_a_setting(setting: str) -> None:
     with pytest.raises(ConfigError, match=f"setting {setting} is 'chair'; valid: "):
         FurnitureTask(variant("one_leg", **{setting: "chair"}), seed=0)
 
 
 @pytest.mark.skipif(not offscreen.find_backend(), reason="no offscreen OpenGL here")
-def test_the_setting_cameras_adds_two_images(plugin: FurniturePlugin) -> None:
+def test_setting_cameras_of_furniture_adds_two_images_to_the_observation(plugin: FurniturePlugin) -> None:
     env = plugin.make_env(variant("lamp", cameras=True), seed=0)
     observation = env.reset(seed=0)[0]
     for name in ("front", "wrist"):
@@ -219,5 +219,5 @@ def test_the_setting_cameras_adds_two_images(plugin: FurniturePlugin) -> None:
         for combination in product(KINDS, wild.JOINTS, wild.CONTROLS)
     ],
 )
-def test_random_actions_keep_the_simulation_stable(kind: str, joints: str, control: str) -> None:
+def test_furniture_simulation_is_stable_under_random_actions(kind: str, joints: str, control: str) -> None:
     assert wild.play(kind, joints, control, 450)["arm"] > 1

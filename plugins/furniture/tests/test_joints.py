@@ -1,4 +1,4 @@
-"""Joints of the furniture: pegs in holes, and connectors."""
+"""Joints between parts of furniture: pegs in holes, and connectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ LEG_PLACE = (0.05625, 0.05625, 0.046875)
 
 
 def leg_over_hole(joints: str, lift: float) -> FurnitureTask:
-    """The leg upright over a hole, ``lift`` m above its place. The arm is out of the way."""
+    """Return an environment with the leg upright over a hole, ``lift`` m above its final position, and the arm away
+    from the leg.
+    """
     task = make_tasks()["furniture/one_leg"]
     env = FurnitureTask(task.model_copy(update={"settings": {**task.settings, "joints": joints}}), seed=0)
     env.reset(seed=0)
@@ -26,7 +28,7 @@ def leg_over_hole(joints: str, lift: float) -> FurnitureTask:
     return env
 
 
-def test_a_leg_released_over_its_hole_falls_in_without_penetration() -> None:
+def test_leg_released_over_its_hole_falls_in_without_penetration() -> None:
     env = leg_over_hole("peg", 0.024)
     deepest, made = 0.0, False
     for _ in range(15):
@@ -40,14 +42,14 @@ def test_a_leg_released_over_its_hole_falls_in_without_penetration() -> None:
     assert deepest > -5e-4
 
 
-def test_a_leg_beside_its_hole_is_not_assembled() -> None:
+def test_leg_beside_its_hole_is_not_assembled() -> None:
     env = leg_over_hole("peg", 0.030)
     env.data.qpos[ARM_JOINTS + 7] += 0.02
     for _ in range(15):
         assert not env.step(np.zeros(8))[4]["success"]
 
 
-def test_a_connector_holds_a_part_until_it_is_twisted() -> None:
+def test_connector_holds_a_part_and_the_joint_is_made_after_a_twist() -> None:
     env = leg_over_hole("connector", 0.005)
     observation = env.step(np.zeros(8))[0]
     assert env.assembly.place == [0]
@@ -70,7 +72,7 @@ def test_a_connector_holds_a_part_until_it_is_twisted() -> None:
     assert not env.step(np.zeros(8))[4]["success"]
 
 
-def test_the_bulb_does_not_occupy_the_place_of_the_hood() -> None:
+def test_connector_of_the_hood_is_free_when_the_bulb_is_assembled() -> None:
     task = make_tasks()["furniture/lamp"]
     env = FurnitureTask(task.model_copy(update={"settings": {**task.settings, "joints": "connector"}}), seed=0)
     env.reset(seed=0)
@@ -82,12 +84,12 @@ def test_the_bulb_does_not_occupy_the_place_of_the_hood() -> None:
     env.assembly.update(env.data, env.part_poses())
     assert env.assembly.place == [0, 0]
     assert env.assembly.hinged(2)
-    assert not env.assembly.hinged(1), "its joint is made"
+    assert not env.assembly.hinged(1), "the joint of the bulb is made"
     env.close()
 
 
 @pytest.mark.parametrize(("angle", "fits"), [(0.0, True), (0.2, True), (0.5, False), (math.pi / 2, True)])
-def test_a_leg_fits_with_any_of_its_four_sides(angle: float, fits: bool) -> None:
+def test_leg_fits_its_hole_with_any_of_its_four_sides(angle: float, fits: bool) -> None:
     from rlgpt_furniture.assembly import PEG_TOLERANCE
     from rlgpt_furniture.assembly import fits as index_of_place
     from rlgpt_furniture.furniture import FURNITURE

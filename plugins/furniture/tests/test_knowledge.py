@@ -1,4 +1,4 @@
-"""The plugin's texts for the language model are true."""
+"""The facts in the furniture plugin's texts for the language model are true in the simulation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def knowledge(plugin: FurniturePlugin, name: str, joints: str = "peg", control: 
 
 
 def heights(name: str, part: str) -> tuple[float, float]:
-    """Lowest and highest point (m) of a part's geoms, in its frame."""
+    """Return the lowest and the highest z (m) of a part's geoms, in the frame of the part."""
     model = FurnitureTask(TASKS[f"furniture/{name}"], seed=0).model
     data = mujoco.MjData(model)
     body = model.body(part)
@@ -47,7 +47,7 @@ def heights(name: str, part: str) -> tuple[float, float]:
     return min(ends), max(ends)
 
 
-def test_hand_has_the_size_stated_in_the_knowledge(plugin: FurniturePlugin) -> None:
+def test_furniture_hand_has_the_size_stated_in_the_knowledge(plugin: FurniturePlugin) -> None:
     text = knowledge(plugin, "one_leg")
     model = mujoco.MjModel.from_xml_string(panda.arm_only())
     palm = model.geom("palm")
@@ -60,7 +60,7 @@ def test_hand_has_the_size_stated_in_the_knowledge(plugin: FurniturePlugin) -> N
     assert f"up to {2 * panda.FINGER_TRAVEL:.2f} m" in text
 
 
-def test_actions_have_the_scale_stated_in_the_knowledge(plugin: FurniturePlugin) -> None:
+def test_furniture_actions_have_the_scale_stated_in_the_knowledge(plugin: FurniturePlugin) -> None:
     assert f"by {HAND_STEP} m along an axis" in knowledge(plugin, "one_leg")
     assert f"about {2 * math.atan(TURN_SCALE):.1f} rad" in knowledge(plugin, "one_leg")
     assert f"One primitive step is {PERIOD:.1f} s" in knowledge(plugin, "one_leg")
@@ -68,7 +68,7 @@ def test_actions_have_the_scale_stated_in_the_knowledge(plugin: FurniturePlugin)
     assert f"by {JOINT_RATE * PERIOD:.2f} rad a step, at most {MAX_JOINT_LEAD} rad ahead" in by_joints
 
 
-def test_joint_rule_is_the_one_stated_in_the_knowledge(plugin: FurniturePlugin) -> None:
+def test_furniture_joints_are_made_by_the_rule_stated_in_the_knowledge(plugin: FurniturePlugin) -> None:
     assert f"within {PEG_TOLERANCE} m along each axis of the base's frame" in knowledge(plugin, "one_leg")
     assert f"cosines are at least {MIN_COSINE}" in knowledge(plugin, "one_leg")
     held = knowledge(plugin, "one_leg", joints="connector")
@@ -77,7 +77,7 @@ def test_joint_rule_is_the_one_stated_in_the_knowledge(plugin: FurniturePlugin) 
     assert f"cosines are at least {MIN_COSINE}" in held
 
 
-def test_fence_has_the_size_stated_in_the_knowledge(plugin: FurniturePlugin) -> None:
+def test_furniture_fence_has_the_size_stated_in_the_knowledge(plugin: FurniturePlugin) -> None:
     text = knowledge(plugin, "desk")
     (_, front, half), (_, left, thin), (_, right, _) = FENCE
     assert f"x = {front[0] - half[0]:.2f} and y = {right[1] + thin[1]:.3f} and {left[1] - thin[1]:.3f}" in text
@@ -87,7 +87,9 @@ def test_fence_has_the_size_stated_in_the_knowledge(plugin: FurniturePlugin) -> 
 @pytest.mark.parametrize(
     ("name", "leg", "half"), [("one_leg", "leg4", 0.03125), ("desk", "desk_leg1", 0.05)], ids=["table", "desk"]
 )
-def test_legs_have_the_size_stated_in_the_knowledge(plugin: FurniturePlugin, name: str, leg: str, half: float) -> None:
+def test_furniture_legs_have_the_size_stated_in_the_knowledge(
+    plugin: FurniturePlugin, name: str, leg: str, half: float
+) -> None:
     text = knowledge(plugin, name)
     low, high = heights(name, leg)
     assert high == pytest.approx(half)
@@ -125,7 +127,7 @@ def test_lamp_has_the_size_stated_in_the_knowledge(plugin: FurniturePlugin) -> N
     assert f"above it from {top - low:.3f} on" in text
 
 
-def test_knowledge_texts_have_at_most_6000_characters(plugin: FurniturePlugin) -> None:
+def test_furniture_knowledge_texts_have_fewer_than_6000_characters(plugin: FurniturePlugin) -> None:
     for name in ("one_leg", "desk", "lamp"):
         for joints in ("peg", "connector"):
             assert len(knowledge(plugin, name, joints)) < 6000

@@ -1,4 +1,4 @@
-"""The planner finds paths around obstacles, and none through them."""
+"""The path planner of the arm finds paths around obstacles, and no path through an obstacle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ LEFT, RIGHT = np.array((0.5, 0.2, 0.1)), np.array((0.5, -0.2, 0.1))
 
 
 def walled() -> FurnitureTask:
-    """The table top stands upright between the hand on the left and the right side. The leg is out of the way."""
+    """Return an environment with the table top upright between the hand on the left and the goal on the right, and the
+    leg far away.
+    """
     env = FurnitureTask(make_tasks()["furniture/one_leg"], seed=0)
     env.reset(seed=0)
     env.joints, left, _ = env.arm.reach(env.joints, LEFT, DOWN.ravel())
@@ -30,11 +32,11 @@ def planned(env: FurnitureTask, seed: int) -> tuple[Planner, list[Array] | None]
     planner = Planner(env, np.random.default_rng(seed), -1)
     goal = planner.reach(RIGHT, DOWN)
     assert goal is not None
-    assert not planner.clear(env.joints, goal), "the wall has to be in the way"
+    assert not planner.clear(env.joints, goal), "the straight path must collide with the table top"
     return planner, planner.path(goal)
 
 
-def test_a_path_leads_around_an_obstacle() -> None:
+def test_planner_finds_a_path_around_an_obstacle() -> None:
     env = walled()
     planner, path = planned(env, 0)
     assert path is not None
@@ -45,7 +47,7 @@ def test_a_path_leads_around_an_obstacle() -> None:
     np.testing.assert_allclose(env.arm.pose(path[-1])[0], RIGHT, atol=2e-3)
 
 
-def test_the_same_generator_gives_the_same_path() -> None:
+def test_planner_finds_the_same_path_for_the_same_random_seed() -> None:
     env = walled()
     paths = [planned(env, seed)[1] for seed in (3, 3, 4)]
     first, second, other = (np.array(path) for path in paths if path is not None)
@@ -54,7 +56,7 @@ def test_the_same_generator_gives_the_same_path() -> None:
 
 
 @pytest.mark.parametrize("place", [(0.54, 0.0, 0.012), (0.661, 0.0, 0.02)], ids=["top", "fence"])
-def test_a_pose_inside_an_object_is_not_reached(place: tuple[float, float, float]) -> None:
+def test_planner_finds_no_joints_for_a_pose_inside_an_object(place: tuple[float, float, float]) -> None:
     env = FurnitureTask(make_tasks()["furniture/one_leg"], seed=0)
     env.reset(seed=0)
     planner = Planner(env, np.random.default_rng(0), -1, fingers=0.01)
@@ -63,13 +65,13 @@ def test_a_pose_inside_an_object_is_not_reached(place: tuple[float, float, float
     assert planner.reach(np.array(place), DOWN) is None
 
 
-def test_a_carried_part_is_checked_for_collisions() -> None:
+def test_planner_checks_a_carried_part_for_collisions() -> None:
     env = FurnitureTask(make_tasks()["furniture/one_leg"], seed=0)
     env.reset(seed=0)
     at = env.arm.pose(env.joints)[0].copy()
     env.data.qpos[:7] = env.joints
     empty = Planner(env, np.random.default_rng(0), -1, fingers=0.016)
-    # upright between the fingers: its peg ends 0.076 m below them
+    # The leg is upright between the fingers. Its peg ends 0.076 m below the fingers.
     env.data.qpos[ARM_JOINTS + 7 :] = (*(at - (0, 0, 0.02)), 1, 0, 0, 0)
     loaded = Planner(env, np.random.default_rng(0), 1, fingers=0.016)
     low = np.array((0.54, 0.0, 0.06))

@@ -1,4 +1,4 @@
-"""Scripts of primitives solve the tasks; random and constant actions do not."""
+"""Scripts of primitives solve the furniture tasks. Random and constant actions do not solve them."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _spec.loader.exec_module(players)
 
 
 MAX_DEPTH = 0.0005
-"""m."""
+"""The largest valid penetration between two objects, m."""
 MAX_CLOSING_DEPTH = 0.0025
-"""Largest penetration at the moment when fingers close on a part, m. Each finger moves at 0.75 m/s, so
-0.75 mm in one physics step.
+"""The largest valid penetration at the moment when the fingers close on a part, m. Each finger moves at 0.75 m/s,
+which is 0.75 mm in one physics step.
 """
 
 CHECKED_EVERY_PHYSICS_STEP = ("one_leg", "one_leg_medium", "lamp")
-"""Tasks that are checked after every physics step. The other tasks, in which legs press against each
-other, are checked at the end of each control step.
+"""Tasks with a check after every physics step. In the other tasks legs press against each other, so the check is at the
+end of each control step.
 """
 
 
 class DepthPlayer(Player):
-    """Records the largest penetration, after every physics step and at the end of each control step.
+    """A player that records the largest penetration after every physics step and at the end of each control step.
 
-    Releases are not recorded: a released part falls, and at 1 m/s its penetration is 1 mm at the first contact that
-    MuJoCo finds.
+    Releases are not recorded, because a released part falls. At 1 m/s its penetration is 1 mm at the first contact
+    that MuJoCo finds.
     """
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task) -> None:
@@ -96,7 +96,9 @@ def success_rate(plugin: FurniturePlugin, name: str, seeds: range) -> float:
 
 
 @pytest.mark.parametrize("name", ["one_leg", "one_leg_medium", pytest.param("lamp", marks=pytest.mark.slow)])
-def test_a_script_of_primitives_succeeds_in_one_of_two_episodes(plugin: FurniturePlugin, name: str) -> None:
+def test_script_of_furniture_primitives_succeeds_in_at_least_one_of_two_episodes(
+    plugin: FurniturePlugin, name: str
+) -> None:
     assert success_rate(plugin, name, range(2)) >= 0.5
 
 
@@ -108,10 +110,10 @@ def test_a_script_of_primitives_succeeds_in_one_of_two_episodes(plugin: Furnitur
         ("one_leg_high", 10, 0.8),
         ("lamp", 20, 0.8),
         ("square_table", 10, 0.8),
-        pytest.param("desk", 10, 0.7, id="desk, whose legs lie close together"),
+        pytest.param("desk", 10, 0.7, id="desk-with-legs-close-together"),
     ],
 )
-def test_a_script_of_primitives_succeeds_in_four_of_five_episodes(
+def test_script_of_furniture_primitives_has_at_least_the_stated_success_rate(
     plugin: FurniturePlugin, name: str, episodes: int, at_least: float
 ) -> None:
     assert success_rate(plugin, name, range(episodes)) >= at_least
@@ -130,19 +132,23 @@ def connector_success_rate(plugin: FurniturePlugin, name: str, direction: int, s
 
 
 @pytest.mark.parametrize("direction", [1, pytest.param(-1, marks=pytest.mark.slow)])
-def test_a_leg_is_twisted_in_its_connector_in_either_direction(plugin: FurniturePlugin, direction: int) -> None:
+def test_script_twists_a_leg_in_its_connector_to_the_left_or_to_the_right(
+    plugin: FurniturePlugin, direction: int
+) -> None:
     assert connector_success_rate(plugin, "one_leg", direction, range(1)) == 1.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize("name", ["one_leg", "lamp"])
-def test_a_script_of_primitives_twists_parts_in_connectors(plugin: FurniturePlugin, name: str, direction: int) -> None:
+def test_script_with_connectors_succeeds_in_at_least_three_of_four_episodes(
+    plugin: FurniturePlugin, name: str, direction: int
+) -> None:
     assert connector_success_rate(plugin, name, direction, range(4)) >= 0.75
 
 
 @pytest.mark.parametrize("direction", [1, -1])
-def test_servo_turns_a_part_in_its_connector_on_the_spot(plugin: FurniturePlugin, direction: int) -> None:
+def test_primitive_servo_turns_a_part_in_its_connector(plugin: FurniturePlugin, direction: int) -> None:
     task = plugin.tasks()["furniture/one_leg"]
     play = Player(plugin, task.model_copy(update={"settings": {**task.settings, "joints": "connector"}}))
     players.stand(play)
@@ -161,7 +167,9 @@ def test_servo_turns_a_part_in_its_connector_on_the_spot(plugin: FurniturePlugin
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["one_leg", "lamp"])
 @pytest.mark.parametrize("kind", ["random", "forward", "down", "still"])
-def test_random_and_constant_actions_hardly_ever_succeed(plugin: FurniturePlugin, name: str, kind: str) -> None:
+def test_random_and_constant_actions_solve_at_most_2_percent_of_furniture_episodes(
+    plugin: FurniturePlugin, name: str, kind: str
+) -> None:
     constant = {"forward": (1, 0, 0), "down": (0, 0, -1), "still": (0, 0, 0)}
     env = plugin.make_env(plugin.tasks()[f"furniture/{name}"], seed=0)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Settings are validated, and the texts for the model follow them."""
+"""The settings of the furniture tasks are validated, and the texts for the language model depend on them."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ def variant(name: str, **settings: Any) -> Task:
 
 
 @pytest.mark.parametrize("value", [-0.02, float("nan"), 0.0051, "abc", "0.001", True])
-def test_an_invalid_clearance_is_refused(value: Any) -> None:
+def test_furniture_settings_refuse_an_invalid_clearance(value: Any) -> None:
     with pytest.raises(ConfigError, match=r"setting clearance is .*; valid: a number of m from 0 to 0\.005\."):
         read_settings(variant("one_leg", clearance=value))
 
 
 @pytest.mark.parametrize("value", [0, 0.0003, MAX_CLEARANCE])
-def test_a_valid_clearance_is_accepted(plugin: FurniturePlugin, value: float) -> None:
+def test_furniture_settings_accept_a_valid_clearance(plugin: FurniturePlugin, value: float) -> None:
     assert read_settings(variant("desk", clearance=value)).clearance == value
     plugin.make_env(variant("desk", clearance=value), seed=0).close()
 
 
 @pytest.mark.parametrize("value", ["false", "true", 1, 0])
-def test_a_cameras_setting_other_than_true_or_false_is_refused(value: Any) -> None:
+def test_furniture_settings_refuse_a_value_of_cameras_that_is_not_a_bool(value: Any) -> None:
     with pytest.raises(ConfigError, match=r"setting cameras is .*; valid: true, false\."):
         read_settings(variant("one_leg", cameras=value))
 
 
-def test_a_task_refuses_the_furniture_of_another() -> None:
+def test_furniture_task_refuses_the_furniture_of_another_task() -> None:
     with pytest.raises(ConfigError, match=r"furniture is 'lamp'; valid: one_leg\. Its goal is about that"):
         read_settings(variant("one_leg_high", furniture="lamp"))
     own = variant("one_leg", furniture="lamp").model_copy(update={"id": "workshop/lamp"})
     assert read_settings(own).furniture == "lamp"
 
 
-def test_missing_settings_have_their_defaults() -> None:
+def test_missing_furniture_settings_have_their_defaults() -> None:
     task = TASKS["furniture/one_leg"]
     assert read_settings(task.model_copy(update={"settings": {"furniture": "one_leg"}})) == read_settings(task)
 
 
-def test_an_environment_with_an_invalid_setting_is_refused(plugin: FurniturePlugin) -> None:
+def test_make_env_of_furniture_refuses_an_invalid_setting(plugin: FurniturePlugin) -> None:
     with pytest.raises(ConfigError, match="clearance"):
         plugin.make_env(variant("lamp", clearance="abc"), seed=0)
 
 
 @pytest.mark.parametrize("name", ["one_leg", "lamp", "desk"])
-def test_knowledge_follows_the_settings(plugin: FurniturePlugin, name: str) -> None:
+def test_furniture_knowledge_depends_on_joints_control_and_clearance(plugin: FurniturePlugin, name: str) -> None:
     default = plugin.knowledge(variant(name))
     assert "is made once the part is within\n0.005 m" in default
     assert "hinge" not in default
@@ -76,7 +76,7 @@ def test_knowledge_follows_the_settings(plugin: FurniturePlugin, name: str) -> N
         assert len(text) < 6000
 
 
-def test_only_connectors_have_a_twist_term_and_its_documentation(plugin: FurniturePlugin) -> None:
+def test_reward_term_twist_and_its_documentation_exist_only_with_connectors(plugin: FurniturePlugin) -> None:
     for joints in ("peg", "connector"):
         task = variant("one_leg", joints=joints)
         twists = joints == "connector"
@@ -86,7 +86,7 @@ def test_only_connectors_have_a_twist_term_and_its_documentation(plugin: Furnitu
         assert ("connector" in doc) == twists
 
 
-def test_the_default_setup_observes_cameras_that_are_on(plugin: FurniturePlugin) -> None:
+def test_furniture_default_setup_observes_the_cameras_only_if_they_are_on(plugin: FurniturePlugin) -> None:
     for on in (False, True):
         keys = plugin.default_setup(variant("lamp", cameras=on)).observation_keys
         assert ({"front", "wrist"} <= set(keys)) == on
@@ -94,14 +94,14 @@ def test_the_default_setup_observes_cameras_that_are_on(plugin: FurniturePlugin)
 
 
 @pytest.mark.parametrize("value", [-0.001, 0.03, "0.004", True])
-def test_an_invalid_tag_error_is_refused(value: Any) -> None:
+def test_furniture_settings_refuse_an_invalid_tag_error(value: Any) -> None:
     with pytest.raises(ConfigError, match=r"setting tag_error is .*; valid: a number of m from 0 to 0\.02\."):
         read_settings(variant("one_leg", tag_error=value))
 
 
-def test_a_tag_error_shifts_what_is_observed_and_nothing_else(plugin: FurniturePlugin) -> None:
-    """Each part has its own horizontal error. The error is at most the setting, constant in an episode,
-    and saved with the episode.
+def test_tag_error_shifts_only_the_observed_positions_of_parts(plugin: FurniturePlugin) -> None:
+    """Each part has its own horizontal error in m. The error is at most the setting, constant in an episode, and saved
+    with the episode.
     """
     exact, wrong = (plugin.make_env(variant("one_leg", tag_error=error), seed=0) for error in (0.0, 0.006))
     errors = []
@@ -122,6 +122,6 @@ def test_a_tag_error_shifts_what_is_observed_and_nothing_else(plugin: FurnitureP
     np.testing.assert_array_equal(wrong.step(np.ones(8))[0]["parts"], told)
 
 
-def test_knowledge_mentions_the_tag_error(plugin: FurniturePlugin) -> None:
+def test_furniture_knowledge_states_the_tag_error(plugin: FurniturePlugin) -> None:
     usual = plugin.knowledge(variant("one_leg"))
     assert plugin.knowledge(variant("one_leg", tag_error=0.0045)).removeprefix(usual).count("4.5 mm") == 1

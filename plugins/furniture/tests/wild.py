@@ -1,9 +1,10 @@
-"""Plays a million random actions and checks that the simulation stays finite and bounded and gives no warnings.
+"""Plays a million random actions and checks that the simulation is finite and bounded and gives no warnings.
 
     python plugins/furniture/tests/wild.py wild.jsonl              # a million steps, most of an hour on two cores
     python plugins/furniture/tests/wild.py wild.jsonl 10000        # 10,000
 
-Every kind of furniture, joint and control gets its share. A share that is in the file is not played again.
+Every combination of furniture, joints and control gets an equal share of the steps. A share with a result in the file
+is not played again.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ from rlgpt_furniture.tasks import make_tasks
 KINDS, JOINTS, CONTROLS = ("one_leg", "square_table", "desk", "lamp"), ("peg", "connector"), ("hand", "joints")
 
 LIMITS = {"arm": 50.0, "part": 20.0, "spin": 500.0}
-"""Largest valid speeds: joints of the arm (rad/s, fingers m/s), parts (m/s) and their rotation (rad/s).
+"""The largest valid speeds: joints of the arm (rad/s, fingers m/s), parts (m/s) and their rotation (rad/s).
 
-A leg of 3 cm that the arm brushes at 2 m/s turns at 130 rad/s; an unstable simulation exceeds these within a step.
+A leg of 3 cm width that the arm hits at 2 m/s turns at 130 rad/s. An unstable simulation exceeds these limits within
+one step.
 """
 
 
 def play(kind: str, joints: str, control: str, steps: int) -> dict[str, float]:
-    """Play ``steps`` random actions, each held for one to ten steps so that the arm moves far; reset every 200 steps.
+    """Play ``steps`` random actions, with a reset every 200 steps. Each action is held for one to ten steps, so that
+    the arm moves far.
 
     :returns: the largest speed of each kind of :data:`LIMITS`, and the number of joints made.
     :raises AssertionError: an observation is not finite, the simulator warns, or a speed exceeds its limit.
@@ -60,7 +63,7 @@ def play(kind: str, joints: str, control: str, steps: int) -> dict[str, float]:
 
 
 def play_share(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments and results of ``play``, with its CPU seconds."""
+    """Return the arguments and results of ``play``, with its CPU time in seconds."""
     start = time.process_time()
     return {**arguments, **play(**arguments), "seconds": round(time.process_time() - start)}
 

@@ -1,4 +1,4 @@
-"""Fixtures: the plugin under test, and scripted players of its tasks."""
+"""Fixtures: the kitchen plugin, and scripted players of its tasks."""
 
 from __future__ import annotations
 

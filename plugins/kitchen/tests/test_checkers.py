@@ -1,4 +1,6 @@
-"""Environment checkers: gymnasium's on every extended task, Stable-Baselines3's on its flat view."""
+"""Environment checkers: gymnasium's checker on every extended task, and Stable-Baselines3's checker on its flat
+view.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,9 @@ each_number_of_actions = pytest.mark.parametrize("actions", [(), ACTIONS], ids=[
 
 
 WRAPPER = "different from the unwrapped version"
-"""gymnasium's advice to check the environment within a wrapper. Here the wrapper is checked."""
+"""gymnasium's advice to check the environment inside a wrapper. These tests check the wrapper."""
 FLOAT64 = "Your action space has dtype float64"
-"""Stable-Baselines3's advice on FrankaKitchen-v1's own action space, which K = 0 does not change."""
+"""Stable-Baselines3's advice about FrankaKitchen-v1's action space, which is unchanged without coded actions (K=0)."""
 
 
 def extended(plugin: KitchenPlugin, task: str, actions: tuple[CodedAction, ...]) -> ExtendedEnv:
@@ -49,7 +51,7 @@ def extended(plugin: KitchenPlugin, task: str, actions: tuple[CodedAction, ...])
 
 @every_task
 @each_number_of_actions
-def test_gymnasium_checker_accepts_extended_tasks(
+def test_extended_kitchen_environment_passes_check_env_of_gymnasium(
     task: str, actions: tuple[CodedAction, ...], plugin: KitchenPlugin
 ) -> None:
     env = extended(plugin, task, actions)
@@ -63,7 +65,7 @@ def test_gymnasium_checker_accepts_extended_tasks(
 
 @every_task
 @each_number_of_actions
-def test_stable_baselines_checker_accepts_flat_tasks(
+def test_flat_view_of_a_kitchen_environment_passes_check_env_of_stable_baselines(
     task: str, actions: tuple[CodedAction, ...], plugin: KitchenPlugin
 ) -> None:
     from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines

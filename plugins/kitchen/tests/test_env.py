@@ -1,4 +1,4 @@
-"""The environment: valid, equal to FrankaKitchen-v1, with copied observations."""
+"""The kitchen environment is valid, has the same steps as FrankaKitchen-v1, and copies its observations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rlgpt_kitchen.tasks import HORIZON, SEQUENCE_HORIZON, elements_of, make_tas
 TASKS = make_tasks()
 
 
-def test_there_are_seven_elements_and_two_sequences_each_with_a_noisy_variant() -> None:
+def test_kitchen_has_tasks_for_seven_elements_and_two_sequences_each_with_a_noisy_variant() -> None:
     assert len(TASKS) == 18
     for name, task in TASKS.items():
         twin = TASKS.get(f"{name}_noisy")
@@ -28,7 +28,7 @@ def test_there_are_seven_elements_and_two_sequences_each_with_a_noisy_variant() 
         assert task.horizon == (SEQUENCE_HORIZON if "sequence" in name else HORIZON)
 
 
-def test_goals_and_starts_equal_those_of_frankakitchen() -> None:
+def test_kitchen_goals_and_starts_equal_those_of_frankakitchen() -> None:
     from gymnasium_robotics.envs.franka_kitchen import kitchen_env
 
     base = kitchen_env.KitchenEnv()
@@ -42,7 +42,7 @@ def test_goals_and_starts_equal_those_of_frankakitchen() -> None:
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_gymnasium_checker_accepts_every_task(task: Task, plugin: KitchenPlugin) -> None:
+def test_kitchen_environment_passes_check_env_of_gymnasium(task: Task, plugin: KitchenPlugin) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env = plugin.make_env(task, seed=0)
@@ -50,7 +50,7 @@ def test_gymnasium_checker_accepts_every_task(task: Task, plugin: KitchenPlugin)
         env.close()
 
 
-def test_steps_equal_those_of_frankakitchen(plugin: KitchenPlugin) -> None:
+def test_kitchen_steps_equal_those_of_frankakitchen(plugin: KitchenPlugin) -> None:
     from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv
 
     ours = plugin.make_env(TASKS["kitchen/sequence_a"], seed=3)
@@ -67,7 +67,7 @@ def test_steps_equal_those_of_frankakitchen(plugin: KitchenPlugin) -> None:
     theirs.close()
 
 
-def test_later_steps_do_not_change_an_earlier_observation(plugin: KitchenPlugin) -> None:
+def test_later_steps_do_not_change_an_earlier_kitchen_observation(plugin: KitchenPlugin) -> None:
     env = plugin.make_env(TASKS["kitchen/kettle"], seed=0)
     first, _ = env.reset(seed=0)
     copies = {k: v.copy() for k, v in first.items()}
@@ -77,7 +77,7 @@ def test_later_steps_do_not_change_an_earlier_observation(plugin: KitchenPlugin)
     env.close()
 
 
-def test_success_needs_every_element_and_ends_the_episode(plugin: KitchenPlugin) -> None:
+def test_kitchen_success_needs_every_element_and_ends_the_episode(plugin: KitchenPlugin) -> None:
     env: Any = plugin.make_env(TASKS["kitchen/sequence_a"], seed=0)
     _, info = env.reset(seed=0)
     assert info == {"success": False, "completed": ()}
@@ -92,12 +92,12 @@ def test_success_needs_every_element_and_ends_the_episode(plugin: KitchenPlugin)
     env.close()
 
 
-def test_an_unknown_render_mode_is_refused(plugin: KitchenPlugin) -> None:
+def test_kitchen_environment_refuses_an_unknown_render_mode(plugin: KitchenPlugin) -> None:
     with pytest.raises(ConfigError, match=r"human.*rgb_array"):
         plugin.make_env(TASKS["kitchen/kettle"], seed=0, render_mode="human")
 
 
-def test_a_noise_setting_that_is_no_number_is_named(plugin: KitchenPlugin) -> None:
+def test_kitchen_environment_error_names_a_noise_setting_that_is_not_a_number(plugin: KitchenPlugin) -> None:
     task = TASKS["kitchen/kettle"]
     broken = task.model_copy(update={"settings": {**task.settings, "robot_noise_ratio": "much"}})
     with pytest.raises(ConfigError, match=r"robot_noise_ratio.*'much'"):

@@ -1,4 +1,4 @@
-"""Kinematics against closed forms and finite differences."""
+"""Kinematics of the kitchen arm, compared with closed formulas and finite differences."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def test_angles_of_inverts_rotation_of(angles: Any) -> None:
     assert np.allclose(angles_of(rotation), angles, atol=1e-7)
 
 
-def test_angles_turn_the_hand_as_documented() -> None:
+def test_rotation_of_angles_turns_the_hand_in_the_documented_directions() -> None:
     pointing = [rotation_of(np.array(a))[:, 2] for a in ((0, 0, 0), (0, 0, 0.5), (0, 0.5, 0), (1.5, 0, 0))]
     assert np.allclose(pointing[0], [0, 1, 0])
     assert pointing[1][0] < -0.4, "yaw turns to the left"
     assert pointing[2][2] > 0.4, "pitch turns up"
     assert np.allclose(pointing[3], [0, 1, 0])
-    assert np.allclose(np.abs(rotation_of(np.array([np.pi / 2, 0, 0]))[:, 1]), [0, 0, 1]), "fingers up and down"
+    assert np.allclose(np.abs(rotation_of(np.array([np.pi / 2, 0, 0]))[:, 1]), [0, 0, 1]), "fingers one above the other"
 
 
 @given(_angles, hnp.arrays(float, 3, elements=st.floats(-1, 1)))
@@ -50,7 +50,7 @@ def test_rotation_vector_turns_the_current_rotation_into_the_target(angles: Any,
     assert np.allclose(rotation_vector(turn @ current, current), vector, atol=1e-5)
 
 
-def test_the_jacobian_equals_finite_differences(arm: Any) -> None:
+def test_kitchen_arm_jacobian_equals_finite_differences(arm: Any) -> None:
     solver, start = arm
     for seed in range(5):
         here = start.copy()
@@ -66,7 +66,7 @@ def test_the_jacobian_equals_finite_differences(arm: Any) -> None:
 
 
 @given(hnp.arrays(float, 6, elements=st.floats(-0.1, 0.1)), st.integers(0, 1000))
-def test_a_joint_step_keeps_the_joint_limits(arm: Any, twist: Any, seed: int) -> None:
+def test_kitchen_arm_joint_step_keeps_the_joint_limits(arm: Any, twist: Any, seed: int) -> None:
     solver, start = arm
     qpos = start.copy()
     qpos[:JOINTS] = np.random.default_rng(seed).uniform(solver.lower, solver.upper)
@@ -75,7 +75,7 @@ def test_a_joint_step_keeps_the_joint_limits(arm: Any, twist: Any, seed: int) ->
     assert np.all(qpos[:JOINTS] + step >= solver.lower - 1e-9)
 
 
-def test_a_joint_step_moves_the_hand_by_the_displacement(arm: Any) -> None:
+def test_kitchen_arm_joint_step_moves_the_hand_by_the_displacement(arm: Any) -> None:
     solver, start = arm
     qpos = start.copy()
     qpos[:JOINTS] = (0.1, -1.2, 1.6, -2.3, 0.4, 1.0, 1.5)

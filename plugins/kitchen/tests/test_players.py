@@ -1,4 +1,4 @@
-"""One short fixed script of primitives for each element solves its task."""
+"""For each element of the kitchen, one short fixed script of primitives solves the task."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ SCRIPTS: Mapping[str, Callable[[Player], None]] = {
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_short_script_solves_the_task(make_player: Make, name: str) -> None:
+def test_short_script_of_kitchen_primitives_solves_the_task(make_player: Make, name: str) -> None:
     player = make_player(name)
     SCRIPTS[name](player)
     assert player.success
@@ -98,7 +98,9 @@ def successes(player: Player, name: str, seeds: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_scripts_solve_the_clean_tasks_and_not_always_the_noisy_ones(make_player: Make, name: str) -> None:
+def test_kitchen_scripts_always_solve_the_tasks_without_noise_and_sometimes_those_with_noise(
+    make_player: Make, name: str
+) -> None:
     assert successes(make_player(name), name, 10) == 10
     noisy = successes(make_player(f"{name}_noisy"), name, 20)
     assert 5 <= noisy <= 20

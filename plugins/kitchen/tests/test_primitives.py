@@ -1,4 +1,4 @@
-"""Primitives: accurate motions, correct outcomes, no effect on the simulation except by actions."""
+"""Kitchen primitives have accurate motions and correct outcomes, and change the simulation only by actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt_kitchen.primitives import PRIMITIVES
 Make = Callable[..., Any]
 
 
-def test_move_to_reaches_its_target(make_player: Make) -> None:
+def test_kitchen_move_to_reaches_its_target_in_most_cases(make_player: Make) -> None:
     player = make_player("slide_cabinet")
     rng = np.random.default_rng(0)
     reached = {True: 0, False: 0}
@@ -32,7 +32,7 @@ def test_move_to_reaches_its_target(make_player: Make) -> None:
     assert reached[True] >= 8
 
 
-def test_hold_keeps_the_hand_against_gravity(make_player: Make) -> None:
+def test_kitchen_hold_keeps_the_hand_in_place_against_gravity(make_player: Make) -> None:
     player = make_player("kettle")
     before = np.array(player.see()["hand_position"])
     player("hold", steps=40)
@@ -40,7 +40,7 @@ def test_hold_keeps_the_hand_against_gravity(make_player: Make) -> None:
 
 
 @pytest.mark.parametrize("angles", [(1.5, 0, 0), (-1.5, 0, 0), (0, -1.4, 0), (0, 0.5, 0), (0, 0, -0.8), (0, 0, 0.4)])
-def test_point_turns_the_hand_on_the_spot(make_player: Make, angles: tuple[float, float, float]) -> None:
+def test_kitchen_point_turns_the_hand_without_moving_it(make_player: Make, angles: tuple[float, float, float]) -> None:
     player = make_player("kettle")
     player("move_to", x=-0.45, y=0.25, z=2.15)
     before = np.array(player.see()["hand_position"])
@@ -53,7 +53,7 @@ def test_point_turns_the_hand_on_the_spot(make_player: Make, angles: tuple[float
     assert np.arccos(min(1.0, cosine)) < 0.12
 
 
-def test_a_target_out_of_reach_ends_early_as_blocked(make_player: Make) -> None:
+def test_kitchen_move_to_a_target_out_of_reach_ends_early_as_blocked(make_player: Make) -> None:
     player = make_player("kettle")
     outcome = player("move_to", x=-1.2, y=0.3, z=2.0)
     assert outcome["blocked"]
@@ -61,7 +61,7 @@ def test_a_target_out_of_reach_ends_early_as_blocked(make_player: Make) -> None:
     assert player.ctx.step < 60
 
 
-def test_follow_arc_keeps_its_radius(make_player: Make) -> None:
+def test_kitchen_follow_arc_keeps_its_radius(make_player: Make) -> None:
     player = make_player("slide_cabinet")
     player("move_to", x=-0.45, y=0.2, z=2.2)
     centre = np.array([-0.45, 0.45])
@@ -76,7 +76,7 @@ def test_follow_arc_keeps_its_radius(make_player: Make) -> None:
     assert end[2] == pytest.approx(start[2], abs=0.03)
 
 
-def test_the_fingers_stay_closed_until_release(make_player: Make) -> None:
+def test_kitchen_fingers_stay_closed_until_release(make_player: Make) -> None:
     player = make_player("slide_cabinet")
     open_width = player.see()["gripper_opening"]
     assert not player("grasp")["holding"]
@@ -90,7 +90,7 @@ def test_the_fingers_stay_closed_until_release(make_player: Make) -> None:
     assert player.see()["gripper_closed"] == 0, "an episode begins with open fingers"
 
 
-def test_holding_is_detected_by_touch(make_player: Make) -> None:
+def test_kitchen_angled_grasp_detects_holding_by_touch(make_player: Make) -> None:
     player = make_player("microwave")
     x, y, z = player.see()["microwave_handle"]
     player("move_to", x=x, y=y - 0.2, z=z)
@@ -99,7 +99,7 @@ def test_holding_is_detected_by_touch(make_player: Make) -> None:
     assert player.see()["microwave_touched"] == 1
 
 
-def test_the_first_action_of_a_primitive_does_not_change_the_simulation(make_player: Make) -> None:
+def test_computing_the_first_action_of_a_kitchen_primitive_does_not_change_the_simulation(make_player: Make) -> None:
     player = make_player("kettle")
     data = player.env.unwrapped.base.data
     for primitive in PRIMITIVES:
@@ -112,7 +112,7 @@ def test_the_first_action_of_a_primitive_does_not_change_the_simulation(make_pla
             assert all(np.array_equal(a, b) for a, b in zip(before, (data.qpos, data.qvel, data.ctrl), strict=True))
 
 
-def test_every_parameter_has_a_documentation_and_a_unit() -> None:
+def test_every_parameter_of_a_kitchen_primitive_has_a_documentation_and_a_unit() -> None:
     for primitive in PRIMITIVES:
         for p in primitive.parameters:
             assert p.doc, (primitive.name, p.name)

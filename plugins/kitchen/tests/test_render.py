@@ -1,4 +1,4 @@
-"""Frames, and everything else without OpenGL."""
+"""Rendered frames of the kitchen, and a machine without OpenGL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ needs_gl = pytest.mark.skipif(
 
 
 @needs_gl
-def test_frames_change_with_the_motion(plugin: KitchenPlugin) -> None:
+def test_kitchen_frames_change_when_the_arm_moves(plugin: KitchenPlugin) -> None:
     env = plugin.make_env(TASK, seed=0, render_mode="rgb_array")
     env.reset(seed=0)
     first = np.array(env.render())
@@ -36,7 +36,7 @@ def test_frames_change_with_the_motion(plugin: KitchenPlugin) -> None:
 
 
 @needs_gl
-def test_two_environments_render_side_by_side(plugin: KitchenPlugin) -> None:
+def test_two_kitchen_environments_render_in_one_process(plugin: KitchenPlugin) -> None:
     envs = [plugin.make_env(TASK, seed=0, render_mode="rgb_array") for _ in range(2)]
     for env in envs:
         env.reset(seed=0)
@@ -47,7 +47,9 @@ def test_two_environments_render_side_by_side(plugin: KitchenPlugin) -> None:
     envs[1].close()
 
 
-def test_without_opengl_only_frames_fail(plugin: KitchenPlugin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kitchen_without_opengl_can_step_and_raises_an_error_only_for_frames(
+    plugin: KitchenPlugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     monkeypatch.setenv("MUJOCO_GL", "")
     env = plugin.make_env(TASK, seed=0, render_mode="rgb_array")
@@ -62,7 +64,7 @@ def test_without_opengl_only_frames_fail(plugin: KitchenPlugin, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("value", ["bogus", "osmesa", ""])
-def test_the_import_succeeds_with_any_value_of_mujoco_gl(value: str) -> None:
+def test_import_of_the_kitchen_plugin_succeeds_with_any_value_of_mujoco_gl(value: str) -> None:
     code = "from rlgpt_kitchen.env import KitchenTask; import mujoco; print('fine')"
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
@@ -75,7 +77,7 @@ def test_the_import_succeeds_with_any_value_of_mujoco_gl(value: str) -> None:
     assert run.stderr == ""
 
 
-def test_listing_tasks_imports_no_simulator() -> None:
+def test_listing_kitchen_tasks_imports_no_simulator() -> None:
     code = "import sys, rlgpt_kitchen; p = rlgpt_kitchen.rlgpt_plugins()[0]; p.tasks(); p.doctor(); " + (
         "print([m for m in ('mujoco', 'gymnasium_robotics', 'torch') if m in sys.modules])"
     )

@@ -1,4 +1,4 @@
-"""Reward terms: bounded, smooth, and 1 exactly at success."""
+"""Kitchen reward terms are bounded and smooth, and their value is 1 exactly at success."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Make = Callable[..., Any]
 
 
 @given(st.sampled_from(sorted(ELEMENTS)), st.data())
-def test_progress_is_one_exactly_where_the_environment_counts_completion(name: str, data: Any) -> None:
+def test_progress_of_a_kitchen_element_is_1_exactly_when_the_element_is_complete(name: str, data: Any) -> None:
     element = ELEMENTS[name]
     joints = tuple(data.draw(st.floats(-2, 2)) for _ in element.goal)
     progress = element.progress(joints)
@@ -28,7 +28,7 @@ def test_progress_is_one_exactly_where_the_environment_counts_completion(name: s
 
 
 @given(st.sampled_from(sorted(ELEMENTS)), st.floats(0, 1), st.floats(0, 1))
-def test_progress_grows_towards_the_goal(name: str, a: float, b: float) -> None:
+def test_progress_of_a_kitchen_element_grows_towards_the_goal(name: str, a: float, b: float) -> None:
     element = ELEMENTS[name]
 
     def at(share: float) -> float:
@@ -55,7 +55,9 @@ def test_kitchen_reward_terms_are_bounded_and_continuous(make_player: Make, plug
         player.random(1)
 
 
-def test_a_completed_element_stays_paid_when_it_moves_back(make_player: Make, plugin: KitchenPlugin) -> None:
+def test_completed_kitchen_element_keeps_its_reward_when_it_moves_back(
+    make_player: Make, plugin: KitchenPlugin
+) -> None:
     player = make_player("sequence_a")
     terms = {t.name: t for t in plugin.reward_terms(player.task)}
     start = terms["reach_next"].value(player.ctx)
@@ -68,4 +70,4 @@ def test_a_completed_element_stays_paid_when_it_moves_back(make_player: Make, pl
     assert terms["reach_next"].value(player.ctx) > start
     player.env.unwrapped.base.data.qpos[22] = 0.0
     player.step(np.zeros(9))
-    assert terms["progress_microwave"].value(player.ctx) == 1.0, "a completed element stays paid"
+    assert terms["progress_microwave"].value(player.ctx) == 1.0, "a completed element keeps its reward"

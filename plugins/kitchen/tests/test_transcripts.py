@@ -1,4 +1,6 @@
-"""The tasks of the demonstrations have recordings. The contract tests that these answer the current prompts."""
+"""The tasks of the demonstrations have recordings. The contract tests check that the recordings match the current
+prompts.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ NOISE = {"robot_noise_ratio": 0.6, "object_noise_ratio": 0.36}
 
 
 @pytest.mark.parametrize(("name", "settings", "count"), [("kettle", {}, 1), ("microwave_noisy", NOISE, 3)])
-def test_a_task_of_the_demonstrations_has_recordings(name: str, settings: Mapping[str, float], count: int) -> None:
+def test_kitchen_task_of_the_demonstrations_has_recordings(
+    name: str, settings: Mapping[str, float], count: int
+) -> None:
     plugin = KitchenPlugin()
     task = with_settings(plugin.tasks()[f"kitchen/{name}"], settings)
     assert len(plugin.transcripts(task)) >= count

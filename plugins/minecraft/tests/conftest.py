@@ -1,4 +1,4 @@
-"""A player that calls primitives by name, as the host does."""
+"""Fixtures with a player that calls primitives by name, as coded actions do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IDLE = np.array([0, 0])
 
 
 class Player(Stage):
-    """Runs primitives: ``player("walk", metres=2)``. Missing arguments have their defaults."""
+    """An episode in which ``player("walk", metres=2)`` runs a primitive. Missing arguments have their defaults."""
 
     def __init__(self, task: str, seed: int = 0, **settings: Any) -> None:
         plugin = MinecraftPlugin()
@@ -56,7 +56,7 @@ class Player(Stage):
         self.step(IDLE)
 
     def feet(self) -> tuple[int, int, int]:
-        """Return the block that contains the feet."""
+        """Return the coordinates of the block that contains the feet."""
         x, y, z = (math.floor(v) for v in self.obs.position)
         return x, y, z
 
@@ -74,7 +74,7 @@ Make = Callable[..., Player]
 
 
 def roomy(player: Player) -> Player:
-    """Put a player on an isolated floor of stone, 13 x 13, looking south."""
+    """Teleport a player onto an isolated floor of 13 x 13 stone blocks, with the view to the south."""
     x, _, z = player.feet()
     player.world.mobs["kind"] = 0
     player.world.clock["mobs_spawn"] = False
@@ -102,7 +102,7 @@ def make_player() -> Iterator[Make]:
 
 @pytest.fixture
 def room(make_player: Make) -> Player:
-    """Return a player of the task ``bed`` in a bare room; see :func:`roomy`."""
+    """Return a player of the task ``bed`` on the floor of :func:`roomy`."""
     return roomy(make_player("bed", biome="plains"))
 
 

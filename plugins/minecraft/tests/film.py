@@ -1,4 +1,4 @@
-"""Makes the README's video: a fixed script harvests a log. Each frame names the running primitive.
+"""Makes the video of the README: a fixed script harvests a log. Each frame names the running primitive.
 
 python -m plugins.minecraft.tests.film plugins/minecraft/docs/harvest_log.mp4 --seed 9
 """
@@ -21,11 +21,11 @@ from .test_players import SCRIPTS
 
 SIZE = (288, 480)
 STILL = 20
-"""Number of repetitions of the last frame."""
+"""The number of repetitions of the last frame."""
 
 
 class Filmed(Player):
-    """A player that films its own view, before its first step and after each."""
+    """A player that films its own view before its first step and after each step."""
 
     def __init__(self, task: str, seed: int, film: Film) -> None:
         super().__init__(task, seed)
@@ -45,7 +45,7 @@ class Filmed(Player):
         return result
 
     def end(self) -> None:
-        """Show the outcome for a second."""
+        """Show the result for one second."""
         text = f"{'success' if self.success else 'no success'} after {self.context.step} steps"
         for _ in range(STILL):
             self._film.add(self._camera.picture(self.world), text)

@@ -1,4 +1,4 @@
-"""The base actions, and MineDojo's action by its parts."""
+"""The base actions of Minecraft tasks, and their translation to the parts of MineDojo's action."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from voxeldojo.spaces import FUNCTIONS
 
 
 class Pockets:
-    """The part of a parsed observation that the translation uses."""
+    """An inventory, which is the part of a parsed observation that the translation of actions uses."""
 
     def __init__(self, **slots: int) -> None:
         self._slots = slots
@@ -19,7 +19,7 @@ class Pockets:
 
 
 def official(first: int, second: int) -> list[int]:
-    """Reference: ``transform_action`` of the official code."""
+    """Return the reference action, as ``transform_action`` of the official code does."""
     action = [0, 0, 0, 12, 12, 0, 0, 0]
     if 1 <= first <= 2:
         action[0] = first
@@ -33,7 +33,7 @@ def official(first: int, second: int) -> list[int]:
     return action
 
 
-def test_base_actions_match_the_paper() -> None:
+def test_base_actions_equal_those_of_the_papers_official_code() -> None:
     actions = BaseActions(HAND_CHOICES)
     assert actions.space.nvec.tolist() == [12, 3]
     for first in range(12):
@@ -41,7 +41,7 @@ def test_base_actions_match_the_paper() -> None:
             assert actions.translate((first, second), Pockets()).tolist() == official(first, second)
 
 
-def test_further_choices_craft_place_and_equip() -> None:
+def test_hand_choices_craft_place_and_equip_the_named_items() -> None:
     choices = hand_choices(("planks", "iron_ingot"), ("crafting_table",), ("wooden_pickaxe",))
     actions = BaseActions(choices)
     assert actions.space.nvec.tolist() == [12, 7]
@@ -54,21 +54,21 @@ def test_further_choices_craft_place_and_equip() -> None:
 
 
 @pytest.mark.parametrize("choice", ["place_crafting_table", "equip_wooden_pickaxe"])
-def test_missing_item_leaves_the_hand_idle(choice: str) -> None:
-    """MineDojo raises an error for equipping or placing air."""
+def test_choice_to_place_or_equip_a_missing_item_only_moves(choice: str) -> None:
+    """MineDojo raises an error if the action equips or places air."""
     choices = hand_choices((), ("crafting_table",), ("wooden_pickaxe",))
     found = BaseActions(choices).translate((1, choices.index(choice)), Pockets())
     assert found.tolist() == move(1).tolist()
 
 
-def test_every_pair_is_an_action_of_minedojo() -> None:
+def test_every_base_action_is_in_minedojos_action_space() -> None:
     actions = BaseActions(hand_choices(("planks",), ("furnace",), ("stone_pickaxe",)))
     for pair in np.ndindex(*actions.space.nvec):
         for pockets in (Pockets(), Pockets(furnace=35, stone_pickaxe=0)):
             assert actions.translate(np.array(pair), pockets) in SPACE
 
 
-def test_move_names_every_part_of_the_action() -> None:
+def test_function_move_sets_every_part_of_minedojos_action() -> None:
     assert len(MOVES) == 12
     assert move(forward=-1)[0] == 2
     assert move(left=-1)[1] == 2

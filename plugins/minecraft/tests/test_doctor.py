@@ -1,4 +1,6 @@
-"""The checks of doctor, each with the thing present, missing and wrong. Settings and options of the backend."""
+"""The checks of ``rlgpt doctor`` for the Minecraft plugin, with each requirement present, missing and wrong. Also the
+settings and options of the backend.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def program(folder: Path, name: str, output: str, status: int = 0) -> Path:
         ("no virtual machine", False, "of unknown version"),
     ],
 )
-def test_java_must_be_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, ok: bool, detail: str) -> None:
+def test_doctor_check_accepts_only_java_8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, ok: bool, detail: str
+) -> None:
     found = program(tmp_path, "bin/java", output)
     for home in (str(tmp_path), None):
         monkeypatch.setenv("PATH", "/nowhere" if home else f"{found.parent}:/bin:/usr/bin")
@@ -43,7 +47,7 @@ def test_java_must_be_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output:
         assert "JDK 8" in check.advice
 
 
-def test_a_missing_java_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_check_reports_a_missing_java(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     assert doctor.java().detail == "no java in PATH"
@@ -52,7 +56,7 @@ def test_a_missing_java_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not doctor.java().ok
 
 
-def test_display_accepts_a_virtual_display(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_check_accepts_a_display_or_a_virtual_display(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISPLAY", ":3")
     assert (doctor.display().ok, doctor.display().detail) == (True, "DISPLAY=:3")
     monkeypatch.delenv("DISPLAY")
@@ -63,7 +67,9 @@ def test_display_accepts_a_virtual_display(tmp_path: Path, monkeypatch: pytest.M
     assert (doctor.display().ok, doctor.display().detail) == (True, f"virtual, {found}")
 
 
-def test_minedojo_check_reports_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_check_accepts_only_the_supported_minedojo_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
     check = doctor.minedojo()
     assert (check.ok, check.detail) == (False, "no interpreter that has it")
@@ -81,7 +87,7 @@ def test_minedojo_check_reports_the_version(tmp_path: Path, monkeypatch: pytest.
         assert "make minedojo" in check.advice
 
 
-def test_server_check_reads_the_port_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_check_of_the_malmo_server_reads_the_port_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         monkeypatch.setenv(doctor.MALMO_PORT, str(port))
@@ -97,7 +103,9 @@ def test_server_check_reads_the_port_variable(monkeypatch: pytest.MonkeyPatch) -
         assert "is no port" in doctor.server().detail
 
 
-def test_numba_check_needs_a_writable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_check_of_the_numba_cache_requires_a_writable_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert doctor.numba().ok
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "new"))
     assert doctor.numba().detail.endswith(str(tmp_path / "new"))
@@ -107,12 +115,12 @@ def test_numba_check_needs_a_writable_folder(tmp_path: Path, monkeypatch: pytest
     assert "NUMBA_CACHE_DIR" in doctor.numba().advice
 
 
-def test_plugin_runs_all_checks() -> None:
+def test_minecraft_plugin_offers_all_doctor_checks() -> None:
     names = {check.name for check in MinecraftPlugin().doctor()}
     assert names == {"numba cache", "minedojo package", "Java 8", "display", "Malmo server"}
 
 
-def test_backend_error_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_minedojo_backend_error_names_the_missing_requirements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(words: str) -> None:
         for make in (lambda: make_minedojo(Mission()), lambda: make_task("harvest_1_log")):
             with pytest.raises(ConfigError, match=words):
@@ -135,7 +143,7 @@ WRONG = (
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_limits_refuse_a_wrong_setting(wrong: dict[str, Any]) -> None:
+def test_limits_of_the_minecraft_plugin_refuse_an_invalid_setting(wrong: dict[str, Any]) -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_log"]
     assert plugin.limits(task).max_envs > 2
@@ -144,7 +152,7 @@ def test_limits_refuse_a_wrong_setting(wrong: dict[str, Any]) -> None:
         plugin.limits(task.model_copy(update={"settings": {**task.settings, **wrong}}))
 
 
-def test_limits_refuse_a_port_without_a_server() -> None:
+def test_limits_of_the_minecraft_plugin_refuse_a_port_without_a_server() -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_log"]
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -155,7 +163,7 @@ def test_limits_refuse_a_port_without_a_server() -> None:
         plugin.limits(task)
 
 
-def test_slow_reset_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_if_slow_logs_a_wait_that_exceeds_its_limit(caplog: pytest.LogCaptureFixture) -> None:
     logged = threading.Event()
     caplog.handler.addFilter(lambda record: logged.set() or True)
     with log_if_slow("a place (--games)", seconds=0.0):
@@ -168,7 +176,7 @@ def test_slow_reset_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert (timer.is_alive(), caplog.text) == (False, "")
 
 
-def test_every_field_of_a_mission_becomes_an_option() -> None:
+def test_every_field_of_a_mission_becomes_an_option_of_minedojo() -> None:
     mission = Mission(
         inventory=(Stack(slot=0, name="bucket"),),
         start=Placement(x=1.0, y=70.0, z=2.0, yaw=90.0),

@@ -1,4 +1,4 @@
-"""The parsed observation in worlds with known blocks and animals."""
+"""The parsed observation and the view in worlds with known blocks and animals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Player = Any
 Make = Callable[..., Any]
 
 
-def test_block_ahead_is_under_the_crosshair(room: Player) -> None:
+def test_view_reports_a_block_ahead_as_seen_and_aimed(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 3} log")
     view = room.see()
@@ -26,8 +26,10 @@ def test_block_ahead_is_under_the_crosshair(room: Player) -> None:
 
 
 @pytest.mark.parametrize(("dx", "dz", "bearing"), [(-3, 3, 45), (3, 3, -45), (-3, 4, 37), (1, 4, -14)])
-def test_bearings_are_positive_to_the_right(room: Player, dx: int, dz: int, bearing: float) -> None:
-    """Looking south, west (-x) is to the right."""
+def test_bearings_in_the_minecraft_view_are_positive_to_the_right(
+    room: Player, dx: int, dz: int, bearing: float
+) -> None:
+    """The player looks to the south, so west (-x) is to the right."""
     x, y, z = room.feet()
     room.type(f"/setblock {x + dx} {y + 1} {z + dz} log")
     view = room.see()
@@ -35,7 +37,7 @@ def test_bearings_are_positive_to_the_right(room: Player, dx: int, dz: int, bear
     assert view["log_bearing"] == pytest.approx(bearing, abs=8)
 
 
-def test_block_behind_is_visible_only_within_two_blocks(room: Player) -> None:
+def test_view_reports_a_block_behind_the_player_only_within_two_blocks(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z - 2} log")
     view = room.see()
@@ -46,7 +48,7 @@ def test_block_behind_is_visible_only_within_two_blocks(room: Player) -> None:
     assert room.see()["log_seen"] == 0
 
 
-def test_animals_are_visible_and_in_reach_at_three_metres(room: Player) -> None:
+def test_view_reports_animals_as_seen_and_within_three_metres_as_in_reach(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/summon sheep {x + 0.5} {y} {z + 5.5}")
     view = room.see()
@@ -59,13 +61,13 @@ def test_animals_are_visible_and_in_reach_at_three_metres(room: Player) -> None:
     assert (view["aim_entity"], view["aim_reach"], view["sheep_aimed"]) == ("sheep", 1, 1)
 
 
-def test_view_describes_the_surroundings(room: Player) -> None:
+def test_view_describes_walls_steps_and_holes_around_the_player(room: Player) -> None:
     x, y, z = room.feet()
     room.type(
-        f"/setblock {x} {y} {z + 1} stone",  # a step ahead
-        f"/setblock {x - 1} {y} {z + 1} stone",  # a wall to the right
+        f"/setblock {x} {y} {z + 1} stone",  # A step ahead.
+        f"/setblock {x - 1} {y} {z + 1} stone",  # A wall to the right.
         f"/setblock {x - 1} {y + 1} {z + 1} stone",
-        f"/setblock {x + 1} {y - 1} {z + 1} air",  # a hole to the left
+        f"/setblock {x + 1} {y - 1} {z + 1} air",  # A hole to the left.
     )
     view = room.see()
     assert view["feet_blocked"] == [0, 1, 1]
@@ -75,7 +77,7 @@ def test_view_describes_the_surroundings(room: Player) -> None:
     assert not room.obs.ground.steppable(45.0)
 
 
-def test_view_describes_fluids(room: Player) -> None:
+def test_view_describes_lava_and_water_ahead(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y - 1} {z + 1} lava", f"/setblock {x + 1} {y - 1} {z + 1} water")
     view = room.see()
@@ -83,8 +85,8 @@ def test_view_describes_fluids(room: Player) -> None:
     assert view["water_ahead"] == [1, 0, 0]
 
 
-def test_ray_directions_match_the_hits(make_player: Make) -> None:
-    """The directions that ``rays`` computes are those of the world and of MineDojo."""
+def test_computed_ray_directions_match_the_blocks_that_the_rays_hit(make_player: Make) -> None:
+    """The module ``rays`` computes the same directions as the embedded world and MineDojo."""
     player = make_player("harvest_log")
     rng = np.random.default_rng(0)
     checked = 0
@@ -104,7 +106,7 @@ def test_ray_directions_match_the_hits(make_player: Make) -> None:
     assert checked > 300
 
 
-def test_ground_uses_the_place_of_the_voxels(room: Player) -> None:
+def test_ground_gives_blocks_at_the_coordinates_of_the_voxels(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x + 1} {y + 2} {z - 2} log")
     assert room.obs.ground.blocks("wood").tolist() == [[x + 1, y + 2, z - 2]]
@@ -114,7 +116,7 @@ def test_ground_uses_the_place_of_the_voxels(room: Player) -> None:
     assert room.obs.observation["voxels"]["block_name"].shape == shape
 
 
-def test_inventory_counts_all_slots(room: Player) -> None:
+def test_inventory_in_the_view_counts_all_slots(room: Player) -> None:
     room.type("/give @p log 60", "/replaceitem entity @p slot.inventory.5 log 3")
     assert room.obs.inventory == {"shears": 1, "crafting_table": 1, "log": 63}
     assert room.obs.inventory == room.see()["inventory"]

@@ -1,4 +1,6 @@
-"""The tier ``paper``: code sees no blocks and no animals and has only low-level actions; the policy sees them."""
+"""The tier ``paper``: code gets no blocks and no animals in its view and has only low-level actions. The policy
+observes blocks and animals.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from rlgpt_minecraft.tasks import SPECS
 Make = Callable[..., Any]
 
 
-def test_no_key_of_the_view_and_no_outcome_names_a_block_or_an_animal(make_player: Make) -> None:
+def test_view_and_outcomes_of_the_paper_tier_name_no_block_and_no_animal(make_player: Make) -> None:
     player = make_player("harvest_milk", tier="paper")
     plugin, task = player.plugin, player.task
     usual = make_player("harvest_milk")
@@ -48,7 +50,7 @@ def test_default_setup_of_the_paper_tier_observes_only_existing_keys(make_player
     assert ("feet_blocked[0]" in builder.names) == (not SPECS[name].pixels)
 
 
-def test_act_repeats_an_action_of_minedojo_for_the_given_ticks(make_player: Make) -> None:
+def test_primitive_act_repeats_an_action_of_minedojo_for_the_given_ticks(make_player: Make) -> None:
     player = make_player("harvest_milk", tier="paper")
     player.reset(2)
     start = player.see()
@@ -64,7 +66,7 @@ def test_act_repeats_an_action_of_minedojo_for_the_given_ticks(make_player: Make
     assert outcome["moved"] == pytest.approx(np.hypot(*np.delete(after["position"], 1)), abs=0.02)
 
 
-def test_paper_tier_has_a_small_library_and_changes_no_other_tier() -> None:
+def test_paper_tier_has_three_primitives_and_does_not_change_the_default_tier() -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/wooden_pickaxe"]
     blind = task.model_copy(update={"settings": {**task.settings, "tier": "paper"}})
@@ -74,7 +76,7 @@ def test_paper_tier_has_a_small_library_and_changes_no_other_tier() -> None:
     assert len(plugin.knowledge(blind)) <= 6000
 
 
-def test_craft_without_ingredients_makes_nothing(make_player: Make) -> None:
+def test_craft_and_place_in_the_paper_tier_have_no_effect_without_ingredients(make_player: Make) -> None:
     blind = make_player("wooden_pickaxe", tier="paper")
     assert blind("craft", item="planks") == {"made": 0}
     assert blind("place", item="crafting_table") == {"placed": False}

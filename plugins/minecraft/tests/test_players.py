@@ -1,5 +1,6 @@
-"""The tasks can be solved with these primitives and this view: one fixed script for each. A script can fail by bad
-luck."""
+"""The Minecraft tasks can be solved with the plugin's primitives and view: one fixed script for each task. A script
+does not succeed with every seed.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ Make = Callable[..., Any]
 
 PARTIES, FEWER, FIRST_TRIES = 20, 6, 17
 SLACK = 3
-"""Tolerance of the claims of ``PARTIES`` on other machines; it is 1 for ``FEWER``."""
+"""The tolerance of success counts over ``PARTIES`` seeds on other machines. For ``FEWER`` seeds the tolerance is 1."""
 
 
 def find(player: Player, target: str) -> bool:
-    """Turn around, then wander until the thing is visible."""
+    """Turn around, then explore until the target is visible."""
     while not player.over:
         if player.see()[f"{target}_seen"]:
             return True
@@ -31,7 +32,7 @@ def find(player: Player, target: str) -> bool:
 
 
 def reach(player: Player, target: str, within: float) -> bool:
-    """Approach until the target is under the cross-hair and in reach."""
+    """Approach until the target is under the crosshair and in reach."""
     while find(player, target):
         barred = player("approach", target=target, within=within).get("stopped_by")
         if player.over:
@@ -169,7 +170,7 @@ def _bed(player: Player) -> None:
 
 
 def _first_try(player: Player) -> None:
-    """A naive script for a log: scan, approach, mine, collect. A log takes two calls."""
+    """A naive script for a log: scan, approach, mine, collect. A log needs two calls of ``mine``."""
     around = player("scan", target="log")
     if around.get("found"):
         player("turn", degrees=around["bearing"])
@@ -190,7 +191,7 @@ SCRIPTS: Mapping[str, Callable[[Player], None]] = {
     "crafting_table": _crafting_table,
     "wooden_pickaxe": _wooden_pickaxe,
 }
-"""Tasks of the benchmark."""
+"""The scripts of the benchmark's tasks."""
 
 MORE: Mapping[str, Callable[[Player], None]] = {
     "harvest_sand": _sand,
@@ -208,7 +209,9 @@ CLAIMS: Mapping[str, int] = {
     **{"harvest_sand": 6, "harvest_beef": 6, "harvest_mutton": 6, "furnace": 6, "stone_pickaxe": 6},
     **{"stick": 3, "bed": 3},
 }
-"""Successes that the README claims: of ``PARTIES`` seeds, of ``FEWER`` seeds for the tasks in ``MORE``."""
+"""The numbers of successes that the README states: over ``PARTIES`` seeds, and over ``FEWER`` seeds for the tasks in
+``MORE``.
+"""
 
 
 def wins(player: Player, script: Callable[[Player], None], seeds: int) -> int:
@@ -221,22 +224,22 @@ def wins(player: Player, script: Callable[[Player], None], seeds: int) -> int:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_script_of_primitives_solves_the_task(make_player: Make, name: str) -> None:
+def test_script_of_minecraft_primitives_solves_the_task_in_four_of_five_episodes(make_player: Make, name: str) -> None:
     assert wins(make_player(name), SCRIPTS[name], 5) >= 4
 
 
 @pytest.mark.slow
-def test_naive_script_often_harvests_a_log(make_player: Make) -> None:
+def test_naive_script_harvests_a_log_in_at_least_14_of_20_episodes(make_player: Make) -> None:
     assert wins(make_player("harvest_log"), _first_try, PARTIES) >= FIRST_TRIES - SLACK
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
-def test_success_rates_of_other_scripts_match_the_readme(make_player: Make, name: str) -> None:
+def test_success_rates_of_scripts_outside_the_benchmark_match_the_readme(make_player: Make, name: str) -> None:
     assert wins(make_player(name), MORE[name], FEWER) >= CLAIMS[name] - 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_success_rates_of_scripts_match_the_readme(make_player: Make, name: str) -> None:
+def test_success_rates_of_scripts_of_the_benchmark_match_the_readme(make_player: Make, name: str) -> None:
     assert wins(make_player(name), SCRIPTS[name], PARTIES) >= CLAIMS[name] - SLACK

@@ -1,4 +1,4 @@
-"""Each primitive in a bare room with everything that it needs."""
+"""Each Minecraft primitive on an isolated floor, with the blocks, animals and items that the primitive needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Player = Any
 Make = Callable[..., Any]
 
 
-def test_turn_has_steps_of_15_degrees(room: Player) -> None:
+def test_primitives_turn_and_look_have_steps_of_15_degrees(room: Player) -> None:
     start = room.see()["heading"]
     assert room("turn", degrees=52)["turned"] == 45
     assert room.see()["heading"] == pytest.approx(start + 45, abs=0.01)
@@ -33,9 +33,9 @@ def test_walk_covers_the_reported_distance(room: Player) -> None:
     assert outcome["moved"] == pytest.approx(2.0, abs=0.3)
     assert outcome["stopped_by"] == ""
     after = room.see()["position"]
-    assert after[2] - before[2] == pytest.approx(outcome["moved"], abs=0.02)  # south
+    assert after[2] - before[2] == pytest.approx(outcome["moved"], abs=0.02)  # To the south.
     room("walk", metres=2.0, direction="left")
-    assert room.see()["position"][0] - after[0] == pytest.approx(2.0, abs=0.3)  # east
+    assert room.see()["position"][0] - after[0] == pytest.approx(2.0, abs=0.3)  # To the east.
 
 
 def test_walk_stops_before_a_deep_fall_and_lava(room: Player) -> None:
@@ -56,7 +56,7 @@ def test_walk_jumps_onto_one_block_and_stops_at_two(room: Player) -> None:
     assert room("walk", metres=2.5)["stopped_by"] == "wall"
 
 
-def test_approach_goes_around_a_wall(room: Player) -> None:
+def test_primitive_approach_goes_around_a_wall(room: Player) -> None:
     x, y, z = room.feet()
     room.type(
         *(f"/setblock {x} {y + b} {z + 5} log" for b in range(5)),
@@ -70,7 +70,7 @@ def test_approach_goes_around_a_wall(room: Player) -> None:
 
 
 def _around(room: Player, dx: int, block: str) -> Stride:
-    """Build a wall ahead and on one side, and blocks instead of the floor ``dx`` east. Approach for 40 ticks."""
+    """Build a wall ahead and on one side, and replace the floor on the other side by ``block``. Walk for 40 ticks."""
     x, y, z = room.feet()
     room.type(
         *(f"/setblock {x + a} {y + b} {z + c} stone" for a, c in ((0, 1), (-dx, 0), (-dx, 1)) for b in (0, 1, 2)),
@@ -88,7 +88,7 @@ def _around(room: Player, dx: int, block: str) -> Stride:
 
 @pytest.mark.parametrize(("block", "why"), [("lava", "lava"), ("air", "fall")])
 @pytest.mark.parametrize("dx", [1, -1])
-def test_approach_detours_around_lava_and_cliffs(room: Player, block: str, why: str, dx: int) -> None:
+def test_detour_around_a_wall_stops_before_lava_or_a_deep_fall(room: Player, block: str, why: str, dx: int) -> None:
     height = room.feet()[1]
     stride = _around(room, dx, block)
     assert (room.see()["life"], room.feet()[1]) == (20, height)
@@ -96,8 +96,8 @@ def test_approach_detours_around_lava_and_cliffs(room: Player, block: str, why: 
 
 
 @pytest.mark.parametrize("block", ["lava", "air"])
-def test_approach_takes_the_other_side_of_a_hazard(room: Player, block: str) -> None:
-    """The floor ends two steps east. West, it continues past the wall."""
+def test_approach_goes_around_a_wall_on_the_side_without_a_hazard(room: Player, block: str) -> None:
+    """In the east the floor ends after two steps. In the west the floor continues past the wall."""
     x, y, z = room.feet()
     room.type(
         *(f"/setblock {x} {y + b} {z + 5} log" for b in range(5)),
@@ -110,7 +110,7 @@ def test_approach_takes_the_other_side_of_a_hazard(room: Player, block: str) -> 
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_walking_among_hazards_costs_no_life(room: Player, seed: int) -> None:
+def test_explore_and_approach_among_hazards_cost_no_life(room: Player, seed: int) -> None:
     rng, (x, y, z) = np.random.default_rng(seed), room.feet()
     there = {"air": (-1,), "lava": (-1,), "stone": (0, 1)}
     places = [(a, c) for a in range(-6, 7) for c in range(-6, 7) if max(abs(a), abs(c)) > 1]
@@ -126,7 +126,7 @@ def test_walking_among_hazards_costs_no_life(room: Player, seed: int) -> None:
         assert (room.see()["life"], room.feet()[1] >= y - 1) == (20, True)
 
 
-def test_scan_reports_the_bearing(room: Player) -> None:
+def test_primitive_scan_reports_bearing_and_distance_of_its_target(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x - 5} {y + 1} {z} log")
     outcome = room("scan", target="log")
@@ -138,7 +138,7 @@ def test_scan_reports_the_bearing(room: Player) -> None:
     assert room("scan", target="water") == {"found": False, "distance": 40.0, "bearing": 0.0}
 
 
-def test_mine_continues_over_several_calls(room: Player) -> None:
+def test_primitive_mine_continues_over_several_calls(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 2} log", "/clear")
     first, second = room("mine", ticks=40), room("mine", ticks=40)
@@ -149,7 +149,7 @@ def test_mine_continues_over_several_calls(room: Player) -> None:
     assert room("mine", ticks=40) == {"broken": False, "block": "", "ticks": 0, "gained": {}}
 
 
-def test_collect_picks_up_drops(room: Player) -> None:
+def test_primitive_collect_picks_up_dropped_items(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y + 1} {z + 4} log", "/clear")
     while not room("mine", ticks=40)["broken"]:
@@ -160,11 +160,11 @@ def test_collect_picks_up_drops(room: Player) -> None:
     assert room.see()["log_count"] == 1
 
 
-def test_attack_follows_a_moving_target(room: Player) -> None:
+def test_primitive_attack_hits_a_moving_sheep_and_nothing_without_a_target(room: Player) -> None:
     x, y, z = room.feet()
     room.type("/replaceitem entity @p slot.weapon.mainhand diamond_sword 1", f"/summon sheep {x + 0.5} {y} {z + 2.2}")
     room("look_at", target="sheep")
-    room("use", ticks=15)  # a weapon that was just taken is weak
+    room("use", ticks=15)  # Wait, because a weapon is weak immediately after it is taken.
     outcome = room("attack", times=1)
     assert (outcome["strikes"], outcome["target"]) == (1, "sheep")
     life = room.world.mobs["life"][room.world.mobs["kind"] > 0]
@@ -173,7 +173,7 @@ def test_attack_follows_a_moving_target(room: Player) -> None:
     assert room("attack", times=1)["strikes"] == 0
 
 
-def test_shears_take_wool(room: Player) -> None:
+def test_primitive_use_with_shears_takes_wool_from_a_sheep(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/summon sheep {x + 0.5} {y} {z + 2}")
     room("look_at", target="sheep")
@@ -193,7 +193,7 @@ def test_primitives_place_and_use_a_crafting_table(room: Player) -> None:
     assert room.success
 
 
-def test_craft_reports_what_is_missing(room: Player) -> None:
+def test_primitive_craft_reports_missing_material(room: Player) -> None:
     assert room("craft", item="planks") == {"made": 0, "missing": "material", "count": 0}
     room.type("/give @p log 1")
     assert room("craft", item="planks") == {"made": 4, "missing": "", "count": 4}
@@ -202,7 +202,7 @@ def test_craft_reports_what_is_missing(room: Player) -> None:
     assert room("equip", item="crafting_table") == {"equipped": False, "hand": "air"}
 
 
-def test_smelt_needs_furnace_and_fuel(make_player: Make) -> None:
+def test_primitive_smelt_needs_a_furnace_and_fuel(make_player: Make) -> None:
     player = make_player("iron_ingot")
     assert player("smelt", item="iron_ingot")["missing"] == "furnace"
     player.type("/clear", "/give @p furnace 1", "/give @p iron_ore 1")
@@ -214,7 +214,7 @@ def test_smelt_needs_furnace_and_fuel(make_player: Make) -> None:
 
 
 def test_smelt_reports_missing_material_despite_the_mask(make_player: Make) -> None:
-    """MineDojo's mask accepts logs as material of coal, but its smelting makes no charcoal."""
+    """MineDojo's mask accepts logs as material for coal, but smelting in MineDojo makes no charcoal."""
     player = roomy(make_player("iron_ingot", biome="plains"))
     player.type("/clear", "/give @p furnace 1", "/give @p log 6")
     assert player("place", item="furnace")["furnace_near"]
@@ -224,7 +224,7 @@ def test_smelt_reports_missing_material_despite_the_mask(make_player: Make) -> N
     assert "a log smelts" not in player.plugin.knowledge(player.task)
 
 
-def test_craft_reports_missing_room(make_player: Make) -> None:
+def test_craft_reports_missing_room_in_a_full_inventory(make_player: Make) -> None:
     player = roomy(make_player("iron_ingot", biome="plains"))
     player.type("/clear", *(f"/replaceitem entity @p slot.inventory.{n} dirt 64" for n in range(27)))
     player.type(*(f"/replaceitem entity @p slot.hotbar.{n} dirt 64" for n in range(1, 9)))
@@ -232,8 +232,8 @@ def test_craft_reports_missing_room(make_player: Make) -> None:
     assert player("craft", item="planks") == {"made": 0, "missing": "room", "count": 0}
 
 
-def test_mine_keeps_its_block_while_the_body_slides(room: Player) -> None:
-    """A sprint past a trunk moves the cross-hair off it; the log does not break."""
+def test_mine_continues_on_its_block_while_the_player_slides(room: Player) -> None:
+    """After a walk past a trunk the player slides, which moves the crosshair away from the log."""
     x, y, z = room.feet()
     room.type(f"/setblock {x + 1} {y + 1} {z + 3} log", f"/tp {x + 0.9} {y} {z + 0.5} 0 0")
     room("walk", metres=0.75, direction="left")
@@ -242,7 +242,7 @@ def test_mine_keeps_its_block_while_the_body_slides(room: Player) -> None:
     assert sum(t["ticks"] for t in outcome) >= 60
 
 
-def test_dig_primitives_dig_down_and_ahead(room: Player) -> None:
+def test_primitives_dig_down_and_dig_ahead_dig_and_move_the_player(room: Player) -> None:
     x, y, z = room.feet()
     room.type(
         "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",
@@ -257,8 +257,8 @@ def test_dig_primitives_dig_down_and_ahead(room: Player) -> None:
     assert room.feet()[2] == z + 1
 
 
-def test_dig_ahead_reports_what_stopped_it(room: Player) -> None:
-    """A body at a corner is blocked by a wall. The end of the floor is a fall."""
+def test_dig_ahead_reports_a_wall_or_a_fall_as_the_reason_of_its_stop(room: Player) -> None:
+    """A player at a corner is blocked by a wall. The end of the floor is a deep fall."""
     x, y, z = room.feet()
     room.type(*(f"/setblock {x + 1} {y + b} {z + 2} stone" for b in (0, 1)), f"/tp {x + 0.9} {y} {z + 0.5} 0 0")
     outcome = room("dig_ahead", blocks=3)
@@ -268,7 +268,7 @@ def test_dig_ahead_reports_what_stopped_it(room: Player) -> None:
 
 
 def test_dig_down_starts_at_the_centre_of_a_block(room: Player) -> None:
-    """A body that overlaps the rim of the hole would stay on top."""
+    """A player that overlaps the edge of the hole would not fall into the hole."""
     x, y, z = room.feet()
     room.type(
         "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",
@@ -278,20 +278,20 @@ def test_dig_down_starts_at_the_centre_of_a_block(room: Player) -> None:
     assert room("dig_down", blocks=1)["deeper"] == pytest.approx(1.0, abs=0.1)
 
 
-def test_dig_stops_before_lava(room: Player) -> None:
+def test_primitive_dig_down_stops_before_lava(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y - 2} {z} lava")
     assert room("dig_down", blocks=1)["stopped_by"] == "lava"
 
 
-def test_explore_moves_and_reports_visible_things(make_player: Make) -> None:
+def test_primitive_explore_moves_and_reports_visible_targets(make_player: Make) -> None:
     player = make_player("stick")
     moved = [player("explore", steps=40) for _ in range(5)]
     assert max(outcome["moved"] for outcome in moved) > 4
     assert any("log" in outcome["seen"] for outcome in moved)
 
 
-def test_no_call_exceeds_its_max_steps() -> None:
+def test_minecraft_primitives_have_at_most_62_steps() -> None:
     plugin = MinecraftPlugin()
     for task in make_tasks().values():
         for primitive in plugin.primitives(task):

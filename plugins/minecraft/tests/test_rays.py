@@ -1,4 +1,4 @@
-"""The directions of the lidar's rays."""
+"""The directions of the rays of MineDojo's lidar sensor."""
 
 import math
 
@@ -15,11 +15,11 @@ PITCHES = st.floats(-89, 89)
 @pytest.mark.parametrize(
     ("yaw", "pitch", "expected"),
     [
-        (0, 0, (0, 0, 1)),  # south
-        (90, 0, (-1, 0, 0)),  # west
+        (0, 0, (0, 0, 1)),  # South.
+        (90, 0, (-1, 0, 0)),  # West.
         (180, 0, (0, 0, -1)),
-        (-90, 0, (1, 0, 0)),  # east
-        (0, 90, (0, -1, 0)),  # straight down
+        (-90, 0, (1, 0, 0)),  # East.
+        (0, 90, (0, -1, 0)),  # Down.
         (90, -45, (-math.sqrt(0.5), math.sqrt(0.5), 0)),
     ],
 )
@@ -28,7 +28,7 @@ def test_look_vector_follows_yaw_and_pitch(yaw: float, pitch: float, expected: t
 
 
 @given(yaw=YAWS, pitch=PITCHES)
-def test_rays_are_unit_vectors_and_the_first_is_the_look(yaw: float, pitch: float) -> None:
+def test_ray_directions_are_unit_vectors_and_the_central_ray_is_the_look_direction(yaw: float, pitch: float) -> None:
     found = directions(yaw, pitch)
     assert found.shape == (len(RAYS), 3)
     assert np.linalg.norm(found, axis=1) == pytest.approx(1.0)
@@ -43,7 +43,7 @@ def test_bearing_and_elevation_invert_look_vector(yaw: float, pitch: float) -> N
 
 
 def test_positive_yaw_turns_a_ray_left_for_every_heading() -> None:
-    """Like the game's ``rotateYaw``. MineDojo's users know it as the mirrored lidar."""
+    """The sign is that of the game's ``rotateYaw``. In MineDojo the lidar is therefore mirrored."""
     which = next(i for i, (pitch, yaw, _) in enumerate(RAYS) if pitch == 0 and yaw == pytest.approx(math.radians(28)))
     for heading in (-120.0, 0.0, 45.0, 90.0):
         assert bearing(directions(heading, 0.0)[which], heading) == pytest.approx(-28.0)
@@ -55,6 +55,6 @@ def test_pitch_of_a_ray_depends_on_the_heading() -> None:
     assert found == pytest.approx([18.0, -18.0, 0.0], abs=1e-9)
 
 
-def test_ray_directions_are_distinct() -> None:
+def test_lidar_rays_are_distinct_and_40_blocks_long() -> None:
     assert len({(round(p, 9), round(y, 9)) for p, y, _ in RAYS}) == len(RAYS)
     assert all(distance == 40 for _, _, distance in RAYS)

@@ -1,4 +1,4 @@
-"""Tasks as environments: both kinds of actions, settings, frames, endings, animals."""
+"""The environments of Minecraft tasks: both kinds of actions, settings, frames, ends of episodes, and animals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Player = Any
 Make = Callable[..., Any]
 
 
-def test_base_action_equals_its_translation(make_player: Make) -> None:
+def test_base_action_has_the_same_effect_as_its_minedojo_action(make_player: Make) -> None:
     one, other = make_player("harvest_log", seed=3), make_player("harvest_log", seed=3)
     rng = np.random.default_rng(0)
     for _ in range(30):
@@ -32,15 +32,15 @@ def test_base_action_equals_its_translation(make_player: Make) -> None:
         assert (places[0] == places[1]).all()
 
 
-def test_invalid_action_raises(make_player: Make) -> None:
+def test_minecraft_environment_raises_an_error_for_an_invalid_action(make_player: Make) -> None:
     player = make_player("harvest_log")
     for wrong in ([0, 0, 0], [-1, 0], [12, 0], [0, 3], [0.9, 0.2], [True, False], [0.5] * 8):
         with pytest.raises(ConfigError, match="pair"):
             player.env.step(np.array(wrong))
 
 
-def test_base_actions_can_craft(make_player: Make) -> None:
-    """The base actions are sufficient for pure RL."""
+def test_base_actions_are_sufficient_to_craft_a_wooden_pickaxe(make_player: Make) -> None:
+    """With sufficient base actions, RL without code can solve the task."""
     player = make_player("wooden_pickaxe", biome="plains")
     names = choices(player.task)
     player.type("/give @p log 3")
@@ -49,30 +49,30 @@ def test_base_actions_can_craft(make_player: Make) -> None:
     player.step(np.array([0, names.index("craft_stick")]))
     player.step(np.array([0, names.index("craft_crafting_table")]))
     assert player.obs.inventory == {"planks": 6, "stick": 4, "crafting_table": 1}
-    player.step(np.array([9, 0]))  # look down
+    player.step(np.array([9, 0]))  # Look down.
     for _ in range(12):
         if player.see()["table_near"]:
             break
         player.step(np.array([0, names.index("place_crafting_table")]))
         if not player.see()["table_near"]:
-            player.step(np.array([11, 0]))  # turn
+            player.step(np.array([11, 0]))  # Turn.
     player.step(np.array([0, names.index("craft_wooden_pickaxe")]))
     assert player.success
 
 
-def test_paper_actions_cannot_craft(make_player: Make) -> None:
+def test_setting_actions_paper_offers_no_crafting_actions(make_player: Make) -> None:
     assert make_player("wooden_pickaxe", actions="paper").env.action_space == MultiDiscrete([12, 3])
     assert make_player("wooden_pickaxe").env.action_space == MultiDiscrete([12, 8])
 
 
-def test_image_size_adds_a_picture(make_player: Make) -> None:
+def test_setting_image_size_adds_an_image_to_the_observation(make_player: Make) -> None:
     player = make_player("harvest_milk", image_size=(64, 96))
     assert player.context.observation["rgb"].shape == (3, 64, 96)
     assert player.context.observation in player.env.observation_space
     assert "rgb" not in make_player("harvest_milk").env.observation_space.spaces
 
 
-def test_rendering_does_not_change_observations() -> None:
+def test_render_mode_does_not_change_the_observation_space() -> None:
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_log"]
     env = plugin.make_env(task, seed=0, render_mode="rgb_array")
@@ -88,14 +88,14 @@ def test_rendering_does_not_change_observations() -> None:
         plugin.make_env(task, seed=0, render_mode="human")
 
 
-def test_death_ends_an_episode_without_success(make_player: Make) -> None:
+def test_death_ends_a_minecraft_episode_without_success(make_player: Make) -> None:
     player = make_player("harvest_log")
     player.env.unwrapped.base.unwrapped.sim.chat("/kill")
     *_, terminated, truncated, info = player.step(move())
     assert (terminated, truncated, info["success"]) == (True, False, False)
 
 
-def test_initial_target_items_are_no_success(make_player: Make) -> None:
+def test_success_is_reset_with_the_inventory_in_a_new_episode(make_player: Make) -> None:
     player = make_player("stick")
     player.type("/give @p planks 2")
     player.step(crafting("stick"))
@@ -106,7 +106,7 @@ def test_initial_target_items_are_no_success(make_player: Make) -> None:
 
 
 @pytest.mark.parametrize("name", make_tasks())
-def test_one_more_target_item_wins_each_task(make_player: Make, name: str) -> None:
+def test_one_more_target_item_gives_success_in_each_task(make_player: Make, name: str) -> None:
     player = make_player(name.partition("/")[2])
     target = player.env.unwrapped.spec_of_task.target
     player.step(move())
@@ -119,7 +119,9 @@ def test_one_more_target_item_wins_each_task(make_player: Make, name: str) -> No
 @pytest.mark.parametrize(
     ("name", "kinds", "spread"), [("harvest_milk", [1], 10), ("harvest_beef", [1] * 3 + [2] * 3, 30)]
 )
-def test_animals_are_summoned_around_the_start(make_player: Make, name: str, kinds: list[int], spread: int) -> None:
+def test_animals_of_a_task_are_summoned_around_the_start(
+    make_player: Make, name: str, kinds: list[int], spread: int
+) -> None:
     player = make_player(name)
     for seed in range(3):
         player.reset(seed)
@@ -130,7 +132,7 @@ def test_animals_are_summoned_around_the_start(make_player: Make, name: str, kin
 
 
 @pytest.mark.parametrize("name", make_tasks())
-def test_task_starts_with_its_inventory(make_player: Make, name: str) -> None:
+def test_minecraft_task_starts_with_its_inventory_at_full_health_by_day(make_player: Make, name: str) -> None:
     player = make_player(name.partition("/")[2])
     spec = player.env.unwrapped.spec_of_task
     assert player.obs.inventory == dict(spec.inventory)

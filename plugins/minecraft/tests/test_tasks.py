@@ -1,4 +1,4 @@
-"""The tasks use only what MineDojo and this plugin support."""
+"""The Minecraft tasks use only names and settings that MineDojo and this plugin support."""
 
 import pytest
 from rlgpt.domain import Task
@@ -22,13 +22,13 @@ ASKED_FOR = {
 }
 
 
-def test_tasks_of_the_paper_exist() -> None:
+def test_all_expected_minecraft_tasks_exist() -> None:
     assert set(SPECS) == ASKED_FOR
     assert set(TASKS) == {f"minecraft/{name}" for name in ASKED_FOR}
 
 
 @every_task
-def test_every_name_exists_in_minedojo(task: Task) -> None:
+def test_every_name_in_a_minecraft_task_exists_in_minedojo(task: Task) -> None:
     spec = spec_of(task)
     assert not spec.biome or spec.biome in BIOMES
     assert {spec.target, *spec.path, *(item for item, _ in spec.inventory), *spec.equips} <= set(ITEMS)
@@ -50,7 +50,7 @@ def test_crafting_path_ends_at_the_target_and_contains_every_needed_item(task: T
 
 
 @every_task
-def test_every_setting_names_its_source(task: Task) -> None:
+def test_settings_of_every_minecraft_task_name_their_source(task: Task) -> None:
     spec, settings = spec_of(task), Settings.of(task)
     assert any(name in settings.source for name in ("MineDojo", "Plan4MC"))
     assert (settings.backend, settings.actions) == ("embedded", "default")
@@ -58,7 +58,7 @@ def test_every_setting_names_its_source(task: Task) -> None:
     assert settings.biome == (spec.biome or None)
 
 
-def test_pixel_policies_get_no_lidar_or_voxel_keys() -> None:
+def test_policy_with_images_observes_no_lidar_or_voxel_keys() -> None:
     sizes, blind = (
         {key.name: key.size for key in view_keys(TASKS[f"minecraft/{name}"])}
         for name in ("harvest_milk", "harvest_milk_rgb")
@@ -73,7 +73,7 @@ def test_pixel_policies_get_no_lidar_or_voxel_keys() -> None:
     assert "64 x 64" in knowledge(TASKS["minecraft/harvest_milk_rgb"])
 
 
-def test_policy_picture_has_the_size_of_the_setting() -> None:
+def test_image_of_the_policy_has_the_size_of_the_setting_image_size() -> None:
     task = TASKS["minecraft/harvest_milk_rgb"]
     small = task.model_copy(update={"settings": {**task.settings, "image_size": (32, 48)}})
     assert "32 x 48" in knowledge(small)
@@ -90,7 +90,7 @@ def change(**settings: object) -> Task:
     return task.model_copy(update={"settings": {**task.settings, **settings}})
 
 
-def test_settings_can_be_changed() -> None:
+def test_minecraft_settings_can_be_changed() -> None:
     found = Settings.of(change(backend="minedojo", actions="paper", image_size=(64, 96), biome="plains"))
     assert (found.backend, found.actions, found.image_size, found.biome) == ("minedojo", "paper", (64, 96), "plains")
 
@@ -102,12 +102,12 @@ def test_settings_can_be_changed() -> None:
         *(({"image_size": (0, 64)}, "image_size"), ({"port": 9000}, "port=9000 has no effect")),
     ],
 )
-def test_invalid_settings_are_refused(wrong: dict[str, object], word: str) -> None:
+def test_minecraft_settings_refuse_an_invalid_value(wrong: dict[str, object], word: str) -> None:
     with pytest.raises(ConfigError, match=word):
         Settings.of(change(**wrong))
 
 
-def test_unknown_names_are_refused() -> None:
+def test_error_about_an_unknown_minecraft_task_or_target_suggests_a_name() -> None:
     with pytest.raises(UnknownNameError, match="harvest_log"):
         spec_of(Task(id="minecraft/harvest_logs", goal="g", horizon=1, success="s"))
     with pytest.raises(UnknownNameError, match="'cow'"):
@@ -115,7 +115,7 @@ def test_unknown_names_are_refused() -> None:
 
 
 @every_task
-def test_knowledge_covers_the_items_of_the_task(task: Task) -> None:
+def test_minecraft_knowledge_names_the_items_of_the_task(task: Task) -> None:
     text, spec = knowledge(task), spec_of(task)
     assert len(text) <= 6000
     assert "{" not in text
@@ -126,7 +126,7 @@ def test_knowledge_covers_the_items_of_the_task(task: Task) -> None:
 
 
 @every_task
-def test_primitives_offer_the_things_of_the_task(task: Task) -> None:
+def test_primitives_of_a_minecraft_task_offer_its_targets_and_items(task: Task) -> None:
     spec = spec_of(task)
     found = {p.name: {q.name: q for q in p.parameters} for p in primitives_of(task)}
     assert {"look_at", "turn", "look", "scan", "walk", "approach", "explore", "collect"} <= set(found)

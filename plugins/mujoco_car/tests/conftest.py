@@ -1,4 +1,4 @@
-"""Fixture with the plugin under test."""
+"""A fixture with the plugin under test."""
 
 from __future__ import annotations
 

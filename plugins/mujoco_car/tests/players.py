@@ -1,4 +1,4 @@
-"""Scripted players that use primitives and the view only."""
+"""Scripted players of the tasks, which use only primitives and the view."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from rlgpt.testing.player import Player
 
 LANE = 0.43
-"""Distance from the centre line to the centre of the gap of a blocked start, m."""
+"""Distance from the road's centre line to the centre of the gap beside the obstacle of ``blocked_start``, in m."""
 
 
 def winding_road(play: Player) -> None:

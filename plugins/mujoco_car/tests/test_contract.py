@@ -1,4 +1,4 @@
-"""The contract of plugins: a sample of the tasks; all tasks in the slow tests."""
+"""The contract tests of the plugin. Fast tests use a sample of the tasks, slow tests use all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tasks as environments."""
+"""Tests of the environments of the tasks: checkers, determinism, physics, contacts, goals and rays."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ every_task = pytest.mark.parametrize("task", list(TASKS))
 
 
 @every_task
-@pytest.mark.parametrize("actions", [None, (), (BACK,)], ids=["bare", "K=0", "K=1"])
-def test_car_environment_passes_gymnasiums_checker(
+@pytest.mark.parametrize("actions", [None, (), (BACK,)], ids=["without wrapper", "no coded action", "one coded action"])
+def test_a_car_environment_passes_gymnasiums_checker(
     task: str, actions: tuple[CodedAction, ...] | None, plugin: CarPlugin
 ) -> None:
     env = plugin.make_env(TASKS[task], seed=0)
@@ -43,7 +43,7 @@ def test_car_environment_passes_gymnasiums_checker(
 
 
 @every_task
-def test_car_environment_passes_stable_baselines_checker(task: str, plugin: CarPlugin) -> None:
+def test_a_car_environment_passes_stable_baselines_checker(task: str, plugin: CarPlugin) -> None:
     from stable_baselines3.common.env_checker import check_env as check_for_stable_baselines
 
     env = flat_view(extend(plugin.make_env(TASKS[task], seed=0), (BACK,), plugin=plugin, task=task))
@@ -53,7 +53,7 @@ def test_car_environment_passes_stable_baselines_checker(task: str, plugin: CarP
 
 
 @every_task
-def test_the_same_seed_gives_the_same_episode(task: str) -> None:
+def test_the_same_seed_and_actions_give_the_same_episode(task: str) -> None:
     envs = [CarTask(TASKS[task], seed=s) for s in (0, 1)]
     rng = np.random.default_rng(0)
     first = [env.reset(seed=5)[0] for env in envs]
@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_episode(task: str) -> None:
 
 
 @every_task
-def test_an_episode_continues_from_a_saved_state_bit_for_bit(task: str) -> None:
+def test_a_loaded_state_continues_the_episode_exactly(task: str) -> None:
     env = CarTask(TASKS[task], seed=0)
     env.reset(seed=3)
     rng = np.random.default_rng(1)
@@ -86,13 +86,13 @@ def test_an_episode_continues_from_a_saved_state_bit_for_bit(task: str) -> None:
             assert after[1:] == before[1:]
 
 
-def test_a_state_of_another_scenario_is_refused() -> None:
+def test_load_refuses_a_state_of_another_scenario() -> None:
     state = CarTask(TASKS["mujoco_car/parking"], seed=0).save()
     with pytest.raises(StateError, match=r"'parking'.*mujoco_car/hill is 'hill'"):
         CarTask(TASKS["mujoco_car/hill"], seed=0).load(state)
 
 
-def test_the_car_stands_still_on_level_ground() -> None:
+def test_a_car_without_throttle_does_not_move_on_level_ground() -> None:
     env = CarTask(TASKS["mujoco_car/winding_road"], seed=0)
     env.reset(seed=0)
     before = env.position
@@ -104,7 +104,7 @@ def test_the_car_stands_still_on_level_ground() -> None:
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_the_turning_radius_is_that_of_the_geometry(side: float) -> None:
+def test_a_car_at_full_steering_has_the_documented_turning_radius(side: float) -> None:
     env = CarTask(TASKS["mujoco_car/parking"], seed=0)
     env.load_scene(Scene(road=straight(40.0, 2.0), start=(10.0, 0.0, 0.0), goal=(100.0, 0.0, 0.0)))
     for _ in range(60):
@@ -114,7 +114,7 @@ def test_the_turning_radius_is_that_of_the_geometry(side: float) -> None:
     assert steering == pytest.approx(side * vehicle.MAX_STEER, rel=0.05)
 
 
-def test_rays_measure_the_distance_to_the_walls() -> None:
+def test_rays_measure_the_distance_to_walls_up_to_the_ray_range() -> None:
     env = CarTask(TASKS["mujoco_car/parking"], seed=0)
     env.load_scene(Scene(road=straight(40.0, 2.0), start=(10.0, 0.5, 0.0), goal=(100.0, 0.0, 0.0)))
     rays = env.load(env.save())["rays"]
@@ -137,7 +137,7 @@ def test_one_second_of_contact_with_a_wall_ends_the_episode() -> None:
     assert steps_in_contact == pytest.approx(1.0 / PERIOD, abs=2)
 
 
-def test_contact_time_restarts_after_contact_ends_within_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contact_time_restarts_if_the_contact_ends_within_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     contacts = itertools.cycle((2, 1, 0, 1, 3))
     physics = mujoco.mj_step
 
@@ -156,7 +156,7 @@ def test_contact_time_restarts_after_contact_ends_within_a_step(monkeypatch: pyt
 
 
 @every_task
-def test_the_contact_sensor_counts_contacts_with_walls_and_obstacles(task: str) -> None:
+def test_the_contact_sensor_counts_the_contacts_with_walls_and_obstacles(task: str) -> None:
     env = CarTask(TASKS[task], seed=0)
     rng = np.random.default_rng(0)
     counts = set()
@@ -175,7 +175,7 @@ def test_the_contact_sensor_counts_contacts_with_walls_and_obstacles(task: str) 
     assert len(counts) > 1
 
 
-def test_too_long_contact_at_the_goal_is_no_success() -> None:
+def test_reaching_the_goal_after_too_long_contact_is_a_failure() -> None:
     env = CarTask(TASKS["mujoco_car/winding_road"], seed=0)
     offset = 0.5 - 0.04 - vehicle.BODY_WIDTH / 2 + 0.004
     env.load_scene(Scene(straight(10.0, 0.5), start=(5.0, offset, 0.0), goal=(4.9, 0.0, 0.0)))
@@ -188,8 +188,8 @@ def test_too_long_contact_at_the_goal_is_no_success() -> None:
 
 
 def place_on_the_hill(env: CarTask, along: float, offset: float = 0.0, heading: float = 0.0) -> None:
-    """Place the car with its rear axle ``along`` m beyond the foot of the ramp, which is on the ramp or
-    on top of the hill.
+    """Place the car on the hill, with its rear axle ``along`` m beyond the foot of the ramp and ``offset`` m beside the
+    centre line. ``heading`` is in radians.
     """
     assert env.scene.ramp is not None
     foot, length, angle = env.scene.ramp
@@ -219,7 +219,7 @@ def test_a_car_cannot_leave_the_hill_sideways(along: float, side: float) -> None
     assert env.touch_checks > 0
 
 
-def test_a_car_that_fell_beside_the_hill_has_not_arrived() -> None:
+def test_a_car_beside_the_hill_does_not_reach_the_goal() -> None:
     env = CarTask(TASKS["mujoco_car/hill"], seed=0)
     env.reset(seed=0)
     assert env.scene.ramp is not None
@@ -233,7 +233,7 @@ def test_a_car_that_fell_beside_the_hill_has_not_arrived() -> None:
 
 
 @every_task
-def test_rays_agree_with_those_of_the_simulator(task: str) -> None:
+def test_rays_equal_the_rays_of_the_simulator(task: str) -> None:
     env = CarTask(TASKS[task], seed=0)
     group, hit = np.zeros(6, np.uint8), np.zeros(1, np.int32)
     group[WALL_GROUP] = 1

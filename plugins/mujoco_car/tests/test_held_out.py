@@ -1,4 +1,4 @@
-"""The roads of the evaluation are held out: neither training nor selection uses them."""
+"""The roads of the final evaluation are held out: neither training nor selection uses them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEEDS = Seeds(SETTINGS.seed)
 
 
 @pytest.mark.parametrize("name", ["blocked_start", pytest.param("parking", marks=pytest.mark.slow)])
-def test_the_report_uses_roads_that_training_and_selection_did_not(
+def test_the_report_uses_only_roads_unused_by_training_and_selection(
     name: str, plugin: CarPlugin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: dict[int, bytes] = {}

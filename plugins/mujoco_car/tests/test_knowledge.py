@@ -1,4 +1,4 @@
-"""The plugin's texts for the language model are true."""
+"""The plugin's texts for the language model state the measured values."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def open_ground() -> CarTask:
 
 
 @pytest.mark.parametrize(("speed", "seconds"), [(0.5, 0.2), (1.0, 0.3), (2.5, 0.5)])
-def test_a_speed_is_reached_in_the_stated_time(open_ground: CarTask, speed: float, seconds: float) -> None:
+def test_the_car_reaches_a_speed_in_the_stated_time(open_ground: CarTask, speed: float, seconds: float) -> None:
     for _ in range(round(seconds / 0.05)):
         reached = open_ground.step((speed / 2.5, 0.0))[0]["motion"][0]
     assert reached == pytest.approx(speed, rel=0.05)
 
 
 @pytest.mark.parametrize(("speed", "distance"), [(0.5, 0.03), (1.0, 0.13), (2.0, 0.5)])
-def test_the_braking_distance_is_the_stated_one(open_ground: CarTask, speed: float, distance: float) -> None:
+def test_the_car_brakes_in_the_stated_distance(open_ground: CarTask, speed: float, distance: float) -> None:
     for _ in range(30):
         open_ground.step((speed / 2.5, 0.0))
     before = open_ground.position[0]
@@ -39,7 +39,7 @@ def test_the_braking_distance_is_the_stated_one(open_ground: CarTask, speed: flo
     assert open_ground.position[0] - before == pytest.approx(distance, rel=0.25)
 
 
-def test_steering_takes_two_steps_to_full_lock_and_three_from_lock_to_lock(open_ground: CarTask) -> None:
+def test_steering_takes_two_steps_to_the_left_limit_and_three_to_the_right_limit(open_ground: CarTask) -> None:
     for action, steps, angle in ((1.0, 2, 0.5), (-1.0, 3, -0.5)):
         for _ in range(steps):
             steering = open_ground.step((0.12, action))[0]["motion"][3]
@@ -47,7 +47,7 @@ def test_steering_takes_two_steps_to_full_lock_and_three_from_lock_to_lock(open_
 
 
 @pytest.mark.parametrize("speed", [0.3, 1.0])
-def test_turning_circle_at_full_lock_has_the_stated_size(open_ground: CarTask, speed: float) -> None:
+def test_the_turning_circle_at_full_steering_has_the_stated_size(open_ground: CarTask, speed: float) -> None:
     for _ in range(60):
         forward, _, rate, _, _ = open_ground.step((speed / 2.5, 1.0))[0]["motion"]
     radius = float(forward / rate)
@@ -65,7 +65,7 @@ def test_blocked_starts_are_within_the_stated_ranges() -> None:
         assert 0.41 <= road.half_width - WALL_HALF_THICKNESS + inner <= 0.51
         assert 0.05 < ahead < 0.17
         assert 1.9 < behind < 2.6
-        assert env.position[1] * wall.y > 0, "the car stands on the closed side"
+        assert env.position[1] * wall.y > 0, "the car must stand on the blocked side"
         assert 0.12 <= abs(env.position[1]) <= 0.3
         assert 5.3 < road.length - 0.5 - (wall.x + wall.half_length) < 11.2
 
@@ -85,7 +85,7 @@ def test_parking_spaces_are_within_the_stated_ranges() -> None:
         )
 
 
-def test_the_reason_of_the_default_setup_names_its_reward_terms(plugin: CarPlugin) -> None:
+def test_the_reason_of_the_default_setup_names_exactly_its_reward_terms(plugin: CarPlugin) -> None:
     for task in TASKS.values():
         setup = plugin.default_setup(task)
         for term, word in {"progress": "progress", "aligned": "heading", "energy": "energy"}.items():

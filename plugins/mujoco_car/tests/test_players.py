@@ -1,4 +1,4 @@
-"""Scripts of primitives solve the tasks; random and constant actions do not."""
+"""Scripted players that use primitives solve the tasks. Random and constant actions do not."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CONSTANT_ACTIONS = {"forward": (1, 0), "backward": (-1, 0), "left": (0.5, 0.5), 
 
 
 def successes(plugin: CarPlugin, name: str, kind: str, episodes: int) -> int:
-    """Successes of random actions, or of one of the constant actions of :data:`CONSTANT_ACTIONS`."""
+    """Return the number of successes of random actions or of one of the :data:`CONSTANT_ACTIONS`."""
     env = plugin.make_env(plugin.tasks()[f"mujoco_car/{name}"], seed=0)
     rng = np.random.default_rng(0)
     wins = 0
@@ -61,14 +61,14 @@ def successes(plugin: CarPlugin, name: str, kind: str, episodes: int) -> int:
 
 @pytest.mark.parametrize("name", list(players.PLAYERS))
 @pytest.mark.parametrize("kind", ["random", *(pytest.param(k, marks=pytest.mark.slow) for k in CONSTANT_ACTIONS)])
-def test_random_and_constant_actions_never_succeed_in_few_episodes(plugin: CarPlugin, name: str, kind: str) -> None:
+def test_random_and_constant_actions_never_succeed_in_four_episodes(plugin: CarPlugin, name: str, kind: str) -> None:
     assert successes(plugin, name, kind, 4) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["blocked_start", "parking"])
 @pytest.mark.parametrize("kind", ["random", *CONSTANT_ACTIONS])
-def test_random_and_constant_actions_succeed_once_in_50_episodes_at_most(
+def test_random_and_constant_actions_succeed_at_most_once_in_50_episodes(
     plugin: CarPlugin, name: str, kind: str
 ) -> None:
     assert successes(plugin, name, kind, 50) <= 1

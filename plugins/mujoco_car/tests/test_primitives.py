@@ -1,4 +1,4 @@
-"""What the documentation of the primitives promises."""
+"""The primitives behave as their documentation states."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def at_the_rear_wall(plugin: CarPlugin) -> Player:
         ("reverse", {}, "blocked"),
     ],
 )
-def test_primitive_with_nothing_to_do_takes_one_step(
+def test_a_primitive_that_is_already_blocked_or_at_its_target_takes_one_step(
     plugin: CarPlugin, name: str, arguments: dict[str, Plain], ended: str
 ) -> None:
     play = at_the_rear_wall(plugin) if name == "reverse" else at_the_start(plugin)
@@ -44,7 +44,7 @@ def test_primitive_with_nothing_to_do_takes_one_step(
     play.env.close()
 
 
-def test_primitive_that_is_blocked_brakes_the_car(plugin: CarPlugin) -> None:
+def test_a_blocked_primitive_brakes_the_car(plugin: CarPlugin) -> None:
     play = at_the_start(plugin)
     play("reverse", metres=0.6)
     play("drive", speed=1.0, seconds=0.5)

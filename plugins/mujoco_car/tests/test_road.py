@@ -1,4 +1,4 @@
-"""Properties of roads."""
+"""Tests of the geometry of roads."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ roads = st.builds(
 
 
 @given(roads)
-def test_road_points_are_equally_spaced_and_bends_keep_the_minimum_radius(road: Road) -> None:
+def test_road_points_are_equally_spaced_and_bends_have_the_minimum_radius(road: Road) -> None:
     steps = np.linalg.norm(np.diff(road.points, axis=0), axis=1)
     np.testing.assert_allclose(steps, SPACING, rtol=1e-9)
     assert np.abs(np.diff(road.headings)).max() <= SPACING / MIN_BEND_RADIUS + 1e-9
 
 
 @given(roads)
-def test_a_road_starts_straight_at_the_origin_and_never_turns_back(road: Road) -> None:
+def test_a_road_starts_with_a_straight_and_never_turns_back(road: Road) -> None:
     first = round(STRAIGHT_LENGTH / SPACING)
     np.testing.assert_allclose(road.points[: first + 1, 1], 0.0)
     assert np.abs(road.headings).max() <= 1.05 + 1e-9
@@ -28,12 +28,12 @@ def test_a_road_starts_straight_at_the_origin_and_never_turns_back(road: Road) -
 
 
 @given(roads, st.floats(0, 1), st.floats(-0.4, 0.4))
-def test_point_at_a_lateral_offset_lies_on_the_normal_of_the_road(road: Road, share: float, offset: float) -> None:
+def test_a_lateral_offset_moves_a_point_at_a_right_angle_to_the_road(road: Road, share: float, offset: float) -> None:
     point, heading = road.at(share * road.length, offset)
     middle, _ = road.at(share * road.length)
     np.testing.assert_allclose(point - middle, offset * np.array((-np.sin(heading), np.cos(heading))), atol=1e-12)
 
 
-def test_edges_of_a_straight_road_are_one_road_width_apart() -> None:
+def test_the_edges_of_a_straight_road_are_one_road_width_apart() -> None:
     left, right = straight(4.0, 0.6).edges()
     np.testing.assert_allclose(left - right, [[0.0, 1.2]] * len(left), atol=1e-12)

@@ -1,4 +1,4 @@
-"""Settings of the tasks: which values are valid, and what the camera adds."""
+"""Tests of the settings of the tasks: scenario, camera, sensor delay and friction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def variant(name: str = "blocked_start", **settings: Plain) -> Task:
 
 
 @pytest.mark.parametrize("ask", CALLS.values(), ids=list(CALLS))
-def test_an_unknown_scenario_is_named_with_the_valid_ones(
+def test_the_error_for_an_unknown_scenario_names_the_valid_scenarios(
     plugin: CarPlugin, ask: Callable[[CarPlugin, Task], object]
 ) -> None:
     with pytest.raises(UnknownNameError, match=r"'foo'.*parking"):
@@ -40,20 +40,22 @@ def test_an_unknown_scenario_is_named_with_the_valid_ones(
 
 
 @pytest.mark.parametrize("ask", CALLS.values(), ids=list(CALLS))
-def test_a_task_refuses_the_scenario_of_another(plugin: CarPlugin, ask: Callable[[CarPlugin, Task], object]) -> None:
+def test_a_task_refuses_the_scenario_of_another_task(
+    plugin: CarPlugin, ask: Callable[[CarPlugin, Task], object]
+) -> None:
     with pytest.raises(ConfigError, match=r"'hill'.*mujoco_car/blocked_start.*choose task=mujoco_car/hill"):
         ask(plugin, variant(scenario="hill"))
 
 
 @pytest.mark.parametrize("camera", ["false", "true", 1, None])
 @pytest.mark.parametrize("ask", ["env", "setup"])
-def test_a_camera_setting_other_than_true_or_false_is_refused(plugin: CarPlugin, camera: Plain, ask: str) -> None:
+def test_a_task_refuses_a_camera_setting_other_than_true_or_false(plugin: CarPlugin, camera: Plain, ask: str) -> None:
     with pytest.raises(ConfigError, match="valid: true, false"):
         CALLS[ask](plugin, variant(camera=camera))
 
 
 @needs_frames
-def test_the_camera_adds_pixels_that_change(plugin: CarPlugin) -> None:
+def test_camera_pixels_change_with_the_view_and_repeat_with_the_seed(plugin: CarPlugin) -> None:
     env = plugin.make_env(variant("winding_road", camera=True), seed=0)
     observation = env.reset(seed=0)[0]
     assert env.observation_space.contains(observation)
@@ -68,7 +70,7 @@ def test_the_camera_adds_pixels_that_change(plugin: CarPlugin) -> None:
 
 
 @needs_frames
-def test_a_camera_used_for_many_episodes_sees_the_current_one(plugin: CarPlugin) -> None:
+def test_a_camera_used_for_several_episodes_shows_the_current_episode(plugin: CarPlugin) -> None:
     task = variant("winding_road", camera=True)
     env, fresh = (plugin.make_env(task, seed=0, render_mode="rgb_array") for _ in range(2))
     for seed in range(3):
@@ -88,13 +90,13 @@ def test_a_closed_camera_unregisters_its_exit_handler(plugin: CarPlugin, monkeyp
     env = plugin.make_env(variant(camera=True), seed=0)
     for seed in range(3):
         env.reset(seed=seed)
-        assert len(handlers) <= 1, "one camera serves every episode"
+        assert len(handlers) <= 1, "all episodes must use the same camera"
     env.close()
     assert not handlers
 
 
 @needs_frames
-def test_car_environment_with_camera_passes_gymnasiums_checker(plugin: CarPlugin) -> None:
+def test_a_car_environment_with_a_camera_passes_gymnasiums_checker(plugin: CarPlugin) -> None:
     env = plugin.make_env(variant(camera=True), seed=0)
     env.action_space.seed(0)
     with warnings.catch_warnings():
@@ -106,7 +108,7 @@ def test_car_environment_with_camera_passes_gymnasiums_checker(plugin: CarPlugin
 
 @needs_frames
 @pytest.mark.parametrize("camera", [False, True])
-def test_a_policy_sees_the_pixels_where_the_camera_is_on(plugin: CarPlugin, camera: bool) -> None:
+def test_a_policy_observes_the_pixels_only_if_the_camera_is_on(plugin: CarPlugin, camera: bool) -> None:
     task = variant(camera=camera)
     setup = plugin.default_setup(task)
     assert ("pixels" in setup.observation_keys) == camera
@@ -122,7 +124,7 @@ def test_the_doctor_reports_that_the_camera_needs_opengl(plugin: CarPlugin, monk
 
 
 def drive(plugin: CarPlugin, steps: int = 12, seed: int = 3, **settings: Plain) -> list[dict[str, np.ndarray]]:
-    """The observations of an episode with fixed actions. The first one is that of the reset."""
+    """Return the observations of an episode with fixed actions, beginning with the observation of the reset."""
     env = plugin.make_env(variant("winding_road_wet", **settings), seed=0)
     observations = [env.reset(seed=seed)[0]]
     observations += [env.step(np.array((0.4, 0.2 * (-1) ** step)))[0] for step in range(steps)]
@@ -130,14 +132,14 @@ def drive(plugin: CarPlugin, steps: int = 12, seed: int = 3, **settings: Plain) 
     return observations
 
 
-def test_delayed_sensors_show_the_state_of_earlier_steps(plugin: CarPlugin) -> None:
+def test_delayed_sensors_return_the_observation_of_an_earlier_step(plugin: CarPlugin) -> None:
     now, late = drive(plugin), drive(plugin, sensor_delay=0.15)
     for step, seen in enumerate(late):
         for name, value in seen.items():
             np.testing.assert_array_equal(value, now[max(0, step - 3)][name])
 
 
-def test_episode_with_delayed_sensors_continues_from_a_saved_state(plugin: CarPlugin) -> None:
+def test_a_loaded_state_continues_an_episode_with_delayed_sensors(plugin: CarPlugin) -> None:
     env = plugin.make_env(variant(sensor_delay=0.2), seed=0)
     env.reset(seed=1)
     action = np.array((-0.5, 0.3))
@@ -151,13 +153,13 @@ def test_episode_with_delayed_sensors_continues_from_a_saved_state(plugin: CarPl
     env.close()
 
 
-def test_slippery_ground_increases_the_distance_to_reach_a_speed(plugin: CarPlugin) -> None:
+def test_a_car_accelerates_more_slowly_on_slippery_ground(plugin: CarPlugin) -> None:
     dry, wet = (drive(plugin, steps=3, friction=share)[-1]["motion"][0] for share in (1.0, 0.2))
     assert wet < 0.7 * dry
 
 
 @pytest.mark.parametrize("settings", [{"sensor_delay": -0.1}, {"sensor_delay": 2}, {"friction": 0}, {"friction": True}])
-def test_a_delay_or_friction_out_of_range_is_refused(plugin: CarPlugin, settings: dict[str, Plain]) -> None:
+def test_a_task_refuses_a_sensor_delay_or_friction_out_of_range(plugin: CarPlugin, settings: dict[str, Plain]) -> None:
     with pytest.raises(ConfigError, match="valid: 0"):
         plugin.make_env(variant(**settings), seed=0)
 

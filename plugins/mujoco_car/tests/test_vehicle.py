@@ -13,7 +13,7 @@ from rlgpt_mujoco_car.tasks import make_tasks
 TASKS = make_tasks()
 
 
-def test_the_model_has_the_documented_mass() -> None:
+def test_the_car_model_has_the_documented_mass() -> None:
     model = CarTask(TASKS["mujoco_car/parking"], seed=0).model
     assert model.body_subtreemass[model.body("car").id] == pytest.approx(vehicle.MASS)
     assert model.body_mass[model.body("car").id] == pytest.approx(vehicle.SPRUNG_MASS)
@@ -34,7 +34,7 @@ def test_springs_have_the_documented_sag_and_damping_ratio() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_motor_on_the_hill_has_the_documented_share_of_the_climbing_force(seed: int) -> None:
+def test_the_motor_on_the_hill_has_0_6_of_the_force_needed_to_climb(seed: int) -> None:
     env = CarTask(TASKS["mujoco_car/hill"], seed=0)
     env.reset(seed=seed)
     assert env.scene.ramp is not None

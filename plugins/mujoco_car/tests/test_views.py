@@ -1,4 +1,4 @@
-"""Free distances around the car, computed from its rays."""
+"""Tests of the free distances around the car, computed from its rays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ANGLES = np.arange(RAYS) * 2 * np.pi / RAYS
 
 
 def walls(ahead: float, behind: float, left: float, right: float) -> np.ndarray:
-    """The rays of a car in a rectangular box whose sides have the given distances (m) from the body."""
+    """Return the rays of a car in a rectangular box whose walls have the given distances from the body, in m."""
     cos, sin = np.cos(ANGLES), np.sin(ANGLES)
     with np.errstate(divide="ignore"):
         forward = np.where(cos > 0, ahead + BODY_LENGTH / 2, behind + BODY_LENGTH / 2) / np.abs(cos)
@@ -26,7 +26,7 @@ def walls(ahead: float, behind: float, left: float, right: float) -> np.ndarray:
 @pytest.mark.parametrize(
     "around", [(1.0, 0.5, 0.4, 0.3), (0.2, 2.0, 0.02, 0.7), (0.6, 0.2, 0.5, 0.02), (0.05, 0.05, 0.3, 0.3)]
 )
-def test_clearance_in_a_box_is_the_distance_of_each_side(around: tuple[float, float, float, float]) -> None:
+def test_clearance_in_a_box_is_the_distance_to_each_wall(around: tuple[float, float, float, float]) -> None:
     assert clearance(walls(*around)) == pytest.approx(around, abs=1e-3)
 
 

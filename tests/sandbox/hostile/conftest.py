@@ -1,4 +1,4 @@
-"""Puts the corpus and its stage on the import path of these tests."""
+"""Add this folder, with the corpus of hostile programs, to the import path of these tests."""
 
 import sys
 from pathlib import Path

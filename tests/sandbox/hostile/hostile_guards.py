@@ -1,4 +1,4 @@
-"""Helpers of the tests of guards."""
+"""Helpers for the tests of guards."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ BOTH = pytest.mark.parametrize("guarded", [True, False], ids=["guarded", "bare"]
 
 
 def says(reply: str) -> str:
-    """The source of a program that makes the guest send ``reply``."""
+    """Return the source of a program that makes the guest send ``reply``."""
     return f"def run():\n    {APP}['_reply'] = lambda *_: {reply!r}\n    yield grasp()"
 
 
 def kind_of(turn: Turn) -> str:
-    """The kind of a verdict, or the class name of another turn."""
+    """Return the kind of a verdict, or the class name of another turn."""
     return turn.kind if isinstance(turn, Verdict) else type(turn).__name__

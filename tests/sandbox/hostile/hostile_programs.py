@@ -3,12 +3,12 @@
 Fields of a program:
 
 ``verdict``
-    A kind of :class:`rlgpt.domain.Verdict`; or ``returned``: nothing in it is forbidden, and it has no effect.
-``says``
-    Part of the verdict's message, which shows what stopped the program: an ``error`` alone could have any cause. Only
-    the kinds of :data:`SPEAKS_FOR_ITSELF` need none. ``@NAME@`` in it is replaced as in ``source``.
+    A kind of :class:`rlgpt.domain.Verdict`. Or ``returned``, for a program that does nothing forbidden and has no
+    effect. ``says``
+    A part of the verdict's message, which shows what stopped the program, because an ``error`` can have any cause. Only
+    the kinds of :data:`SPEAKS_FOR_ITSELF` need no message. ``@NAME@`` in the message is replaced as in ``source``.
 ``source``
-    The program. ``@NAME@`` in it is replaced by the part of the host that the program attacks (:class:`Targets`).
+    The program. ``@NAME@`` in the program is replaced by the part of the host that it attacks (:class:`Targets`).
 ``generate``
     Instead of a source: ``[head, opening, middle, closing, n]``, openings and closings repeated n times.
 """
@@ -26,7 +26,7 @@ SYS = "__builtins__['__import__'].__globals__['sys']"
 BENIGN = "\ndef run():\n    yield use()\n"
 
 SPEAKS_FOR_ITSELF = {"fuel", "memory", "yields", "returned", "episode"}
-"""Endings that need no message: one limit was exceeded, or nothing stopped the program."""
+"""Kinds of endings that need no message, because one limit was exceeded or nothing stopped the program."""
 
 KINDS: dict[str, tuple[str, ...]] = {
     "imports": ("imports/*",),
@@ -118,7 +118,9 @@ KINDS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Targets:
-    """The targets of attacks: a file with a secret, a file that must not appear, a port, a variable, a process."""
+    """The targets of attacks: a file with a secret, the path of a file that no program may create, a port, an
+    environment variable, and a process.
+    """
 
     canary: Path
     new: Path
@@ -128,12 +130,12 @@ class Targets:
 
     @property
     def _pattern(self) -> str:
-        """A regular expression that finds the secret, but not itself."""
+        """Return a regular expression that matches the secret and not the text of the expression."""
         secret = self.canary.read_text()
         return f"{secret[:-1]}[{secret[-1]}]"
 
     def aim(self, source: str) -> str:
-        """``source`` with its ``@NAME@`` filled in; the guest's own program is within reach of all."""
+        """Return ``source`` with each ``@NAME@`` replaced. Every program can access the guest's own program."""
         marks = {
             "CANARY": self.canary,
             "NEW": self.new,
@@ -160,9 +162,9 @@ class Program:
 
 
 def programs(folder: Path = FOLDER) -> list[Program]:
-    """All programs, named ``file/name``.
+    """Return all programs, named ``file/name``.
 
-    :raises ValueError: one that is stopped does not say by what.
+    :raises ValueError: a program that is stopped has no ``says``.
     """
     found = []
     for path in sorted(folder.glob("*.toml")):

@@ -1,8 +1,8 @@
-"""Runs hostile programs in a grid world, and compares everything that they could have changed.
+"""Runs hostile programs in a grid world, and compares everything that the programs could have changed.
 
-A program plays through ``extend()``, as a policy would choose it; then an honest action plays the next episode. Every
-low-level action that reached the simulator is played again on an untouched simulator: state, reward and ends must be
-equal bit for bit. Other state of the process is compared before and after.
+A program runs as a coded action in ``extend()``, chosen as by a policy. Then an honest action plays the next episode.
+Every low-level action that the simulator received is repeated on a second simulator: state, reward and ends must be
+equal bit for bit. Other state of the process is compared before and after the attack.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TASK = TASKS["grid/door"]
 KEY = "RLGPT_CANARY_API_KEY"
 SECRET = "canary-31337-do-not-tell"
 DECISIONS = 8
-"""How often a program's action is chosen in one episode."""
+"""The maximal number of times that a program's action is chosen in one episode."""
 
 PROBE = """
 def run():
@@ -66,7 +66,7 @@ def depth(n):
 
 
 class Witness(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Records the low-level actions that reach the simulator, and their results."""
+    """A wrapper that records the low-level actions that the simulator receives, and their results."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
@@ -79,9 +79,9 @@ class Witness(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class Stage:
-    """One environment with a hostile action and two honest ones.
+    """An environment with one hostile and two honest actions.
 
-    :ivar witness: between the extension and the simulator.
+    :ivar witness: the wrapper between the extended environment and the simulator.
     """
 
     def __init__(self, source: str, sandbox: Sandbox) -> None:
@@ -96,7 +96,7 @@ class Stage:
         self.verdicts: list[Verdict] = []
 
     def attack(self, seed: int = 3) -> list[Decision]:
-        """Choose the hostile action until there is a verdict, the episode ends, or DECISIONS is reached."""
+        """Choose the hostile action until there is a verdict, the episode ends, or the number DECISIONS is reached."""
         decisions = []
         self.over = False
         self.verdicts = list(self.env.reset(seed=seed)[1].get("verdicts", ()))
@@ -114,15 +114,16 @@ class Stage:
         return decisions
 
     def neighbour(self) -> list[tuple[str, str]]:
-        """Choose the other honest action twice in the episode of the attack. Returns the endings and the messages.
+        """Choose the honest action ``neighbour`` twice in the episode of the attack. Return the endings and the
+        messages.
 
-        Its ``can_start`` allows one call, so the second choice is masked.
+        The ``can_start`` of the action allows one call, so the second choice is masked.
         """
         decisions = [self.env.step(self.env.extension.write("neighbour"))[4]["decision"] for _ in range(2)]
         return [(d.ended, d.verdict.message if d.verdict is not None else "") for d in decisions]
 
     def _compare(self, twin: GridEnv, info: dict[str, Any]) -> None:
-        """Check the decision against an untouched simulator that takes the same low-level actions."""
+        """Compare the decision with a second simulator that takes the same low-level actions."""
         total = 0.0
         for action, result in self.witness.seen:
             observation, *rest = twin.step(np.int64(action))
@@ -145,7 +146,7 @@ class Stage:
 
 
 def straight(guest: Guest, *, action: str = "hostile", turns: int = 60) -> Turn:
-    """Play ``action`` against invented outcomes, without an environment; return the last turn."""
+    """Play ``action`` with invented outcomes, without an environment. Return the last turn."""
     turn: Turn = guest.start(action, {})
     for _ in range(turns):
         if not isinstance(turn, Ask):
@@ -160,7 +161,7 @@ def straight(guest: Guest, *, action: str = "hostile", turns: int = 60) -> Turn:
 
 @contextlib.contextmanager
 def watched(folder: Path) -> Iterator[Targets]:
-    """Set up the targets of the attacks; fail if a program has reached one."""
+    """Set up the targets of the attacks. Fail if a program has connected to the port."""
     canary, new = folder / "canary.txt", folder / "new.txt"
     canary.write_text(SECRET)
     with contextlib.chdir(folder), socket.create_server(("127.0.0.1", 0)) as server:
@@ -171,11 +172,11 @@ def watched(folder: Path) -> Iterator[Targets]:
             server.accept()
         except BlockingIOError:
             return
-        raise AssertionError("somebody connected")
+        raise AssertionError("a program connected to the port")
 
 
 def host_state(targets: Targets) -> dict[str, Any]:
-    """The state of the host that a program must not change."""
+    """Return the state of the host that a program must not change."""
     return {
         "files": {p.name: p.read_bytes() for p in targets.canary.parent.iterdir()},
         "new": targets.new.exists(),

@@ -1,4 +1,6 @@
-"""Hostile features, reward terms and predicates: each ends in one verdict, or within its bounds, and harms nobody."""
+"""Hostile features, reward terms and predicates: each gives one verdict or a value within its bounds, and changes no
+other function.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +43,11 @@ BODIES: dict[str, tuple[str, str | None]] = {
         "class F(float):\n        def __float__(self): return float('nan')\n    return {'y': F(0.5)}",
         "type",
     ),
-    "a number that acts": (
+    "a number with code in __repr__": (
         "class F(float):\n        def __repr__(self): return '1], \"forged\": [2'\n    return {'y': F(0.5)}",
         None,
     ),
-    "a dict that acts": (
+    "a dict with code in items": (
         "class D(dict):\n        def items(self):\n            while True: yield ('y', 1)\n    return D(y=1)",
         "fuel",
     ),
@@ -53,14 +55,14 @@ BODIES: dict[str, tuple[str, str | None]] = {
     "an object for a number": ("return {'y': view}", "type"),
     "keys that are no text": ("return {1: 2}", "type"),
     "many keys": ("return {str(i): i for i in range(10 ** 3)}", "reply"),
-    "another name for another's output": ("return {'y': 0, 'z': 1}", "type"),
+    "an output of another function": ("return {'y': 0, 'z': 1}", "type"),
     "an exit": ("raise SystemExit(0)", "error"),
     "an interrupt": ("raise KeyboardInterrupt", "error"),
-    "builtins that others use": (
+    "changed builtins": (
         "__builtins__['float'] = __builtins__['isinstance'] = __builtins__['len'] = None\n    return {'y': 0.5}",
         None,
     ),
-    "a view that is spoilt": ("view.clear()\n    view['agent'] = 0\n    return {'y': 0.5}", None),
+    "a changed view": ("view.clear()\n    view['agent'] = 0\n    return {'y': 0.5}", None),
     "a memory that is replaced": ("memory = globals()['memory'] = None\n    return {'y': 0.5}", None),
     "a thread": ("import threading", "error"),
     "a file": ("return {'y': len(open('/etc/passwd').read())}", "error"),
@@ -68,11 +70,11 @@ BODIES: dict[str, tuple[str, str | None]] = {
 
 
 def outcome(body: str) -> tuple[list[Any], list[dict[str, Any]]]:
-    """The verdicts of an episode with this feature, and the views of its steps."""
+    """Return the verdicts of an episode with a feature of this body, and the views of its steps."""
     plugin = GridPlugin()
     hostile = CodedFeatures(name="hostile", source=f"def features(view, memory):\n    {body}\n", outputs=(BOUND,))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BrokenActionWarning)  # the verdict tells what is wrong
+        warnings.simplefilter("ignore", BrokenActionWarning)  # The verdict describes the fault.
         env = extend(
             plugin.make_env(TASK, seed=0),
             plugin=plugin,
@@ -96,7 +98,9 @@ def undisturbed() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("body", "kind"), BODIES.values(), ids=BODIES)
-def test_a_hostile_feature_harms_nobody(body: str, kind: str | None, undisturbed: list[dict[str, Any]]) -> None:
+def test_hostile_feature_has_its_verdict_and_does_not_change_other_features(
+    body: str, kind: str | None, undisturbed: list[dict[str, Any]]
+) -> None:
     verdicts, views = outcome(body)
     assert [v.action for v in verdicts] == ["hostile"] * len(verdicts)
     assert len(verdicts) == (0 if kind is None else 1), verdicts
@@ -119,7 +123,7 @@ ANSWERS = st.recursive(
 
 @settings(max_examples=12, deadline=None)
 @given(ANSWERS)
-def test_whatever_is_answered_is_a_verdict_or_within_bounds(answer: Any) -> None:
+def test_any_value_of_a_function_gives_a_verdict_or_is_within_the_bounds(answer: Any) -> None:
     told = repr(answer).replace("nan", "float('nan')").replace("inf", "float('inf')")
     kinds = [
         CodedFeatures(name="f", source=f"def features(view, memory):\n    return {told}\n", outputs=(BOUND,)),

@@ -1,7 +1,7 @@
-"""An episode survives any message of a guest at any moment. Each message becomes a request or a verdict.
+"""An episode continues after any message of a guest at any moment. Each message becomes a request or a verdict.
 
-``tests/sandbox/test_replies.py`` reads single replies; here a guest that sends arbitrary messages plays whole decisions
-through the host and the options.
+``tests/sandbox/test_replies.py`` tests single replies. In this module a guest that sends arbitrary messages plays whole
+decisions through the host and the extended environment.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MESSAGES = (ASKS | ERRORS | JSON).map(json.dumps) | WORDS
 
 @st.composite
 def damaged(draw: st.DrawFn) -> str:
-    """A message in which a part is removed, repeated or replaced."""
+    """Draw a message in which a part is removed, repeated or replaced."""
     text = draw(MESSAGES)
     start = draw(st.integers(0, len(text)))
     end = draw(st.integers(start, len(text)))
@@ -52,7 +52,7 @@ SAID = MESSAGES | damaged() | st.text(max_size=50) | st.sampled_from(["[" * 4000
 
 
 class Liar:
-    """A fake instance that sends the messages of a script, then empty ones."""
+    """A fake instance that sends the messages of a script, and then empty messages."""
 
     script: Iterator[str] = iter(())
 
@@ -75,14 +75,16 @@ def stage() -> Iterator[Stage]:
 
 
 READY = ('["loaded",true,true]', '["answer",true]')
-"""The messages that let a decision begin."""
+"""The messages with which a decision can begin."""
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([READY, READY, ()]), st.lists(SAID, max_size=12))
 @example(READY, ['["ask",false,[["go",{"cells":1e300,"direction":"up"},null]]]'])
 @example(READY, ['["ask",true,[["use",{},1],["observe",{},1]]]', '["ask",false,[]]'])
-def test_episode_survives_a_guest_that_sends_anything(stage: Stage, ready: Sequence[str], said: Sequence[str]) -> None:
+def test_episode_continues_with_a_guest_that_sends_any_message(
+    stage: Stage, ready: Sequence[str], said: Sequence[str]
+) -> None:
     Liar.script = iter((*ready, *said))
     for decision in stage.attack():
         assert decision.ended in get_args(Ending)
@@ -96,7 +98,7 @@ def test_episode_survives_a_guest_that_sends_anything(stage: Stage, ready: Seque
 @pytest.mark.parametrize(
     ("read", "kind"), [(replies.loaded, replies.Loaded), (replies.answer, bool), (replies.memory, str)]
 )
-def test_replies_are_read_or_refused(read: Any, kind: type, said: str) -> None:
+def test_any_reply_of_a_guest_is_read_or_refused(read: Any, kind: type, said: str) -> None:
     try:
         assert isinstance(read(said, SandboxLimits()), kind)
     except Refused as refused:
@@ -104,7 +106,7 @@ def test_replies_are_read_or_refused(read: Any, kind: type, said: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200))
-def test_messages_of_verdicts_are_printable(said: str) -> None:
+def test_message_of_a_verdict_from_any_text_is_printable(said: str) -> None:
     shown = Refused("error", said).message
     assert all(c.isprintable() or c == "\n" for c in shown)
     shown.encode()

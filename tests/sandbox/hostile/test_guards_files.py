@@ -1,6 +1,6 @@
-"""Guards on files that are read and on pages that are written.
+"""Guards for files that are read and for pages that are written.
 
-Workers' environments are in ``tests/rl/test_secrets.py``.
+The environment variables of worker processes are tested in ``tests/rl/test_secrets.py``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rlgpt.runs import Run
 
 
 def _sneaky(name: str) -> Bundle:
-    """A bundle whose names were not checked."""
+    """Return a bundle whose names were not checked."""
     action = CodedAction.model_construct(name=name, doc="", source="stolen = 1", parameters=(), max_steps=1)
     return Bundle.model_construct(schema_version=1, actions=(action,), setup=None, plan=None, tested_on=None)
 
 
 @pytest.mark.parametrize("name", ["../../escaped", "/tmp/escaped", "a/b", "A", "a\n", "a.py", "", "a" * 41, "\u202ea"])
-def test_names_are_checked_before_they_name_a_file(name: str) -> None:
+def test_action_names_that_are_unsafe_as_file_names_are_refused(name: str) -> None:
     with pytest.raises(ValidationError, match="name"):
         CodedAction.model_validate({"name": name, "doc": "", "source": ""})
     with pytest.raises(ValidationError, match="name"):
@@ -46,8 +46,8 @@ def test_bundle_with_an_unchecked_name_writes_no_file_outside(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("attack", ["name", "link", "linked folder", "size", "manifest size", "number"])
-def test_bundle_of_a_stranger_is_refused(attack: str, tmp_path: Path) -> None:
-    """If such a bundle were loaded, a secret or any amount of data would be read."""
+def test_load_bundle_refuses_a_manipulated_bundle(attack: str, tmp_path: Path) -> None:
+    """Loading such a bundle would read a secret or any amount of data."""
     (tmp_path / "go.py").write_text("secret")
     action = CodedAction(name="go", doc="", source="def run():\n    yield\n")
     folder = save_bundle(Bundle(actions=(action,)), tmp_path / "bundle")
@@ -87,7 +87,7 @@ class _RunsCode:
         return os.mkdir, (str(self.folder),)
 
 
-def test_weights_are_read_without_code(tmp_path: Path) -> None:
+def test_checkpoint_with_pickled_code_is_refused_without_running_it(tmp_path: Path) -> None:
     made = tmp_path / "made"
     torch.save({"state": _RunsCode(made)}, tmp_path / FILE)
     with pytest.raises(TrainerError):

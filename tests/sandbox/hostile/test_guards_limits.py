@@ -1,6 +1,8 @@
-"""Guards on resources and on state. A test marked BOTH also runs without its guard, to show that the guard is needed.
+"""Guards for resources and for state. A test marked BOTH also runs without its guard, which shows that the guard is
+needed.
 
-The guest's own import list and missing ``open`` are no guards; see ``test_programs.py``, which runs without them.
+The guest's own import list and missing ``open`` are not guards. The tests in ``test_programs.py`` also run without
+these two.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ def test_the_memory_limit_stops_a_large_object(guarded: bool, open_guest: Open, 
 
 @contextmanager
 def _fast_clock() -> Iterator[None]:
-    """Advance the wall clock without waiting."""
+    """Advance the wall clock of the sandbox without waiting."""
     over, engine = threading.Event(), runtime().engine
 
     def tick() -> None:
@@ -78,7 +80,7 @@ def test_the_time_limit_stops_a_turn_without_a_fuel_limit(guarded: bool, open_gu
 @pytest.mark.parametrize(
     ("field", "request_", "ends"), [("yields", "grasp()", "Exhausted"), ("looks", "observe()", "yields")]
 )
-def test_the_limits_of_yields_and_looks_stop_an_endless_call(
+def test_limits_of_yields_and_observe_calls_stop_an_endless_call(
     guarded: bool, field: str, request_: str, ends: str, open_guest: Open
 ) -> None:
     guest = open_guest(f"def run():\n    while True:\n        yield {request_}", limits=_without(field, guarded))
@@ -120,7 +122,7 @@ def test_each_episode_has_fresh_instances() -> None:
         assert [v.message for v in stage.verdicts] == ["ValueError: (1, 1)"]
 
 
-def test_three_violations_mask_an_action() -> None:
+def test_coded_action_is_masked_after_three_violations() -> None:
     stage, counts, endings = Stage("def run():\n    yield 5", Sandbox()), TrainingStats(TrainingStatsState()), []
     for _ in range(5):
         endings.append(stage.attack()[-1].ended)

@@ -1,4 +1,4 @@
-"""Guards between the guest and the host: each attack ends in a verdict."""
+"""Guards for the replies of the guest to the host: each attack ends in a verdict."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def _nested(levels: int) -> str:
         ('["ask",false,[["grasp",{"now":1},1]]]', "type"),
     ],
 )
-def test_forged_reply_is_checked(reply: str, kind: str, open_guest: Open) -> None:
+def test_host_refuses_a_forged_reply_of_the_guest_with_a_verdict(reply: str, kind: str, open_guest: Open) -> None:
     assert kind_of(open_guest(says(reply)).start("a", {})) == kind
 
 
-def test_numbers_are_clipped_into_the_range_of_the_library(open_guest: Open) -> None:
+def test_argument_of_a_primitive_is_clipped_to_its_range(open_guest: Open) -> None:
     turn = open_guest("def run():\n    yield move_to(x=1e9)").start("a", {})
     assert isinstance(turn, Ask)
     assert turn.requests[0].args["x"] == 1.5
 
 
-def test_control_characters_do_not_reach_a_verdict(open_guest: Open) -> None:
+def test_control_characters_in_the_message_of_a_verdict_are_replaced(open_guest: Open) -> None:
     turn = open_guest("def run():\n    raise ValueError('\\x1b]0;owned\\x07')\n    yield").start("a", {})
     assert isinstance(turn, Verdict)
     assert turn.message == "ValueError: ?]0;owned?"
@@ -65,8 +65,10 @@ def test_control_characters_do_not_reach_a_verdict(open_guest: Open) -> None:
         ("reply", f"{APP}['_reply'] = lambda *_: 'nonsense'"),
     ],
 )
-def test_fatal_verdict_replaces_the_instance(kind: VerdictKind, harm: str, library: Library) -> None:
-    """If the instance were kept, the next call of the action would have no memory, or a broken interpreter."""
+def test_verdict_of_kind_fuel_memory_or_reply_replaces_the_guest_instance(
+    kind: VerdictKind, harm: str, library: Library
+) -> None:
+    """In the old instance, the next call of the action would have no free memory, or a broken interpreter."""
     source = f"kept = calls = 0\ndef run(harm):\n    global kept, calls\n    calls += 1\n    if harm:\n        {harm}\n"
     source += "    x = bytes(10**7)\n    yield move_to(tries=calls)"
     harmful = Parameter(name="harm", low=0.0, high=1.0, default=0.0)
@@ -98,8 +100,8 @@ print([n for n in range(1, 65) if (caught() & ~before) >> (n - 1) & 1])
 @BOTH
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux which signals are caught")
 def test_wasmtime_installs_no_signal_handlers(guarded: bool) -> None:
-    """Signal handlers belong to the whole process. Together with those of another library, wasmtime's
-    handlers once ended the process.
+    """Signal handlers apply to the whole process. The handlers of wasmtime and of another library together once ended
+    the process.
     """
     command = [sys.executable, "-c", HANDLERS, "guarded" if guarded else "bare"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -109,7 +111,7 @@ def test_wasmtime_installs_no_signal_handlers(guarded: bool) -> None:
 
 PEEKS = """(component (import "wasi:cli/environment@0.2.0" (instance
     (export "get-environment" (func (result (list (tuple string string))))))))"""
-"""A guest that could read the environment if the linker provided its import."""
+"""The source of a guest that could read environment variables if the linker provided its import."""
 
 
 @BOTH
@@ -133,7 +135,7 @@ def test_linker_gives_the_guest_no_system_functions(guarded: bool) -> None:
         linker.instantiate(store, peeks)
 
 
-def test_guest_is_built_with_stubs(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_guest_is_built_with_stubs_for_system_functions(tmp_path: Path, monkeypatch: Patch) -> None:
     commands: list[list[str]] = []
 
     def run(command: list[str], **_: Any) -> Any:
@@ -147,7 +149,7 @@ def test_guest_is_built_with_stubs(tmp_path: Path, monkeypatch: Patch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["error", "memory"])
-def test_long_message_of_a_guest_is_cut(kind: VerdictKind, open_guest: Open) -> None:
+def test_host_shortens_a_long_error_message_of_a_guest(kind: VerdictKind, open_guest: Open) -> None:
     turn = open_guest(says(json.dumps(["error", kind, "x" * 3000, 1]))).start("a", {})
     assert isinstance(turn, Verdict)
     assert (turn.kind, len(turn.message)) == (kind, 500)
@@ -155,8 +157,8 @@ def test_long_message_of_a_guest_is_cut(kind: VerdictKind, open_guest: Open) -> 
 
 @BOTH
 @pytest.mark.parametrize("where", ["in run", "in can_start", "at the top", "a primitive"])
-def test_guest_cuts_long_messages(guarded: bool, where: str, open_guest: Open) -> None:
-    """If it were not cut, a long message would be refused, and the language model would not learn the fault."""
+def test_guest_shortens_its_long_error_messages(guarded: bool, where: str, open_guest: Open) -> None:
+    """The host refuses a too long message. Then the language model would not get the description of the fault."""
     wrong = "raise ValueError('x' * 10**5)"
     lax = "pass" if guarded else f"{APP}['_text'] = str"
     head = {

@@ -1,7 +1,7 @@
-"""Every hostile program ends in its verdict, within its limits, without any effect on the host.
+"""Every hostile program ends with its verdict, within its limits, and without an effect on the host.
 
-No lint stands in their way here: it is feedback for the model, and the boundary must hold without it. The second test
-also takes away what the guest puts around a program (the list of imports, the missing ``open``), which is no boundary.
+The programs run without lint, which is feedback for the model and not a part of the sandbox's boundary. One test also
+removes the guest's own restrictions (the list of imports, the missing ``open``), which are not a boundary either.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run():
     sys.path.append("/")
     yield use()
 """
-"""Removes the guest's own guards (the list of imports, the missing ``open``)."""
+"""A program that removes the guest's own restrictions (the list of imports, the missing ``open``)."""
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +47,13 @@ def targets(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Itera
     with pytest.MonkeyPatch.context() as patch, watched(tmp_path_factory.mktemp("host")) as found:
         patch.setenv(KEY, SECRET)
         Stage(BENIGN, sandbox).attack()
-        gc.collect()  # This closes files that earlier tests left open; they must not close between two comparisons.
+        gc.collect()  # Close files of earlier tests now, because no file may close between two comparisons.
         yield found
 
 
 @pytest.fixture(scope="module")
 def undisturbed(sandbox: Sandbox) -> Decision:
-    """The report of the honest episode if there was no attack before it."""
+    """The report of the honest episode after an episode without an attack."""
     stage = Stage(BENIGN, sandbox)
     stage.attack()
     return stage.honest_episode()
@@ -84,12 +84,12 @@ def test_hostile_corpus_refuses_a_program_without_a_message(verdict: str, tmp_pa
 def test_hostile_corpus_is_large_and_without_duplicates() -> None:
     assert len(PROGRAMS) >= 150
     assert len({p.source for p in PROGRAMS}) == len(PROGRAMS)
-    assert sum(p.verdict == "returned" for p in PROGRAMS) < len(PROGRAMS) / 8, "most are to be stopped, not let go"
+    assert sum(p.verdict == "returned" for p in PROGRAMS) < len(PROGRAMS) / 8, "most programs must be stopped"
 
 
 @pytest.fixture(scope="module")
 def neighbour(sandbox: Sandbox) -> list[tuple[str, str]]:
-    """The report of the other honest action in an episode without an attack."""
+    """The report of the honest action ``neighbour`` in an episode without an attack."""
     stage = Stage(BENIGN, sandbox)
     stage.env.reset(seed=3)
     first, second = stage.neighbour()
@@ -100,7 +100,7 @@ def neighbour(sandbox: Sandbox) -> list[tuple[str, str]]:
 
 
 @EACH
-def test_hostile_program_does_no_harm_through_the_environment(
+def test_hostile_program_in_an_environment_ends_with_its_verdict_and_without_effect_on_the_host(
     program: Program, targets: Targets, undisturbed: Decision, neighbour: list[tuple[str, str]], sandbox: Sandbox
 ) -> None:
     before = host_state(targets)
@@ -123,7 +123,7 @@ def test_hostile_program_does_no_harm_through_the_environment(
 
 @EACH
 @pytest.mark.parametrize("unlocked", [False, True], ids=["guarded", "unlocked"])
-def test_hostile_program_does_no_harm_in_the_guest_alone(
+def test_hostile_program_in_a_guest_without_restrictions_has_no_effect_on_the_host(
     program: Program, unlocked: bool, targets: Targets, sandbox: Sandbox
 ) -> None:
     before = host_state(targets)
@@ -140,7 +140,7 @@ def test_hostile_program_does_no_harm_in_the_guest_alone(
     assert host_state(targets) == before
 
 
-def test_lint_has_no_effect_on_the_host(targets: Targets) -> None:
+def test_linting_hostile_programs_has_no_effect_on_the_host(targets: Targets) -> None:
     before = host_state(targets)
     for program in PROGRAMS:
         action = CodedAction(name="hostile", doc="", source=targets.aim(program.source))

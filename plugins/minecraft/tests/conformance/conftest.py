@@ -1,5 +1,5 @@
-"""Fixtures with inputs for the real MineDojo package and its outputs. The inputs are constant; MineDojo's
-interpreter computes the outputs once per session.
+"""Fixtures with inputs for the real MineDojo package and its outputs. The inputs are constant. MineDojo's interpreter
+computes the outputs once per session.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ MISSIONS = [
 
 
 def inventory(rng: np.random.Generator) -> dict[str, Any]:
-    """Return a random inventory with random table and furnace flags. In half of them a craft is possible."""
+    """Return a random inventory with random table and furnace flags. A craft is possible in about half of the
+    results.
+    """
     names, quantities = ["air"] * INVENTORY, [0] * INVENTORY
     filled = [0.0, 0.1, 0.5, 1.0][rng.integers(4)]
     for slot in np.flatnonzero(rng.random(INVENTORY) < filled):
@@ -65,7 +67,7 @@ def inventory(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def change(rng: np.random.Generator) -> dict[str, Any]:
-    """Return two inventories and an action between them. About half of the changes are a craft, or almost a craft."""
+    """Return two inventories and an action between these. About half of the changes are a craft, or almost a craft."""
     before = inventory(rng)
     craft = int(rng.integers(len(CRAFTS)))
     after = {"name": [*before["name"]], "quantity": [*before["quantity"]]}
@@ -108,7 +110,7 @@ STEPS = 60
 
 
 def played(start: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Return observations of our environment in random episodes, and Malmo's JSON of the same worlds."""
+    """Yield observations of rlgpt's environment in a random episode, and Malmo's JSON of the same world states."""
     env = MineDojoEnv(Mission.model_validate(start), strict=False)
     env.action_space.seed(1)
     observation, _ = env.reset(seed=1)
@@ -133,11 +135,11 @@ def played(start: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 SIZE = (64, 64)
-"""Size of the picture in every compared mission. MineDojo's missions always have a picture."""
+"""The size of the image in every compared mission, in pixels. MineDojo's missions always have an image."""
 
 
 def mission_of_task(task: str) -> Mission:
-    """Return the mission of one of our tasks."""
+    """Return the mission of a task of this plugin."""
     settings = Settings.of(make_tasks()[f"minecraft/{task}"])
     return mission_of(SPECS[task], settings).model_copy(update={"image_size": SIZE})
 

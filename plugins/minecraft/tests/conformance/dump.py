@@ -2,7 +2,7 @@
 
     python dump.py QUESTIONS.json ANSWERS.json
 
-``conftest.py`` writes the questions. This file imports none of our modules.
+``conftest.py`` writes the questions. This file imports no module of rlgpt.
 """
 
 import base64
@@ -37,7 +37,7 @@ def plain(x):
 
 
 def described(space, path=""):
-    """Yield path, kind, shape, dtype and bounds of every leaf."""
+    """Return kind, shape, dtype and bounds of every leaf of a space, by path."""
     if isinstance(space, gym.spaces.Dict):
         return {k: v for name, part in space.spaces.items() for k, v in described(part, path + "/" + name).items()}
     leaf = {"kind": type(space).__name__, "shape": list(space.shape), "dtype": np.dtype(space.dtype).kind}
@@ -57,7 +57,7 @@ def acted(space):
 
 
 def observed(x):
-    """Return an observation with the dtype of each leaf beside its values."""
+    """Return an observation with dtype, shape and values of each leaf."""
     if isinstance(x, dict):
         return {k: observed(v) for k, v in x.items()}
     x = np.asarray(x)
@@ -131,7 +131,7 @@ def action_of(actions, question):
 
 
 def observation_of(env, question):
-    """Return the observation that MineDojo's handlers and masks make of our JSON."""
+    """Return the observation that MineDojo's handlers and masks make from the JSON of rlgpt's world."""
     _, masks, _, sim = layers(env)
     raw = {**question["info"], "pov": base64.b64decode(question["pov"])}
     return observed(masks.observation(sim._process_raw_obs(raw)[0]))
@@ -153,7 +153,7 @@ def mission_of(task, schema):
 
 
 def start_of(question, schema):
-    """Return the mission XML of MineDojo's task and that of our mission through MineDojo."""
+    """Return the mission XML of MineDojo's task, and the XML that MineDojo writes for the mission of rlgpt's task."""
     named, options = question["reference"].get("named"), question["reference"].get("options", {})
     if named is not None:
         options = plain(ALL_TASKS_SPECS[named])

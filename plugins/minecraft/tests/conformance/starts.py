@@ -1,7 +1,7 @@
-"""MineDojo's counterpart of each of our tasks: a named task, or ``minedojo.make("harvest")`` with the options of a
-paper.
+"""The task of MineDojo that corresponds to each task of this plugin: a named task, or ``minedojo.make("harvest")``
+with the options of a paper.
 
-Values of Plan4MC: ``envs/hard_task_conf.yaml`` and ``envs/minecraft_hard_task.py`` of its official code.
+The values of Plan4MC are in ``envs/hard_task_conf.yaml`` and ``envs/minecraft_hard_task.py`` of its official code.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NAMED = {
     "stick": "harvest_1_stick_plains",
     "obtain_diamond": "harvest_1_diamond",
 }
-"""Our task -> MineDojo's of that name."""
+"""Task of this plugin -> name of MineDojo's task."""
 PLAN4MC = {
     "harvest_beef": harvest("beef", "plains", {"diamond_sword": 1}, **HERD),
     "harvest_mutton": harvest("mutton", "plains", {"diamond_sword": 1}, **HERD),
@@ -47,9 +47,9 @@ PLAN4MC = {
     "bed": harvest("bed", "plains", {"crafting_table": 1, "shears": 1}, **HERD),
     "iron_ingot": harvest("iron_ingot", "forest", {"stone_pickaxe": 1}),
 }
-"""Our task -> the arguments with which Plan4MC makes it."""
+"""Task of this plugin -> the arguments with which Plan4MC makes the task."""
 MINECLIP = {"harvest_sand": harvest("sand", "swampland")}
-"""Options of MineDojo's harvest class for tasks that MineDojo does not name."""
+"""Task of this plugin -> options of MineDojo's harvest class, for tasks without a name in MineDojo."""
 
 REFERENCES: dict[str, dict[str, Any]] = {
     **{ours: {"named": theirs} for ours, theirs in NAMED.items()},

@@ -1,4 +1,6 @@
-"""``backend=minedojo``: the real package in its own interpreter, on our Malmo server, with the plugin's spaces."""
+"""``backend=minedojo``: the real MineDojo package in its own interpreter, with rlgpt's Malmo server and the plugin's
+spaces.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ def leaves(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def differences(first: Any, second: Any) -> list[str]:
-    """Return the paths of leaves that are not bitwise equal. Text may have any width."""
+    """Return the paths of leaves that are not bitwise equal. The dtype of text can have any width."""
     found = []
     for (path, a), (other, b) in zip(leaves(first), leaves(second), strict=True):
         kinds = (np.asarray(a).dtype.kind, np.asarray(b).dtype.kind)
@@ -63,7 +65,7 @@ def differences(first: Any, second: Any) -> list[str]:
 
 
 def test_embedded_world_and_minedojo_give_equal_observations(server: RecordingServer) -> None:
-    """The same world and actions give equal observations, leaf by leaf."""
+    """The same world and the same actions give equal observations, leaf by leaf."""
     real, ours = make_minedojo(MISSION, port=server.port), MineDojoEnv(MISSION, strict=False)
     assert isinstance(real, gymnasium.Env)
     assert (real.observation_space, real.action_space) == (ours.observation_space, ours.action_space)
@@ -86,7 +88,7 @@ def test_embedded_world_and_minedojo_give_equal_observations(server: RecordingSe
 
 
 @pytest.mark.slow
-def test_seed_determines_the_episode(server: RecordingServer) -> None:
+def test_seed_determines_the_episode_of_the_minedojo_backend(server: RecordingServer) -> None:
     env = make_minedojo(MISSION, mobs=("cow", "sheep"), spread=6.0, port=server.port)
     first = [env.reset(seed=seed)[0] for seed in (1, 2, 1)]
     assert not differences(first[0], first[2])
@@ -99,7 +101,7 @@ def test_seed_determines_the_episode(server: RecordingServer) -> None:
 
 
 @pytest.mark.slow
-def test_observation_has_no_picture_by_default(server: RecordingServer) -> None:
+def test_observation_of_the_minedojo_backend_has_no_image_by_default(server: RecordingServer) -> None:
     plain = MISSION.model_copy(update={"image_size": None})
     env = make_minedojo(plain, port=server.port, render_mode="rgb_array")
     seen, _ = env.reset(seed=1)
@@ -112,7 +114,7 @@ def test_observation_has_no_picture_by_default(server: RecordingServer) -> None:
 
 
 @pytest.mark.slow
-def test_crash_truncates_the_episode_and_reset_recovers(
+def test_crash_of_the_minedojo_worker_truncates_the_episode_and_reset_starts_a_new_worker(
     server: RecordingServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     env = make_minedojo(MISSION, port=server.port)
@@ -143,9 +145,11 @@ def end_mission(game: Game) -> None:
 
 
 @pytest.mark.slow
-def test_connection_faults_end_one_episode_at_most(server: RecordingServer, caplog: pytest.LogCaptureFixture) -> None:
-    """The faults are: a server without a free place, a player that dies, a connection that breaks, a
-    mission that the server ended.
+def test_each_connection_fault_ends_at_most_one_episode_of_the_minedojo_backend(
+    server: RecordingServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The faults are: a server without a free game, a player that dies, a connection that breaks, and a mission that
+    the server ended.
     """
     other = Client(server)
     assert other.begin() == 1
@@ -175,8 +179,8 @@ def test_connection_faults_end_one_episode_at_most(server: RecordingServer, capl
     env.close()
 
 
-def test_minedojo_task_reports_its_own_success(server: RecordingServer) -> None:
-    """A cow in front of the player makes the task succeed."""
+def test_task_made_by_minedojo_reports_its_own_success(server: RecordingServer) -> None:
+    """The task is to milk a cow. The test summons a cow in front of the player."""
     env: MineDojoBackend = make_task("harvest_milk_with_empty_bucket_and_cow", image_size=(16, 24), port=server.port)
     seen, info = env.reset(seed=2)
     assert seen["inventory"]["name"][0] == "bucket"
@@ -195,8 +199,8 @@ def test_minedojo_task_reports_its_own_success(server: RecordingServer) -> None:
     env.close()
 
 
-def test_task_runs_on_either_backend(server: RecordingServer) -> None:
-    """Tasks and primitives are independent of the backend."""
+def test_minecraft_task_and_primitive_run_on_both_backends(server: RecordingServer) -> None:
+    """Tasks and primitives do not depend on the backend."""
     plugin = MinecraftPlugin()
     task = plugin.tasks()["minecraft/harvest_milk"]
     walk = next(p for p in plugin.primitives(task) if p.name == "walk")
@@ -225,7 +229,9 @@ def run_elsewhere(folder: Path, port: int, episodes: int, *train: str) -> dict[s
 
 
 @pytest.mark.slow
-def test_coded_run_is_evaluated_on_minedojo(server: RecordingServer, tmp_path: Path) -> None:
+def test_code_from_the_embedded_world_succeeds_in_an_evaluation_on_minedojo(
+    server: RecordingServer, tmp_path: Path
+) -> None:
     found = run_elsewhere(tmp_path / "run", server.port, 4, "llm=replay", "budget=3000")
     assert list(found) == ["code"]
     assert found["code"].success_rate >= 0.5
@@ -233,7 +239,7 @@ def test_coded_run_is_evaluated_on_minedojo(server: RecordingServer, tmp_path: P
 
 
 @pytest.mark.slow
-def test_trained_run_is_evaluated_on_minedojo(server: RecordingServer, tmp_path: Path) -> None:
+def test_policy_from_the_embedded_world_can_be_evaluated_on_minedojo(server: RecordingServer, tmp_path: Path) -> None:
     found = run_elsewhere(tmp_path / "run", server.port, 2, "agents=rl_only", "trainer=ppo", "budget=1200")
     assert set(found) == {"sampled", "greedy"}
     assert all(episode.primitive_steps == 200 or episode.success for e in found.values() for episode in e.episodes)

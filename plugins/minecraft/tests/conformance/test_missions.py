@@ -1,4 +1,4 @@
-"""The missions of the real package are parsed completely: no element is unknown or refused."""
+"""The mission parser reads the missions of the real MineDojo package completely. No element is unknown or refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .conftest import MISSIONS
 
 
 @pytest.mark.parametrize("task", MISSIONS)
-def test_every_mission_element_is_known(answers: dict[str, Any], task: str) -> None:
+def test_every_element_of_minedojos_mission_xml_is_parsed(answers: dict[str, Any], task: str) -> None:
     answer = answers["missions"][task]
     assert answer["valid"], answer["errors"]
     request: MissionRequest = read(answer["xml"].encode())

@@ -1,4 +1,4 @@
-"""Our spaces, names, recipes, masks and actions equal those of the real MineDojo."""
+"""The plugin's spaces, names, recipes, masks and actions equal those of the real MineDojo package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voxeldojo.world.items import ID, NAMES
 from voxeldojo.world.recipes import CRAFT, MATRIX
 
 KINDS = {"TextArray": "Text"}
-"""Our class of a space -> MineDojo's. Gymnasium's own ``Text`` is a single string."""
+"""The plugin's class of a space -> MineDojo's class. Gymnasium's own ``Text`` is a single string."""
 
 
 def described(space: gym.Space[Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -38,14 +38,14 @@ def described(space: gym.Space[Any], path: str = "") -> Iterator[tuple[str, dict
     yield path, leaf
 
 
-def test_observation_spaces_are_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_observation_spaces_equal_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     for options, theirs in zip(questions["options"], answers["spaces"], strict=True):
         box = Box(**options.get("voxel_size", {})).shape if options.get("use_voxel") else None
         ours = spaces.observation_space(tuple(options["image_size"]), box, len(options.get("lidar_rays", ())))
         assert dict(described(ours)) == theirs
 
 
-def test_action_spaces_are_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_action_spaces_equal_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     for interval, theirs in zip(questions["intervals"], answers["actions"], strict=True):
         space = spaces.action_space(interval)
         no_op = spaces.no_op(interval)
@@ -53,7 +53,7 @@ def test_action_spaces_are_those_of_minedojo(questions: dict[str, Any], answers:
         assert space.contains(no_op)
 
 
-def test_names_are_those_of_minedojo(answers: dict[str, Any]) -> None:
+def test_names_of_items_biomes_and_statistics_equal_those_of_minedojo(answers: dict[str, Any]) -> None:
     theirs = answers["names"]
     assert list(names.ITEMS) == theirs["items"]
     assert list(names.CRAFTS) == theirs["crafts"] == list(CRAFT)
@@ -75,7 +75,7 @@ def test_names_are_those_of_minedojo(answers: dict[str, Any]) -> None:
     assert theirs["slots"] == names.INVENTORY
 
 
-def test_recipes_are_those_of_minedojo(answers: dict[str, Any]) -> None:
+def test_recipes_equal_those_of_minedojo(answers: dict[str, Any]) -> None:
     theirs = answers["recipes"]["matrix"]
     ours = [{NAMES[item]: float(row[item]) for item in np.flatnonzero(row)} for row in MATRIX]
     assert dict(zip(CRAFT, ours, strict=True)) == dict(zip(CRAFT, theirs, strict=True))
@@ -87,7 +87,7 @@ def slots(question: dict[str, Any]) -> tuple[NDArray[np.int64], masks.Counts]:
     return item, counts
 
 
-def test_masks_are_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_masks_equal_those_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     seen: Counter[str] = Counter()
     for question, theirs in zip(questions["inventories"], answers["masks"], strict=True):
         item, counts = slots(question)
@@ -111,7 +111,7 @@ def test_delta_inventory_equals_that_of_minedojo(questions: dict[str, Any], answ
 
 
 def expected(theirs: dict[str, Any]) -> Command:
-    """Convert MineDojo's dictionary to our command."""
+    """Convert MineDojo's dictionary to the plugin's command."""
     craft = [theirs[name] for name in ("craft", "craft_with_table", "smelt") if theirs[name] != "none"]
     keys = ("forward", "back", "left", "right", "jump", "sneak", "sprint", "use", "attack", "drop")
     slot = theirs["destroy"]
@@ -126,7 +126,9 @@ def expected(theirs: dict[str, Any]) -> Command:
     )
 
 
-def test_actions_give_the_commands_of_minedojo(questions: dict[str, Any], answers: dict[str, Any]) -> None:
+def test_actions_are_translated_to_the_same_commands_as_in_minedojo(
+    questions: dict[str, Any], answers: dict[str, Any]
+) -> None:
     errors = 0
     for question, theirs in zip(questions["actions"], answers["commands"], strict=True):
         held = [name.replace(" ", "_") for name in question["name"]]
@@ -140,8 +142,6 @@ def test_actions_give_the_commands_of_minedojo(questions: dict[str, Any], answer
     assert 20 < errors < 300
 
 
-def test_missions_are_valid_by_the_schema_that_minedojo_ships(
-    questions: dict[str, Any], answers: dict[str, Any]
-) -> None:
+def test_mission_xml_of_minedojo_is_valid_by_its_own_schema(questions: dict[str, Any], answers: dict[str, Any]) -> None:
     for task in questions["missions"]:
         assert answers["missions"][task]["valid"], answers["missions"][task]["errors"]

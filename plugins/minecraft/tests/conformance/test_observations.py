@@ -1,4 +1,4 @@
-"""MineDojo's handlers turn Malmo's JSON of our world into the same observation as our environment."""
+"""MineDojo's handlers convert Malmo's JSON of the embedded world into the same observation as rlgpt's environment."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 DTYPES = {
-    "/life_stats/is_sleeping": "MineDojo gives Malmo's boolean where its space is a Discrete",
-    "/location_stats/is_raining": "MineDojo gives Malmo's boolean where its space says int64",
-    "/location_stats/can_see_sky": "MineDojo gives Malmo's boolean where its space says int64",
+    "/life_stats/is_sleeping": "MineDojo gives Malmo's boolean, although its space is a Discrete",
+    "/location_stats/is_raining": "MineDojo gives Malmo's boolean, although its space has dtype int64",
+    "/location_stats/can_see_sky": "MineDojo gives Malmo's boolean, although its space has dtype int64",
 }
-"""Leaf -> reason for another dtype than MineDojo's. The values are equal."""
-BEYOND = {"/location_stats/temperature": "a desert's is 2, MineDojo's space ends at 1: ours keeps to the space"}
-"""Leaf -> reason for another value than MineDojo's outside of the space."""
+"""Leaf -> reason for another dtype than in MineDojo. The values are equal."""
+BEYOND = {"/location_stats/temperature": "in a desert 2, above the space's maximum 1. The embedded world clips to 1"}
+"""Leaf -> reason for another value than in MineDojo, whose value is outside its space."""
 ELSEWHERE = ("delta_inv",)
 """Keys that depend on two observations. test_names_and_spaces.py compares them."""
 
@@ -27,7 +27,9 @@ def leaves(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{path}/{name}", part
 
 
-def test_observations_are_those_of_minedojo(states: list[dict[str, Any]], answers: dict[str, Any]) -> None:
+def test_observations_of_the_embedded_world_equal_those_of_minedojo(
+    states: list[dict[str, Any]], answers: dict[str, Any]
+) -> None:
     assert len(states) == len(answers["observations"]) > 10
     for state, answer in zip(states, answers["observations"], strict=True):
         space = state["space"]
@@ -48,7 +50,7 @@ def test_observations_are_those_of_minedojo(states: list[dict[str, Any]], answer
                 assert np.array_equal(value_of_ours, value.astype(value_of_ours.dtype)), (path, value_of_ours, value)
 
 
-def test_states_in_the_comparison_differ_from_each_other(states: list[dict[str, Any]]) -> None:
+def test_world_states_of_the_comparison_with_minedojo_differ_from_each_other(states: list[dict[str, Any]]) -> None:
     def seen(group: str, name: str) -> int:
         return len({str(state["observation"][group][name]) for state in states})
 

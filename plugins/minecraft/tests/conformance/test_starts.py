@@ -1,6 +1,6 @@
-"""Our tasks start like MineDojo's: the test compares the XML that MineDojo writes for both.
+"""The plugin's tasks start like MineDojo's tasks. The tests compare the XML that MineDojo writes for both.
 
-MineDojo writes ours from the options of ``backend.mission_options``. So one comparison covers the embedded world,
+For the plugin's task, the options of ``backend.mission_options`` are used. So one comparison covers the embedded world,
 ``backend=minedojo`` and MineDojo's own task.
 """
 
@@ -19,14 +19,15 @@ from .conftest import mission_of_task
 from .starts import REFERENCES
 
 Difference = tuple[list[str] | None, list[str] | None]
-"""Values at a path in MineDojo's mission and in ours; None: missing."""
+"""The values at a path in MineDojo's mission and in the plugin's mission. None means missing."""
 
 SIGHTS = ("AgentHandlers/ObservationFromGrid/", "AgentHandlers/ObservationFromRichLidar/")
-"""Other observations: MineDojo's tasks have at most 27 voxels and no rays. Ours have what views and primitives need,
-which includes those voxels (``test_our_sensors_include_those_of_minedojo``)."""
+"""Paths of observations, which differ: MineDojo's tasks have at most 27 voxels and no rays. The plugin's tasks have the
+voxels and rays for views and primitives (``test_sensors_of_each_minecraft_task_include_those_of_minedojo``).
+"""
 
 ALWAYS: dict[str, tuple[Difference, str]] = {
-    "About/Summary": ((["HarvestMeta"], ["MineDojoSim"]), "what logs call the mission"),
+    "About/Summary": ((["HarvestMeta"], ["MineDojoSim"]), "the name of the mission in logs"),
     "ServerSection/ServerInitialConditions/Time/StartTime": (
         (None, ["6000"]),
         "the official code and Plan4MC set noon after each reset (set_time(6000))",
@@ -39,12 +40,15 @@ ALWAYS: dict[str, tuple[Difference, str]] = {
 """Path -> difference that all tasks have, with its reason."""
 
 EMPTY: dict[str, tuple[Difference, str]] = {
-    "AgentSection/AgentStart/Inventory": ((None, [""]), "an inventory of nothing, where MineDojo names none")
+    "AgentSection/AgentStart/Inventory": (
+        (None, [""]),
+        "an empty inventory. MineDojo's mission has no inventory element",
+    )
 }
 """Path -> difference of tasks with an empty inventory, with its reason."""
 
 _GENERATOR = "ServerSection/ServerHandlers/"
-_PLAINS = "animals are met on open ground, as in MineCLIP's tasks with animals; MineDojo's own has any land"
+_PLAINS = "animals are on plains, as in MineCLIP's tasks with animals. MineDojo's own task has any biome"
 PLAINS: dict[str, tuple[Difference, str]] = {
     f"{_GENERATOR}DefaultWorldGenerator": (([""], None), _PLAINS),
     f"{_GENERATOR}DefaultWorldGenerator@forceReset": ((["false"], None), _PLAINS),
@@ -62,17 +66,17 @@ SOME: dict[str, dict[str, tuple[Difference, str]]] = {
     "bed": {
         "AgentSection/AgentStart/Inventory/InventoryObject@type": (
             (["crafting_table", "shears"], ["shears", "crafting_table"]),
-            "Plan4MC names no slots; the first lies in the hand, and what is done first is to shear",
+            "Plan4MC states no slots. The first item is in the hand, and the first skill of the task is to shear",
         )
     },
     "obtain_diamond": {
         f"{_GENERATOR}DefaultWorldGenerator@forceReset": (
             (["false"], ["true"]),
-            "each episode has a land of its own; MineDojo's goes on in the land that the last one left behind",
+            "each episode has a new land. MineDojo's episode continues in the land of the episode before",
         )
     },
 }
-"""Task -> further differences of this task."""
+"""Task -> path -> further difference of this task, with its reason."""
 
 
 def elements(node: ElementTree.Element, path: str = "") -> Iterator[tuple[str, str]]:
@@ -88,7 +92,7 @@ def elements(node: ElementTree.Element, path: str = "") -> Iterator[tuple[str, s
 
 
 def texts_by_path(xml: str) -> dict[str, list[str]]:
-    """Return path -> values, in order."""
+    """Return the values of a document by path, in order."""
     found: dict[str, list[str]] = {}
     for path, value in elements(ElementTree.fromstring(xml.encode())):
         found.setdefault(path, []).append(value)
@@ -96,16 +100,18 @@ def texts_by_path(xml: str) -> dict[str, list[str]]:
 
 
 def grid(xml: dict[str, list[str]], end: str) -> list[int]:
-    """Return one end of the box of voxels: x, y, z."""
+    """Return one corner of the box of voxels: x, y, z, in blocks."""
     return [int(xml[f"AgentSection/AgentHandlers/ObservationFromGrid/Grid/{end}@{axis}"][0]) for axis in "xyz"]
 
 
-def test_every_task_has_a_reference() -> None:
+def test_every_minecraft_task_has_a_corresponding_task_of_minedojo() -> None:
     assert set(REFERENCES) == set(SPECS)
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_missions_differ_from_those_of_minedojo_only_where_listed(answers: dict[str, Any], task: str) -> None:
+def test_mission_of_each_task_differs_from_minedojos_mission_only_at_the_listed_paths(
+    answers: dict[str, Any], task: str
+) -> None:
     theirs, ours = (texts_by_path(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
     assert len(theirs) > 30
     different = {
@@ -118,14 +124,14 @@ def test_missions_differ_from_those_of_minedojo_only_where_listed(answers: dict[
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_our_sensors_include_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
+def test_sensors_of_each_minecraft_task_include_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
     theirs, ours = (texts_by_path(answers["starts"][task][side]["xml"]) for side in ("theirs", "ours"))
     assert all(a <= b for a, b in zip(grid(ours, "min"), grid(theirs, "min"), strict=True))
     assert all(a >= b for a, b in zip(grid(ours, "max"), grid(theirs, "max"), strict=True))
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_mission_survives_minedojos_xml(answers: dict[str, Any], task: str) -> None:
+def test_mission_is_unchanged_after_conversion_to_minedojos_xml_and_back(answers: dict[str, Any], task: str) -> None:
     start = answers["starts"][task]["ours"]
     assert start["valid"], start["errors"]
     order = read(start["xml"].encode())
@@ -135,8 +141,8 @@ def test_mission_survives_minedojos_xml(answers: dict[str, Any], task: str) -> N
 
 
 @pytest.mark.parametrize("task", SPECS)
-def test_animals_and_success_match_minedojo(answers: dict[str, Any], task: str) -> None:
-    """The XML does not contain them: MineDojo's Python code summons animals and judges success."""
+def test_animals_and_success_of_each_task_equal_those_of_minedojo(answers: dict[str, Any], task: str) -> None:
+    """The XML does not contain animals and success. MineDojo's Python code summons animals and decides success."""
     start, spec = answers["starts"][task], SPECS[task]
     assert start["wanted"] == {spec.target: 1}
     assert tuple(start["mobs"]) == spec.mobs

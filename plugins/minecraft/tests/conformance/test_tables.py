@@ -1,4 +1,4 @@
-"""Our tables agree with the facts of the game in the minedojo package."""
+"""The tables of blocks and items agree with the data of the game in the minedojo package."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SAME = {
     "full": "causesSuffocation",
 }
 DIFFERENT = {
-    ("ice", "full"): "chokes who is in it, but is seen through",
-    ("soul_sand", "full"): "chokes who is in it, but is an eighth lower than a block",
+    ("ice", "full"): "a player inside suffocates, but the block is transparent",
+    ("soul_sand", "full"): "a player inside suffocates, but the height is 7/8 of a block",
 }
-"""Block, column -> reason for a difference."""
+"""Block and column -> reason for a difference."""
 
 
-def test_properties_of_blocks_are_those_of_minedojo(answers: dict[str, Any]) -> None:
+def test_properties_of_blocks_equal_those_of_minedojo_except_listed_ones(answers: dict[str, Any]) -> None:
     facts_of_minedojo, checked, different = answers["names"]["items_in_full"], 0, set()
     for block in blocks.TABLE:
         facts = facts_of_minedojo.get(block.item, {})
@@ -39,14 +39,14 @@ def test_properties_of_blocks_are_those_of_minedojo(answers: dict[str, Any]) -> 
     assert checked > 1500
 
 
-def test_the_same_blocks_collide_as_in_minedojo(answers: dict[str, Any]) -> None:
+def test_collidable_blocks_are_the_same_as_in_minedojo(answers: dict[str, Any]) -> None:
     facts_of_minedojo = answers["names"]["blocks_in_full"]
     for block in blocks.TABLE:
         for name in {block.key, block.item} & set(facts_of_minedojo):
             assert block.collidable == facts_of_minedojo[name]["isCollidable"]
 
 
-def test_properties_of_items_are_those_of_minedojo(answers: dict[str, Any]) -> None:
+def test_properties_of_items_equal_those_of_minedojo(answers: dict[str, Any]) -> None:
     for name, facts in answers["names"]["items_in_full"].items():
         item = items.ID[name]
         assert items.STACK[item] == facts["stackSize"]

@@ -1,4 +1,4 @@
-"""A Malmo server in a thread of the test. It records its games."""
+"""A Malmo server that runs in a thread of the test and records its games."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from voxeldojo.sim import Sim
 
 
 class RecordingServer(Server):
-    """``games``: all games so far. ``sim``: the newest simulator. ``seeds``: the seeds of the lands."""
+    """The server. ``games`` are all games so far, ``sim`` is the simulator of the newest game, and ``seeds`` are the
+    seeds of the lands.
+    """
 
     def __init__(self, **options: Any) -> None:
         self.games: list[Game] = []

@@ -1,4 +1,4 @@
-"""Server commands act like those of the game, or raise an error and change nothing."""
+"""Server commands have the same effects as in the game, or raise an error and change nothing."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def position(sim: Sim) -> tuple[float, ...]:
     return tuple(float(sim.world.player[axis][0]) for axis in "xyz")
 
 
-def test_use_before_reset_raises() -> None:
+def test_sim_raises_an_error_for_a_step_before_reset() -> None:
     with pytest.raises(NotBegunError, match="call reset"):
         Sim(Mission()).step()
 
 
-def test_replaceitem_names_every_slot(sim: Sim) -> None:
+def test_command_replaceitem_sets_every_kind_of_slot(sim: Sim) -> None:
     sim.chat("/replaceitem entity @p slot.weapon.mainhand minecraft:iron_pickaxe 1 0")
     sim.chat("/replaceitem entity @p slot.hotbar.8 log 64 2")
     sim.chat("/replaceitem entity @p slot.inventory.26 minecraft:wool 5 14")
@@ -56,14 +56,14 @@ def test_replaceitem_names_every_slot(sim: Sim) -> None:
     assert carried(sim) == {}
 
 
-def test_give_fills_stacks_to_their_limit(sim: Sim) -> None:
+def test_command_give_fills_stacks_to_their_limit(sim: Sim) -> None:
     sim.chat("/give @p dirt 40")
     sim.chat("/give @p dirt 40")
     sim.chat("/replaceitem entity @p slot.hotbar.3 iron_sword 7 0")
     assert carried(sim) == {0: ("dirt", 64), 1: ("dirt", 16), 3: ("iron_sword", 1)}
 
 
-def test_clear_accepts_item_variant_and_count(sim: Sim) -> None:
+def test_command_clear_accepts_item_variant_and_count(sim: Sim) -> None:
     for text in ("/give @p log 9", "/give @p log 4 2", "/give @p dirt 3"):
         sim.chat(text)
     sim.chat("/clear @p log 2 1")
@@ -76,14 +76,14 @@ def test_clear_accepts_item_variant_and_count(sim: Sim) -> None:
     assert carried(sim) == {}
 
 
-def test_replaceitem_accepts_numbered_slots_and_mainhand(sim: Sim) -> None:
+def test_command_replaceitem_mainhand_sets_the_selected_hotbar_slot(sim: Sim) -> None:
     sim.step(Command(hotbar=4))
     sim.chat("/replaceitem entity @p slot.hotbar.0 dirt 3")
     sim.chat("/replaceitem entity @p slot.weapon.mainhand log 2")
     assert carried(sim) == {0: ("dirt", 3), 4: ("log", 2)}
 
 
-def test_give_to_a_full_inventory_drops_items(sim: Sim) -> None:
+def test_command_give_to_a_full_inventory_drops_the_items(sim: Sim) -> None:
     for _ in range(36):
         sim.chat("/give @p dirt 64")
     sim.chat("/give @p log 5")
@@ -91,7 +91,7 @@ def test_give_to_a_full_inventory_drops_items(sim: Sim) -> None:
     assert [(NAMES[drop["item"]], int(drop["quantity"])) for drop in drops] == [("log", 5)]
 
 
-def test_tp_accepts_absolute_and_relative_coordinates(sim: Sim) -> None:
+def test_command_tp_accepts_absolute_and_relative_coordinates(sim: Sim) -> None:
     sim.chat("/tp 100 80.5 120 450 95")
     assert position(sim) == (100.5, 80.5, 120.5)
     assert (float(sim.world.player["yaw"][0]), float(sim.world.player["pitch"][0])) == (90, 90)
@@ -101,7 +101,7 @@ def test_tp_accepts_absolute_and_relative_coordinates(sim: Sim) -> None:
     assert sim.world.generated[6, 7]
 
 
-def test_summon_places_the_mob(sim: Sim) -> None:
+def test_command_summon_places_the_mob_at_the_coordinates(sim: Sim) -> None:
     x, y, z = position(sim)
     sim.chat("/summon cow ~3 ~1 ~-2")
     sim.chat("/summon minecraft:Sheep")
@@ -111,7 +111,7 @@ def test_summon_places_the_mob(sim: Sim) -> None:
     assert (mobs["x"][1], mobs["y"][1], mobs["z"][1]) == (x, y, z)
 
 
-def test_kill_selects_by_kind(sim: Sim) -> None:
+def test_command_kill_selects_mobs_items_or_the_player_by_kind(sim: Sim) -> None:
     for mob in ("cow", "cow", "pig"):
         sim.chat(f"/summon {mob} ~3 ~ ~")
     sim.chat("/give @p dirt 3")
@@ -146,7 +146,7 @@ def test_killed_player_respawns_without_items(sim: Sim) -> None:
     assert (statistics["deaths"], statistics["time_since_death"], statistics["play_one_minute"]) == (1, 1, 2)
 
 
-def test_setblock_accepts_names_and_data_values(sim: Sim) -> None:
+def test_command_setblock_accepts_names_and_data_values(sim: Sim) -> None:
     x, y, z = (int(at) for at in position(sim))
     for word, key in (
         ("diamond_ore", "diamond_ore"),
@@ -158,7 +158,7 @@ def test_setblock_accepts_names_and_data_values(sim: Sim) -> None:
         assert sim.world.blocks[x + 2, y + 1, z] == BLOCK[key], word
 
 
-def test_commands_set_time_and_weather(sim: Sim) -> None:
+def test_commands_time_and_weather_set_time_and_weather(sim: Sim) -> None:
     sim.chat("/time set 18000")
     assert sim.facts()["world_time"] == 18000
     sim.chat("/time add 7000")
@@ -174,8 +174,8 @@ def test_commands_set_time_and_weather(sim: Sim) -> None:
     assert not sim.facts()["is_raining"]
 
 
-def test_weather_never_changes_by_itself() -> None:
-    """A difference from the game, where the weather changes. The README lists it."""
+def test_weather_changes_only_by_a_command_or_a_reset() -> None:
+    """This is a difference from the game, in which the weather changes. The README lists this difference."""
     sim = Sim(Mission(weather="normal", seed=1))
     sim.reset(0)
     for _ in range(2000):
@@ -186,7 +186,7 @@ def test_weather_never_changes_by_itself() -> None:
     assert not sim.world.clock["raining"][0]
 
 
-def test_spreadplayers_finds_firm_ground_within_its_range(sim: Sim) -> None:
+def test_command_spreadplayers_finds_firm_ground_within_its_range(sim: Sim) -> None:
     places = set()
     home = position(sim)
     for _ in range(12):
@@ -199,7 +199,7 @@ def test_spreadplayers_finds_firm_ground_within_its_range(sim: Sim) -> None:
     assert len(places) > 8
 
 
-def test_plain_chat_has_no_effect(sim: Sim) -> None:
+def test_chat_text_that_is_not_a_command_has_no_effect(sim: Sim) -> None:
     before = sim.save()
     sim.chat("hello / there")
     assert sim.save() == before
@@ -232,7 +232,7 @@ def test_plain_chat_has_no_effect(sim: Sim) -> None:
         *("/spreadplayers ~ ~ 0 inf false @p", "/give @p dirt 1 999"),
     ],
 )
-def test_invalid_arguments_change_nothing(sim: Sim, text: str) -> None:
+def test_command_with_invalid_arguments_raises_an_error_and_changes_nothing(sim: Sim, text: str) -> None:
     before = sim.save()
     with pytest.raises(CommandError, match="does not fit '/"):
         sim.chat(text)
@@ -240,14 +240,14 @@ def test_invalid_arguments_change_nothing(sim: Sim, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["/fly", "/", "/summon dragon", "/setblock ~ ~ ~ marble", "/give @p marble"])
-def test_unknown_name_error_lists_valid_names(sim: Sim, text: str) -> None:
+def test_error_about_an_unknown_name_in_a_command_lists_valid_names(sim: Sim, text: str) -> None:
     before = sim.save()
     with pytest.raises(UnknownNameError, match="Valid"):
         sim.chat(text)
     assert sim.save() == before
 
 
-def test_failing_chat_command_stops_the_tick(sim: Sim) -> None:
+def test_step_with_an_invalid_command_raises_an_error_and_takes_no_tick(sim: Sim) -> None:
     before = sim.facts()["total_time"]
     with pytest.raises(CommandError):
         sim.step(Command(forward=True, chat="/tp"))

@@ -1,4 +1,4 @@
-"""The environment: gymnasium's rules, determinism, and the effects of MineDojo's actions."""
+"""The environment of the embedded world: gymnasium's rules, determinism, and the effects of MineDojo's actions."""
 
 from __future__ import annotations
 
@@ -54,12 +54,14 @@ def env() -> MineDojoEnv:
     return MineDojoEnv(EVERYTHING)
 
 
-def test_env_passes_gymnasiums_checker(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
+def test_embedded_world_environment_passes_check_env_of_gymnasium(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
     compare = env_checker.data_equivalence
-    # gymnasium compares observations by numpy's allclose, which does not support strings; this comparison is exact
+    # gymnasium compares observations by numpy's allclose, which does not support strings. This comparison is exact.
     monkeypatch.setattr(env_checker, "data_equivalence", lambda a, b, exact=True: compare(a, b, exact=True))
     env = MineDojoEnv(EVERYTHING, strict=False, render_mode="rgb_array")
-    with pytest.warns(UserWarning, match="infinity"):  # durability and distances have no bound in MineDojo's spaces
+    with pytest.warns(UserWarning, match="infinity"):  # Durability and distances have no bound in MineDojo's spaces.
         env_checker.check_env(env, skip_render_check=True)
     assert {str(w.message).split("WARN: ")[-1].split(" This")[0] for w in recwarn} <= {
         "A Box observation space maximum value is infinity.",
@@ -67,12 +69,12 @@ def test_env_passes_gymnasiums_checker(monkeypatch: pytest.MonkeyPatch, recwarn:
     }
 
 
-def test_the_same_seed_and_actions_give_the_same_episode() -> None:
+def test_embedded_world_gives_the_same_episode_for_the_same_seed_and_actions() -> None:
     mission = Mission(inventory=EVERYTHING.inventory, voxels=Box(), rays=EVERYTHING.rays)
     one, other = (MineDojoEnv(mission, strict=False) for _ in range(2))
     other.reset(seed=99)
     for _ in range(20):
-        other.step(other.action_space.sample())  # earlier episodes leave no trace
+        other.step(other.action_space.sample())  # Earlier episodes must have no effect.
     begun = one.reset(seed=5), other.reset(seed=5)
     assert same(begun[0][0], begun[1][0])
     assert begun[0][1] == begun[1][1]
@@ -90,7 +92,7 @@ def test_the_same_seed_and_actions_give_the_same_episode() -> None:
     )
 
 
-def test_reset_without_seed_continues_the_generator() -> None:
+def test_reset_without_a_seed_gives_a_new_land_each_time() -> None:
     env = MineDojoEnv()
     env.reset(seed=5)
     seeds = []
@@ -100,7 +102,7 @@ def test_reset_without_seed_continues_the_generator() -> None:
     assert len(set(seeds)) == 2
 
 
-def test_mission_seed_fixes_only_the_land(env: MineDojoEnv) -> None:
+def test_mission_seed_determines_the_land_and_not_the_random_numbers(env: MineDojoEnv) -> None:
     states = []
     for seed in (1, 2):
         env.reset(seed=seed)
@@ -111,7 +113,7 @@ def test_mission_seed_fixes_only_the_land(env: MineDojoEnv) -> None:
     assert states[0][2] != states[1][2]
 
 
-def test_observations_are_not_overwritten(env: MineDojoEnv) -> None:
+def test_later_steps_do_not_change_an_earlier_observation_of_the_embedded_world(env: MineDojoEnv) -> None:
     first, info = env.reset(seed=0)
     kept, expected_info = copy.deepcopy(first), copy.deepcopy(info)
     for _ in range(5):
@@ -120,7 +122,7 @@ def test_observations_are_not_overwritten(env: MineDojoEnv) -> None:
     assert info == expected_info
 
 
-def test_delta_inv_has_what_crafting_used_and_made(env: MineDojoEnv) -> None:
+def test_observation_delta_inv_contains_the_items_that_crafting_used_and_made(env: MineDojoEnv) -> None:
     before, _ = env.reset(seed=0)
     assert before["masks"]["craft_smelt"][CRAFTS.index("planks")]
     after, _, _, _, info = env.step(act(env, "craft", "planks"))
@@ -138,7 +140,7 @@ def test_delta_inv_has_what_crafting_used_and_made(env: MineDojoEnv) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_lagging_functions_take_three_ticks(env: MineDojoEnv, function: str) -> None:
+def test_actions_drop_craft_equip_place_and_destroy_take_three_ticks(env: MineDojoEnv, function: str) -> None:
     _, begun = env.reset(seed=0)
     *_, info = env.step(act(env, function, slot=1))
     slow = function in ("drop", "craft", "equip", "place", "destroy")
@@ -158,16 +160,16 @@ def test_equip_destroy_and_drop_actions_change_the_inventory(env: MineDojoEnv) -
     assert observation["inventory"]["quantity"][0] == 8
 
 
-def test_place_puts_the_block_in_front_of_the_player(env: MineDojoEnv) -> None:
+def test_action_place_puts_the_block_in_front_of_the_player(env: MineDojoEnv) -> None:
     env.reset(seed=0)
-    env.step(act(env, pitch=16))  # 60 degrees down: the block ahead is the ground
+    env.step(act(env, pitch=16))  # The look is 60 degrees down, so the block ahead is the ground.
     observation, *_ = env.step(act(env, "place", slot=1))
     assert observation["inventory"]["quantity"][1] == 8
     assert observation["inventory"]["name"][0] == "log"
     assert "dirt" in observation["voxels"]["block_name"][:, 1:].ravel() or "dirt" in observation["rays"]["block_name"]
 
 
-def test_equip_puts_armour_into_its_slot() -> None:
+def test_action_equip_puts_armour_into_its_slot() -> None:
     env = MineDojoEnv(Mission(inventory=(Stack(slot=3, name="iron_helmet"),)))
     env.reset(seed=0)
     observation, *_ = env.step(act(env, "equip", slot=3))
@@ -175,7 +177,7 @@ def test_equip_puts_armour_into_its_slot() -> None:
     assert observation["life_stats"]["armor"].tolist() == [2.0]
 
 
-def test_empty_slot_raises_only_in_strict_mode(env: MineDojoEnv) -> None:
+def test_action_on_an_empty_slot_raises_an_error_only_in_strict_mode(env: MineDojoEnv) -> None:
     env.reset(seed=0)
     with pytest.raises(EmptySlotError):
         env.step(act(env, "place", slot=9))
@@ -186,13 +188,13 @@ def test_empty_slot_raises_only_in_strict_mode(env: MineDojoEnv) -> None:
 
 
 @pytest.mark.parametrize("action", [[0] * 7, [3, 0, 0, 12, 12, 0, 0, 0], [0, 0, 0, 12, 12, 0, 0, -1], [0.5] + [0] * 7])
-def test_invalid_action_raises(env: MineDojoEnv, action: list[float]) -> None:
+def test_embedded_world_raises_an_error_for_an_invalid_action(env: MineDojoEnv, action: list[float]) -> None:
     env.reset(seed=0)
     with pytest.raises(ConfigError, match="is not an action"):
         env.step(np.array(action))
 
 
-def test_death_ends_the_episode_and_the_next_begins_alive(env: MineDojoEnv) -> None:
+def test_death_ends_the_episode_and_the_next_episode_begins_alive(env: MineDojoEnv) -> None:
     env.reset(seed=0)
     env.sim.chat("/kill")
     observation, _, over, cut, info = env.step(act(env))
@@ -206,7 +208,7 @@ def test_death_ends_the_episode_and_the_next_begins_alive(env: MineDojoEnv) -> N
     assert info["is_alive"]
 
 
-def test_damage_source_reports_a_fall_once() -> None:
+def test_observation_damage_source_reports_a_fall_once() -> None:
     env = MineDojoEnv(Mission(start=Placement(x=256.5, y=100.0, z=256.5), biome="desert", mobs_spawn=False))
     env.reset(seed=3)
     blows = []
@@ -219,7 +221,7 @@ def test_damage_source_reports_a_fall_once() -> None:
     assert max(blows) <= 40
 
 
-def test_reset_starts_as_the_mission_says() -> None:
+def test_reset_starts_with_the_position_health_time_and_weather_of_the_mission() -> None:
     start = Placement(x=250.5, y=90.0, z=261.25, yaw=-90.0, pitch=30.0)
     mission = Mission(start=start, health=7.0, food=11, time=18_000, weather="rain", biome="desert", mobs_spawn=False)
     observation, info = MineDojoEnv(mission).reset(seed=1)
@@ -234,7 +236,7 @@ def test_reset_starts_as_the_mission_says() -> None:
 
 
 @pytest.mark.parametrize("mode", [None, "rgb_array"])
-def test_render_mode_controls_render(mode: str | None) -> None:
+def test_render_returns_an_image_only_with_render_mode_rgb_array(mode: str | None) -> None:
     env = MineDojoEnv(EVERYTHING, render_mode=mode)
     observation, _ = env.reset(seed=0)
     picture = env.render()
@@ -246,14 +248,14 @@ def test_render_mode_controls_render(mode: str | None) -> None:
         assert np.array_equal(picture, observation["rgb"].transpose(1, 2, 0))
 
 
-def test_wrong_options_are_refused() -> None:
+def test_environment_refuses_an_invalid_render_mode_or_camera_interval() -> None:
     with pytest.raises(ConfigError, match="rgb_array"):
         MineDojoEnv(render_mode="human")
     with pytest.raises(ConfigError, match="above 0"):
         MineDojoEnv(camera_interval=0)
 
 
-def test_a_saved_episode_continues_as_if_never_saved() -> None:
+def test_loaded_episode_continues_exactly_like_the_saved_one() -> None:
     env, other = MineDojoEnv(EVERYTHING, strict=False), MineDojoEnv(EVERYTHING, strict=False)
     env.reset(seed=2)
     env.action_space.seed(2)
@@ -273,7 +275,7 @@ def test_a_saved_episode_continues_as_if_never_saved() -> None:
             break
 
 
-def test_a_seed_changes_what_is_random_after_a_load() -> None:
+def test_seed_of_load_changes_the_random_movement_of_mobs() -> None:
     mission = Mission(biome="plains", mobs_spawn=False)
     env = MineDojoEnv(mission, strict=False)
     env.reset(seed=2)
@@ -292,7 +294,7 @@ def test_a_seed_changes_what_is_random_after_a_load() -> None:
     assert len({paths(None), paths(5), paths(6)}) == 3
 
 
-def test_environments_do_not_share_state() -> None:
+def test_two_environments_step_in_one_vector_environment() -> None:
     vector = gymnasium.vector.SyncVectorEnv([lambda: MineDojoEnv(strict=False) for _ in range(2)])
     observations, _ = vector.reset(seed=[1, 2])
     assert len(observations["inventory"]["quantity"]) == 2
@@ -312,7 +314,7 @@ def play(steps: int, seed: int) -> None:
     for step in range(steps):
         action = env.action_space.sample()
         if step % 3:
-            action[3:5] = 12  # without this the camera never rests long enough to dig
+            action[3:5] = 12  # Otherwise the camera never rests long enough to dig.
         observation, _, over, _, _ = env.step(action)
         if step % 97 == 0 or over:
             assert observation in env.observation_space
@@ -320,7 +322,7 @@ def play(steps: int, seed: int) -> None:
             env.reset()
 
 
-def test_random_actions_raise_nothing() -> None:
+def test_fifteen_thousand_random_actions_raise_no_error() -> None:
     play(15_000, 0)
 
 

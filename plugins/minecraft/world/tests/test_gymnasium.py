@@ -1,4 +1,4 @@
-"""The distribution as a gymnasium environment: registered ids, gymnasium's own checker, no need for rlgpt."""
+"""The distribution voxeldojo as gymnasium environments: registered ids, valid observations, and use without rlgpt."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ for module in pkgutil.walk_packages(voxeldojo.__path__, "voxeldojo."):
 """
 
 
-def test_ids_are_registered() -> None:
+def test_voxeldojo_environment_ids_are_registered_in_gymnasium() -> None:
     assert IDS == ["VoxelDojo/Survival-v0", "VoxelDojo/SurvivalPixels-v0"]
 
 
 @pytest.mark.parametrize("env_id", IDS)
-def test_make_steps_any_sampled_action(env_id: str) -> None:
+def test_registered_environment_steps_any_sampled_action(env_id: str) -> None:
     env = gymnasium.make(env_id)
     env.action_space.seed(0)
     observation, _ = env.reset(seed=0)
@@ -44,7 +44,7 @@ def test_make_steps_any_sampled_action(env_id: str) -> None:
     env.close()
 
 
-def test_make_takes_the_mission_as_a_dictionary() -> None:
+def test_gymnasium_make_accepts_the_mission_as_a_dict() -> None:
     env = gymnasium.make("VoxelDojo/Survival-v0", mission={"image_size": (32, 48), "layers": ("bedrock", "grass")})
     observation, info = env.reset(seed=0)
     assert observation["rgb"].shape == (3, 32, 48)
@@ -53,12 +53,12 @@ def test_make_takes_the_mission_as_a_dictionary() -> None:
         gymnasium.make("VoxelDojo/Survival-v0", mission={"biome": "forrest"})
 
 
-def test_lazy_names_resolve() -> None:
+def test_exported_names_of_voxeldojo_resolve() -> None:
     for name in voxeldojo.__all__:
         assert getattr(voxeldojo, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = voxeldojo.nothing
 
 
-def test_every_module_works_without_rlgpt() -> None:
+def test_every_module_of_voxeldojo_works_without_rlgpt() -> None:
     subprocess.run([sys.executable, "-W", "error", "-c", STANDALONE], check=True)

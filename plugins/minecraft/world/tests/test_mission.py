@@ -1,4 +1,4 @@
-"""Invalid missions are refused with a reason. Actions translate to commands."""
+"""Invalid missions are refused with a reason. MineDojo's actions are translated to commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voxeldojo.names import CRAFTS, INVENTORY
 EMPTY = ["air"] * INVENTORY
 
 
-def test_voxel_box_includes_both_ends() -> None:
+def test_shape_of_a_voxel_box_includes_both_ends() -> None:
     assert Box().shape == (3, 3, 3)
     assert Box(xmin=-2, xmax=3, ymin=0, ymax=0, zmin=1, zmax=4).shape == (6, 1, 4)
 
@@ -39,19 +39,19 @@ def test_invalid_mission_is_refused(fields: dict[str, Any], words: str) -> None:
         Mission.model_validate(fields)
 
 
-def test_unknown_name_error_suggests_similar_names() -> None:
+def test_error_about_an_unknown_item_or_biome_suggests_similar_names() -> None:
     with pytest.raises(UnknownNameError, match="'log'"):
         Stack(slot=0, name="logg")
     with pytest.raises(UnknownNameError, match="'plains'"):
         Mission(biome="plain")
 
 
-def test_a_mission_survives_json() -> None:
+def test_mission_is_unchanged_after_conversion_to_json_and_back() -> None:
     mission = Mission(inventory=(Stack(slot=0, name="bucket"),), biome="desert", voxels=Box(), rays=((0.0, 0.1, 9.0),))
     assert Mission.model_validate_json(mission.model_dump_json()) == mission
 
 
-def test_slot_names_match_the_game() -> None:
+def test_slot_names_equal_those_of_the_game() -> None:
     assert [slot_name(n) for n in (0, 1, 8, 9, 35, 36, 39, 40)] == [
         "slot.weapon.mainhand",
         "slot.hotbar.1",
@@ -64,7 +64,7 @@ def test_slot_names_match_the_game() -> None:
     ]
 
 
-def test_action_translates_to_a_command() -> None:
+def test_action_of_minedojo_is_translated_to_a_command() -> None:
     assert translate([1, 2, 3, 12, 12, 3, 0, 0], EMPTY) == Command(forward=True, right=True, sprint=True, attack=True)
     assert translate([0, 0, 0, 13, 11, 0, 0, 0], EMPTY) == Command(pitch=15.0, yaw=-15.0)
     assert translate([0, 0, 0, 12, 12, 4, 7, 0], EMPTY).craft == CRAFTS[7]
@@ -76,7 +76,7 @@ def test_action_translates_to_a_command() -> None:
 
 
 @pytest.mark.parametrize("function", [5, 6, 7])
-def test_empty_slot_raises_or_is_ignored(function: int) -> None:
+def test_translate_raises_an_error_or_ignores_an_empty_slot(function: int) -> None:
     held = ["air", "log", *EMPTY[2:]]
     with pytest.raises(EmptySlotError, match=r"slot 4, which is empty; the slots that are not: \[1\]"):
         translate([0, 0, 0, 12, 12, function, 0, 4], held)

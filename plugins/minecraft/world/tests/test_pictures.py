@@ -1,4 +1,4 @@
-"""The README's pictures exist, are small, and can be rendered."""
+"""The images of the README exist, are small, and can be rendered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST = 150_000
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_readme_has_a_picture_of_each_scene(name: str) -> None:
+def test_docs_folder_has_a_small_image_of_each_scene(name: str) -> None:
     path = DOCS / f"{name}.png"
     assert path.stat().st_size < LARGEST
     with Image.open(path) as picture:
@@ -22,7 +22,7 @@ def test_readme_has_a_picture_of_each_scene(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["animals", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cave", "night"))])
-def test_scene_is_rendered(name: str, tmp_path: Path) -> None:
+def test_command_renders_an_image_of_a_scene(name: str, tmp_path: Path) -> None:
     assert main([str(tmp_path), "--scenes", name]) == 0
     with Image.open(tmp_path / f"{name}.png") as picture:
         assert len(np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0)) > 50

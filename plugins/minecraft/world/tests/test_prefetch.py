@@ -1,4 +1,6 @@
-"""A second process compiles kernels in advance. Its kernels are compiled even if it fails."""
+"""Prefetch: a second process compiles numba kernels in advance. If that process fails, the main process compiles the
+kernels.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ for number in range(int(sys.argv[2])):
     pathlib.Path(sys.argv[1], str(number)).touch()
     print(flush=True)
 """
-"""A process that writes a file before it reports each kernel."""
+"""The program of a process that writes a file before it reports each kernel."""
 PAUSE = "import signal; print(flush=True); signal.pause()"
 
 
@@ -47,7 +49,7 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("finished", [2, 1, 0])
-def test_first_call_waits_for_the_process(finished: int, tmp_path: Path) -> None:
+def test_first_call_of_a_kernel_waits_for_the_process_that_compiles_it(finished: int, tmp_path: Path) -> None:
     kernels = Kernel(), Kernel()
     process = prefetch.start(kernels, process_that_finishes(tmp_path, finished))
     assert process is not None
@@ -61,7 +63,7 @@ def test_first_call_waits_for_the_process(finished: int, tmp_path: Path) -> None
     assert process.wait() == 0
 
 
-def test_failed_process_is_not_waited_for() -> None:
+def test_kernel_does_not_wait_for_a_failed_process() -> None:
     kernel = Kernel()
     process = prefetch.start([kernel], (sys.executable, "-c", "raise SystemExit(3)"))
     assert process is not None
@@ -80,7 +82,7 @@ def test_kernel_does_not_wait_for_later_kernels() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_fork_does_not_wait() -> None:
+def test_kernel_in_a_forked_process_does_not_wait() -> None:
     kernel = Kernel()
     process = prefetch.start([Kernel(), kernel], (sys.executable, "-c", PAUSE))
     assert process is not None
@@ -91,7 +93,7 @@ def test_fork_does_not_wait() -> None:
     process.kill()
 
 
-def test_threads_can_compile_in_any_order(tmp_path: Path) -> None:
+def test_threads_can_compile_kernels_in_any_order_during_prefetch(tmp_path: Path) -> None:
     kernels = Kernel(), Kernel(), Kernel()
     assert prefetch.start(kernels, process_that_finishes(tmp_path, len(kernels))) is not None
     with ThreadPoolExecutor(9) as pool:
@@ -99,14 +101,14 @@ def test_threads_can_compile_in_any_order(tmp_path: Path) -> None:
     assert [future.result() for future in asked] == ["machine code"] * 9
 
 
-def test_prefetch_starts_no_process_without_benefit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prefetch_starts_no_process_for_compiled_kernels_or_on_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prefetch.start([Kernel(index={"types": "file"})], process_that_finishes(Path(), 1)) is None
     assert prefetch.start([Kernel(signatures=("compiled",))], process_that_finishes(Path(), 1)) is None
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
     assert prefetch.start([Kernel()], process_that_finishes(Path(), 1)) is None
 
 
-def test_prefetch_compiles_the_types_of_the_game(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prefetch_compiles_the_same_signatures_as_an_episode(capsys: pytest.CaptureFixture[str]) -> None:
     env = MineDojoEnv(Mission(seed=0))
     env.reset(seed=0)
     env.step(env.no_op())

@@ -1,4 +1,4 @@
-"""Malmo's JSON is complete, incomplete saves are refused, statistics count."""
+"""Tests of ``Sim``: the information for Malmo, statistics, commands, saving and loading, resets and respawning."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def sim() -> Sim:
     return begun
 
 
-def test_biome_of_another_dimension_is_refused() -> None:
+def test_a_mission_refuses_a_biome_of_another_dimension() -> None:
     with pytest.raises(UnknownNameError, match="Overworld"):
         Sim(Mission(biome="the_end"))
 
 
-def test_info_is_complete_json(sim: Sim) -> None:
+def test_info_has_all_keys_and_is_writable_as_json(sim: Sim) -> None:
     info = json.loads(json.dumps(sim.info()))
     assert [stack["index"] for stack in info["inventory"]] == list(range(41))
     assert len(info["voxels"]) == 4 * 5 * 3 * len(VOXEL_KEYS)
@@ -41,7 +41,7 @@ def test_info_is_complete_json(sim: Sim) -> None:
     assert tuple(info["achievement"]) == ACHIEVEMENTS
 
 
-def test_flat_voxels_have_x_fastest(sim: Sim) -> None:
+def test_flat_voxels_change_fastest_along_x(sim: Sim) -> None:
     voxels = sim.sensors.look(sim.world)["voxels"]
     flat = sim.info()["voxels"]
     names = np.array(flat[:: len(VOXEL_KEYS)]).reshape(voxels["block_name"].shape, order="F")
@@ -49,7 +49,7 @@ def test_flat_voxels_have_x_fastest(sim: Sim) -> None:
     assert flat[len(VOXEL_KEYS)] == voxels["block_name"][1, 0, 0]
 
 
-def test_statistics_count_actions(sim: Sim) -> None:
+def test_statistics_count_used_items_kills_ticks_and_jumps(sim: Sim) -> None:
     sim.chat("/give @p iron_pickaxe")
     sim.chat("/setblock ~ ~1 ~1 stone")
     sim.chat("/tp ~ ~ ~ 0 0")
@@ -59,7 +59,7 @@ def test_statistics_count_actions(sim: Sim) -> None:
     sim.chat("/tp ~ ~ ~ 180 0")
     sim.chat("/summon pig ~ ~ ~-1.5")
     sim.world.mobs["life"] = 1.0
-    sim.step()  # only the press of the key hits, not holding it
+    sim.step()  # releases the key: an attack hits only when the key is pressed
     sim.step(Command(attack=True, pitch=35.0))
     for _ in range(30):
         sim.step()
@@ -82,7 +82,7 @@ def test_hotbar_and_swap_commands_change_the_inventory(sim: Sim) -> None:
     assert (info["current_item_index"], info["inventory"][3]["quantity"]) == (3, 9)
 
 
-def test_place_by_name_keeps_the_hand(sim: Sim) -> None:
+def test_placing_a_block_by_name_leaves_the_hand_unchanged(sim: Sim) -> None:
     sim.chat("/replaceitem entity @p slot.hotbar.0 log 5 0")
     sim.chat("/replaceitem entity @p slot.inventory.3 crafting_table 1 0")
     sim.chat("/tp ~ ~ ~ 0 60")
@@ -95,7 +95,7 @@ def test_place_by_name_keeps_the_hand(sim: Sim) -> None:
     assert int(sim.world.slots["quantity"].sum()) == 5
 
 
-def test_reset_clears_the_last_mission() -> None:
+def test_reset_with_the_same_seed_restores_the_initial_world() -> None:
     sim = Sim(Mission(inventory=(Stack(slot=0, name="log"),)))
     sim.reset(1)
     first = sim.save()
@@ -107,7 +107,7 @@ def test_reset_clears_the_last_mission() -> None:
     assert sim.save() == first
 
 
-def test_invalid_save_is_refused(sim: Sim) -> None:
+def test_load_refuses_an_incomplete_or_incompatible_save(sim: Sim) -> None:
     saved = sim.save()
     for wrong in (b"", b"PK\x03\x04 nonsense", saved[: len(saved) // 2], saved[:-40]):
         with pytest.raises(SaveError, match="not a saved world"):
@@ -125,7 +125,7 @@ def test_invalid_save_is_refused(sim: Sim) -> None:
     assert unpack(saved)[0].player["x"] == sim.world.player["x"]
 
 
-def test_dead_player_respawns_once(sim: Sim) -> None:
+def test_a_dead_player_respawns_exactly_once_at_the_next_step(sim: Sim) -> None:
     sim.step(Command(chat="/kill"))
     assert not sim.alive
     with pytest.raises(UnknownNameError):
@@ -134,6 +134,6 @@ def test_dead_player_respawns_once(sim: Sim) -> None:
     sim.chat("/give @p diamond 3")
     sim.step()
     held = sim.world.slots["quantity"][sim.world.slots["item"] == ID["diamond"]]
-    assert held.sum() == 3, "a second rising would have emptied the hands"
+    assert held.sum() == 3, "a second respawn would have emptied the inventory"
     sim.step(Command(chat="/kill"))
     assert json.loads(json.dumps(sim.facts()))["stat"]["deaths"] == 2

@@ -1,4 +1,4 @@
-"""The spaces follow gymnasium's rules. A conformance test of the plugin compares them with MineDojo's."""
+"""The spaces follow Gymnasium's rules. A conformance test of the plugin compares them with MineDojo's spaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voxeldojo import spaces
 from voxeldojo.spaces import TextArray
 
 
-def test_text_array_contains_strings_of_any_length() -> None:
+def test_a_text_array_contains_string_arrays_of_its_shape_only() -> None:
     space = TextArray((2, 3))
     assert space.contains(np.full((2, 3), "oak wood"))
     assert space.contains(np.full((2, 3), ""))
@@ -21,7 +21,7 @@ def test_text_array_contains_strings_of_any_length() -> None:
     assert not space.contains("a")
 
 
-def test_text_arrays_of_one_shape_are_equal() -> None:
+def test_text_arrays_are_equal_if_their_shapes_are() -> None:
     assert TextArray((36,)) == TextArray([36])
     assert TextArray((36,)) != TextArray((35,))
     assert TextArray((3,)) != gym.Box(0, 1, (3,))
@@ -29,7 +29,7 @@ def test_text_arrays_of_one_shape_are_equal() -> None:
     assert repr(TextArray((2, 3))) == "TextArray(2, 3)"
 
 
-def test_text_array_sampling_is_seeded() -> None:
+def test_samples_of_a_text_array_depend_on_its_seed() -> None:
     one, other = TextArray((4,), seed=3), TextArray((4,))
     other.seed(3)
     drawn = [one.sample() for _ in range(5)]
@@ -41,14 +41,14 @@ def test_text_array_sampling_is_seeded() -> None:
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 3, 1), (0,)])
-def test_text_array_survives_json(shape: tuple[int, ...]) -> None:
+def test_samples_of_a_text_array_are_restored_from_json(shape: tuple[int, ...]) -> None:
     space = TextArray(shape, seed=0)
     samples = [space.sample() for _ in range(3)]
     back = space.from_jsonable(json.loads(json.dumps(space.to_jsonable(samples))))
     assert all(np.array_equal(a, b) and b in space for a, b in zip(samples, back, strict=True))
 
 
-@pytest.mark.filterwarnings("ignore:.*Casting input x")  # gymnasium warns about its own samples of 0-dimensional boxes
+@pytest.mark.filterwarnings("ignore:.*Casting input x")  # Gymnasium warns about its own samples of 0-dimensional boxes
 @pytest.mark.parametrize(("image", "box", "rays"), [(None, None, 0), ((8, 9), None, 0), (None, (3, 4, 5), 2)])
 def test_observation_space_has_the_requested_keys(
     image: tuple[int, int] | None, box: tuple[int, ...] | None, rays: int
@@ -66,7 +66,7 @@ def test_observation_space_has_the_requested_keys(
 
 
 @pytest.mark.parametrize("interval", [15.0, 10.0, 7.0, 180.0])
-def test_no_op_does_not_turn_the_camera(interval: float) -> None:
+def test_the_no_op_action_does_not_turn_the_camera(interval: float) -> None:
     action = spaces.no_op(interval)
     assert action in spaces.action_space(interval)
     if 360 % (2 * interval) == 0:

@@ -1,5 +1,6 @@
-"""A body in one of MineDojo's environments: actions and sensing by observations only. It imports none of our
-modules."""
+"""A body in an environment of MineDojo. It acts, and senses only by observations. This file imports no module of
+rlgpt.
+"""
 
 import math
 
@@ -27,10 +28,10 @@ class Body:
         self.rng = np.random.default_rng(seed)
         self.seen = env.reset()
 
-    # what is done
+    # Actions.
 
     def act(self, walk=0, jump=0, function=0, craft=0, slot=0, right=0.0, down=0.0):
-        """Take one step. Turns are in degrees."""
+        """Take one step. The turns ``right`` and ``down`` are in degrees."""
         if self.steps >= self.left:
             raise Over
         turns = LEVEL + round(down / INTERVAL), LEVEL + round(((right + 180) % 360 - 180) / INTERVAL)
@@ -44,7 +45,7 @@ class Body:
         right, down = self.off(way)
         self.act(right=right, down=down, **action)
 
-    # what is seen
+    # Observations.
 
     def place(self):
         return self.seen["location_stats"]["pos"].astype(float)
@@ -58,8 +59,9 @@ class Body:
         return right, pitch - float(where["pitch"][0])
 
     def ways(self):
-        """Return the directions of the rays: the look, rotated about the world's x axis by the pitch, then about y by
-        the yaw."""
+        """Return the directions of the rays: the look direction, rotated about the world's x axis by the pitch of the
+        ray, and then about the y axis by the yaw of the ray.
+        """
         where, rays = self.seen["location_stats"], self.seen["rays"]
         a, b = math.radians(float(where["yaw"][0])), math.radians(float(where["pitch"][0]))
         x, y, z = -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
@@ -82,22 +84,23 @@ class Body:
         return blocks[np.argmin((blocks**2).sum(axis=1))] if len(blocks) else None
 
     def ahead(self):
-        """Return name and distance of the target under the cross-hair."""
+        """Return the name and the distance (in blocks) of the target under the crosshair."""
         rays = self.seen["rays"]
         if rays["entity_name"][0] != "null":
             return str(rays["entity_name"][0]), float(rays["entity_distance"][0])
         return str(rays["block_name"][0]), float(rays["block_distance"][0])
 
     def column(self, degrees):
-        """Return x and z, relative to the block of the feet, of the column ahead."""
+        """Return x and z of the column ahead, relative to the block of the feet."""
         turn = math.radians(float(self.seen["location_stats"]["yaw"][0]) + degrees)
         here = self.place()[[0, 2]]
         there = here + np.array([-math.sin(turn), math.cos(turn)])
         return (np.floor(there) - np.floor(here)).astype(int)
 
     def free(self, degrees):
-        """Return 1 if the column can be walked into, 2 if it needs a jump or swimming, 0 for a wall, a deep fall or
-        lava."""
+        """Return 1 if the body can walk into the column, 2 if that needs a jump or swimming, and 0 for a wall, a deep
+        fall or lava.
+        """
         dx, dz = self.column(degrees)
         names, solid = (self.seen["voxels"][key][dx + 2, :, dz + 2] for key in ("block_name", "blocks_movement"))
         feet = -BOX["ymin"]

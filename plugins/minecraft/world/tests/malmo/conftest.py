@@ -1,4 +1,4 @@
-"""A minimal client with MineDojo's messages, and a server."""
+"""Fixtures: a minimal client that sends MineDojo's messages, and a server."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def mission(
 
 
 class Client:
-    """One connection."""
+    """One connection to the server."""
 
     def __init__(self, server: Server, hello: bytes = b"<MalmoEnv0.37.0/>") -> None:
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=600.0)

@@ -1,13 +1,15 @@
-"""Runs in MineDojo's interpreter: one of two players sends wrong tokens. It imports none of our modules.
+"""Runs in MineDojo's interpreter: one of two players sends wrong tokens. This file imports no module of rlgpt.
 
     python intruder.py PORT
 
-Ends with a line of JSON: ``refused``, for each wrong token, has what MineDojo raised, whether a step then ended the
-episode, what one more step raised, and whether the next reset led to a game; ``same`` the clock of the game that the
-first player's own token leads the other to; ``host`` that of the first player, who takes a step after each of these.
+The last line of the output is JSON. For each wrong token, ``refused`` has the error of MineDojo, whether the next step
+ended the episode, the error of one more step, and whether the next reset started a game. ``same`` has the clock values
+of the game that the second player starts with the first player's token. ``host`` has the clock values of the first
+player, which takes one step after each token.
 
-Nothing of MineDojo's is changed. Its ``reset`` draws a token's name and always adds ``:0:0:1:true`` (``sim/sim.py``,
-``bridge_env.py``): a wrong one is said by calling the methods that ``reset`` calls, in its order, with other arguments.
+MineDojo is not changed. Its ``reset`` draws the name of a token and always adds ``:0:0:1:true`` (``sim/sim.py``,
+``bridge_env.py``). To send a wrong token, this script calls the methods that ``reset`` calls, in the same order, with
+other arguments.
 """
 
 import json
@@ -25,7 +27,7 @@ WRONG = [
     {"experiment": HOST, "role": 1},
     {"experiment": HOST, "agents": 2},
 ]
-"""Two names, a seed that is no number, and three attempts to join the mission of the first player."""
+"""A name with a colon, a seed that is not a number, and three attempts to join the mission of the first player."""
 
 
 def player(port):

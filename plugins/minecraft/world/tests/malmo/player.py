@@ -1,9 +1,9 @@
-"""Runs in MineDojo's interpreter: a scripted player of MineDojo's own tasks. It imports none of our modules.
+"""Runs in MineDojo's interpreter: a scripted player of MineDojo's own tasks. This file imports no module of rlgpt.
 
     python player.py PORT TASK:SEED:STEPS ...
 
-Ends each task with a line of JSON: whether MineDojo calls it a success, the steps taken, and the sum of the rewards.
-It uses only the observations: lidar, voxels, position, inventory.
+After each task, prints a line of JSON with MineDojo's success, the number of steps, and the sum of the rewards.
+The player uses only observations: lidar, voxels, position, inventory.
 """
 
 import contextlib
@@ -100,7 +100,7 @@ class Player(Walker):
             self.craft(item)
 
     def set_table(self):
-        """Place the crafting table nearby, and look at it from a place where it counts as near."""
+        """Place the crafting table, and walk until MineDojo reports the table as near."""
         while self.count("crafting table"):
             self.act(right=40, down=self.level(45))
             self.act(function=PLACE, slot=self.slot("crafting table"))
@@ -112,7 +112,7 @@ class Player(Walker):
                 self.face(way, walk=BACK if np.linalg.norm(way) < 3 else 1)
 
     def sword(self):
-        """Make a wooden sword from nothing, and use it."""
+        """Make a wooden sword without initial items, and use the sword."""
         self.chop(2)
         self.make("planks", "planks", "crafting_table", "stick")
         self.set_table()

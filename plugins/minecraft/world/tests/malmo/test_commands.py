@@ -1,4 +1,4 @@
-"""The lines of a step become a command. Invalid lines do no harm."""
+"""The lines of a step message become a command. Invalid lines are ignored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from voxeldojo.names import CRAFTS, ITEMS
         ("hotbar.9 1\nhotbar.1 0\npickItem 0", {"hotbar": 8}),
     ],
 )
-def test_step_text_becomes_a_command(text: str, fields: dict[str, Any]) -> None:
+def test_text_of_a_step_message_becomes_a_command(text: str, fields: dict[str, Any]) -> None:
     assert read(text) == (NOTHING._replace(**fields), [])
 
 
@@ -43,7 +43,7 @@ def test_step_text_becomes_a_command(text: str, fields: dict[str, Any]) -> None:
         *("equip cheese", "swapInventoryItems 1", "swapInventoryItems 1 99", "hotbar.0 1", "hotbar.x 1", "forward x"),
     ],
 )
-def test_unknown_lines_are_left_out(text: str) -> None:
+def test_invalid_line_of_a_step_message_is_ignored_with_a_remark(text: str) -> None:
     command, remarks = read(f"attack 1\n{text}\nforward 1" if text != "forward x" else f"attack 1\n{text}")
     assert command._replace(forward=False) == NOTHING._replace(attack=True)
     assert len(remarks) == 1
@@ -51,7 +51,7 @@ def test_unknown_lines_are_left_out(text: str) -> None:
 
 
 @given(st.text(max_size=120))
-def test_any_text_gives_a_well_typed_command(text: str) -> None:
+def test_any_text_of_a_step_message_gives_a_command_with_valid_types(text: str) -> None:
     command, _ = read(text)
     assert all(isinstance(getattr(command, key), bool) for key in KEYS)
     assert math.isfinite(command.pitch)
@@ -61,7 +61,7 @@ def test_any_text_gives_a_well_typed_command(text: str) -> None:
     assert isinstance(command, Command)
 
 
-def test_tokens_are_read_or_refused() -> None:
+def test_valid_malmo_tokens_are_parsed_and_invalid_tokens_are_refused() -> None:
     assert read_token(b"6f-1:0:0:1:true") == ("6f-1", None)
     assert read_token(b"e:0:3:1:true:-77").seed == -77
     for wrong in (b"", b"e", b"e:0:0:1", b"e:x:0:1:true", b"e:0:0:1:true:x", b"\xff:0:0:1:true", b"e:" * 90):
@@ -72,7 +72,7 @@ def test_tokens_are_read_or_refused() -> None:
             read_token(several)
 
 
-def test_step_messages_are_read_or_refused() -> None:
+def test_valid_step_messages_are_parsed_and_invalid_messages_are_refused() -> None:
     assert read_step(b"<StepClient0>a 1\nb 2</StepClient0 >") == ("a 1\nb 2", True)
     assert read_step(b"<StepClient1>a</StepClient1 >") == ("a", False)
     for wrong in (b"<StepClient0>", b"<StepClient00></StepClient0>", b"<StepClient0></Step>"):

@@ -1,4 +1,4 @@
-"""The dialogue with clients. A client that fails never affects the next one."""
+"""The messages between the Malmo server and its clients. A client that fails does not affect the next client."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def log_info(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
 
-def test_a_mission_is_played(server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture) -> None:
+def test_client_can_start_observe_and_step_a_mission(
+    server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
     client = connect()
     client.say(b"<Quit/>")
     assert client.hear() == struct.pack("!I", 1)
@@ -50,7 +52,7 @@ def test_a_mission_is_played(server: RecordingServer, connect: Connect, caplog: 
     ]
 
 
-def test_server_answers_a_step_message_without_facts(server: RecordingServer, connect: Connect) -> None:
+def test_server_answers_a_step_message_that_requests_no_facts(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     client.say(f"<StepClient1>{NOTHING}</StepClient1 >".encode(), b"<Echo/>")
@@ -58,7 +60,7 @@ def test_server_answers_a_step_message_without_facts(server: RecordingServer, co
     assert client.hear() == b"<Echo><Echo/></Echo>"
 
 
-def test_invalid_command_is_logged_and_the_tick_passes(
+def test_invalid_command_of_a_client_is_logged_and_takes_one_tick(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = connect()
@@ -75,7 +77,7 @@ def test_invalid_command_is_logged_and_the_tick_passes(
     assert len(caplog.records) == game.MAX_LOGGED_REMARKS - 4 + 1
 
 
-def test_commands_reach_the_world(server: RecordingServer, connect: Connect) -> None:
+def test_chat_commands_of_a_client_change_the_world(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     for text in ("/give @p log 3", "/replaceitem entity @p slot.hotbar.4 minecraft:shears 1 0", "/time set 6000"):
@@ -101,7 +103,7 @@ def test_commands_reach_the_world(server: RecordingServer, connect: Connect) -> 
         ),
     ],
 )
-def test_mission_ends_when_its_conditions_hold(
+def test_mission_ends_when_its_quit_condition_is_true(
     server: RecordingServer, connect: Connect, changes: dict[str, str], text: str, steps: int
 ) -> None:
     client = connect()
@@ -114,7 +116,9 @@ def test_mission_ends_when_its_conditions_hold(
     assert not client.peek()[2]
 
 
-def test_forced_reset_changes_the_land(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
+def test_mission_with_force_reset_gets_a_new_land(
+    make_server: Callable[..., RecordingServer], connect: Connect
+) -> None:
     lands = []
     for _ in range(2):
         server = make_server(seed=5)
@@ -128,7 +132,7 @@ def test_forced_reset_changes_the_land(make_server: Callable[..., RecordingServe
     assert lands[0] == lands[1]
 
 
-def test_token_seed_determines_random_numbers(server: RecordingServer, connect: Connect) -> None:
+def test_seed_in_a_token_determines_random_numbers_and_not_the_land(server: RecordingServer, connect: Connect) -> None:
     client, states = connect(), []
     for token in (b"e:0:0:1:true:3", b"e:0:0:1:true:4", b"e:0:0:1:true:3"):
         assert client.begin(token=token) == 1
@@ -137,7 +141,7 @@ def test_token_seed_determines_random_numbers(server: RecordingServer, connect: 
     assert server.seeds == [7, 7, 7]
 
 
-def test_busy_server_refuses_until_a_place_is_free(
+def test_busy_server_refuses_a_mission_until_another_client_leaves(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = connect(), connect()
@@ -155,7 +159,7 @@ def test_busy_server_refuses_until_a_place_is_free(
     assert len(server.games) == 3
 
 
-def test_several_games_run_concurrently(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
+def test_server_runs_several_games_concurrently(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
     server = make_server(games=2)
     clients = [connect(server) for _ in range(3)]
     assert [client.begin() for client in clients] == [1, 1, 0]
@@ -184,7 +188,7 @@ MISDEEDS: list[tuple[str, Callable[[Any], None], str]] = [
 
 
 @pytest.mark.parametrize(("deed", "words"), [deed[1:] for deed in MISDEEDS], ids=[deed[0] for deed in MISDEEDS])
-def test_misbehaving_client_is_disconnected_and_the_next_is_served(
+def test_misbehaving_client_is_disconnected_and_the_next_client_can_play(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture, deed: Callable[[Any], None], words: str
 ) -> None:
     client = connect()
@@ -196,7 +200,7 @@ def test_misbehaving_client_is_disconnected_and_the_next_is_served(
     assert connect().begin() == 1
 
 
-def test_another_protocol_is_refused(
+def test_server_disconnects_a_client_with_another_protocol(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert connect(hello=b"GET / HTTP/1.1").hung_up()
@@ -212,7 +216,7 @@ def test_connection_without_data_is_not_logged(
     assert len(caplog.records) == 1
 
 
-def test_silent_client_loses_its_place(
+def test_silent_client_is_disconnected_after_the_time_limit(
     make_server: Callable[..., RecordingServer], connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = make_server(silence=SILENT)
@@ -223,7 +227,9 @@ def test_silent_client_loses_its_place(
     assert connect(server).begin() == 1
 
 
-def test_vanished_client_frees_its_place(make_server: Callable[..., RecordingServer], connect: Connect) -> None:
+def test_game_is_free_after_its_client_closed_the_connection_without_a_message(
+    make_server: Callable[..., RecordingServer], connect: Connect
+) -> None:
     server = make_server(place_timeout=60.0)
     gone = connect(server)
     assert gone.begin() == 1
@@ -233,7 +239,7 @@ def test_vanished_client_frees_its_place(make_server: Callable[..., RecordingSer
     assert connect(server).begin() == 1
 
 
-def test_internal_error_ends_only_its_game(
+def test_internal_error_of_the_server_ends_only_one_game(
     server: RecordingServer, connect: Connect, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = connect()
@@ -253,7 +259,7 @@ def test_client_cannot_stop_the_server(server: RecordingServer, connect: Connect
     assert connect().begin() == 1
 
 
-def test_close_disconnects_all_clients(server: RecordingServer, connect: Connect) -> None:
+def test_closing_the_server_disconnects_all_clients(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     server.close()
@@ -262,7 +268,9 @@ def test_close_disconnects_all_clients(server: RecordingServer, connect: Connect
         connect()
 
 
-def test_server_refuses_a_used_address(server: RecordingServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_server_refuses_a_port_in_use_and_invalid_options(
+    server: RecordingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(ConfigError, match=f"{server.port}.*in use.*--port"):
         Server(server.port)
     for wrong in ({"games": 0}, {"silence": 0}, {"port": 70_000}):
@@ -272,7 +280,7 @@ def test_server_refuses_a_used_address(server: RecordingServer, capsys: pytest.C
     assert "cannot listen at 127.0.0.1" in capsys.readouterr().err
 
 
-def test_command_line_serves_and_has_help() -> None:
+def test_command_line_of_the_malmo_server_serves_clients_and_prints_help() -> None:
     command = [sys.executable, "-m", "voxeldojo.malmo"]
     help_text = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
     for word in ("--port", "--games", "--silence", "add_existing_instance"):

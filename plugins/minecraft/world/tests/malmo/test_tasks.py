@@ -1,4 +1,6 @@
-"""MineDojo's own tasks, with its own reward and success, on our server. A scripted player uses only observations."""
+"""MineDojo's own tasks, with its own reward and success, on rlgpt's Malmo server. A scripted player uses only
+observations.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from ..recording_server import RecordingServer
 
 PLAYER = Path(__file__).with_name("player.py")
 SHORT = {"harvest_milk_with_empty_bucket_and_cow": 19, "harvest_1_log_forest": 2}
-"""Task -> seed of its land."""
+"""Task -> seed of the task's land."""
 LONG = {
     "harvest_wool_with_shears_and_sheep": 19,
     "harvest_wool_with_sheep": 19,
@@ -37,11 +39,11 @@ LONG = {
     "combat_zombie_plains_diamond_armors_diamond_sword_shield": 2,
 }
 STEPS = 3000
-"""The limit of the paper for tasks that are not long."""
+"""The step limit of the paper for tasks that are not long."""
 
 
 def played(python: Path, tasks: dict[str, int]) -> list[str]:
-    """Return the tasks that MineDojo judges as successful."""
+    """Play the tasks. Return the tasks for which MineDojo reports success."""
     with RecordingServer() as server:
         arguments = [f"{task}:{seed}:{STEPS}" for task, seed in tasks.items()]
         done = subprocess.run([python, PLAYER, str(server.port), *arguments], capture_output=True, text=True)
@@ -53,11 +55,11 @@ def played(python: Path, tasks: dict[str, int]) -> list[str]:
     return [line["task"] for line in results if line["success"]]
 
 
-def test_short_minedojo_tasks_succeed(minedojo: Path) -> None:
+def test_scripted_player_succeeds_in_two_minedojo_tasks(minedojo: Path) -> None:
     assert played(minedojo, SHORT) == list(SHORT)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", LONG)
-def test_minedojo_task_succeeds(minedojo: Path, task: str) -> None:
+def test_scripted_player_succeeds_in_a_minedojo_task(minedojo: Path, task: str) -> None:
     assert played(minedojo, {task: LONG[task]}) == [task]

@@ -1,4 +1,4 @@
-"""Wrong tokens of MineDojo's client: the server refuses them, logs the reason, and other games continue."""
+"""Wrong tokens of MineDojo's client: the server refuses the tokens, logs the reason, and other games continue."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ REASONS = [
     "the token 'the-first-player:0:0:2:true' is of a mission for several players; here there is one",
 ]
 HUNG_UP = "TypeError: a bytes-like object is required, not 'NoneType'"
-"""MineDojo's error when the server closes the connection. Without a reply it would raise a timeout."""
+"""MineDojo's error when the server closes the connection. If the server sent no reply, the error would be a timeout."""
 OVER = "RuntimeError: Attempted to step an environment server with done=True"
 
 
 @pytest.mark.slow
-def test_wrong_token_of_minedojo_is_refused(minedojo: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_server_refuses_a_wrong_token_of_minedojo_and_other_games_continue(
+    minedojo: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with RecordingServer(games=2) as server:
         done = subprocess.run([minedojo, INTRUDER, str(server.port)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -1,4 +1,4 @@
-"""Mission XML is parsed. Hostile and unplayable missions are refused with a message."""
+"""The parser of mission XML. Hostile and unplayable missions are refused with a message."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-def test_complete_mission_of_minedojo_is_parsed() -> None:
+def test_mission_xml_with_every_element_is_parsed() -> None:
     order = read(mission(**EVERYTHING))
     assert order.mission(12) == Mission(
         inventory=(Stack(slot=0, name="planks", quantity=5, variant=2), Stack(slot=40, name="shield")),
@@ -65,7 +65,7 @@ def test_complete_mission_of_minedojo_is_parsed() -> None:
     )
 
 
-def test_game_starts_as_the_mission_says() -> None:
+def test_game_starts_with_the_blocks_player_and_mobs_of_the_mission_xml() -> None:
     game = Game(read(mission(**EVERYTHING)), 12)
     world = game.sim.world
     drawn = {place: world.blocks[place] for place in ((250, 90, 250), (252, 91, 250), (242, 95, 241), (260, 101, 260))}
@@ -91,7 +91,7 @@ def test_game_starts_as_the_mission_says() -> None:
         ({"world": "<VillageSpawnDecorator/><DrawingDecorator><DrawSign/></DrawingDecorator>"}, "unknown", None),
     ],
 )
-def test_single_element_is_parsed(changes: dict[str, str], attribute: str, value: Any) -> None:
+def test_single_element_of_mission_xml_is_parsed(changes: dict[str, str], attribute: str, value: Any) -> None:
     expected = {"VillageSpawnDecorator", "DrawSign"} if value is None else value
     assert getattr(read(mission(**changes)), attribute) == expected
 
@@ -136,7 +136,7 @@ FILE = b"""<!DOCTYPE MissionInit [<!ENTITY a SYSTEM "file:///etc/passwd">]>"""
     ],
     ids=range(26),
 )
-def test_malformed_mission_is_refused(said: bytes, words: str) -> None:
+def test_malformed_mission_xml_is_refused(said: bytes, words: str) -> None:
     with pytest.raises(MissionError, match=words):
         read(said)
 
@@ -152,24 +152,24 @@ def test_malformed_mission_is_refused(said: bytes, words: str) -> None:
         ({"world": "<DrawingDecorator><DrawBlock x='1' y='1' z='1' type='cheese'/></DrawingDecorator>"}, "cheese"),
     ],
 )
-def test_unplayable_mission_is_refused(changes: dict[str, str], words: str) -> None:
+def test_unplayable_mission_xml_is_refused(changes: dict[str, str], words: str) -> None:
     with pytest.raises(MissionError, match=words):
         Game(read(mission(**changes)), 0)
 
 
 @given(st.binary(max_size=200))
-def test_arbitrary_bytes_raise_a_mission_error(said: bytes) -> None:
+def test_arbitrary_bytes_as_mission_xml_raise_a_mission_error(said: bytes) -> None:
     with pytest.raises(MissionError):
         read(said)
 
 
 @given(st.text(alphabet="<>/=\"' &;!MissionInitGrd0123456789.", max_size=80))
-def test_arbitrary_text_is_parsed_or_refused(inside: str) -> None:
+def test_arbitrary_text_in_mission_xml_is_parsed_or_refused(inside: str) -> None:
     with contextlib.suppress(MissionError):
         assert read(mission(handlers=inside)).agents == 1
 
 
-def test_flat_world_format_matches_the_game() -> None:
+def test_layers_of_a_flat_world_are_parsed_as_in_the_game() -> None:
     classic = (("bedrock", "dirt", "dirt", "grass"), 1)
     assert flat.layers("") == flat.layers("2;7,2x3,2;1;village") == classic
     assert flat.layers("3;minecraft:bedrock,2*minecraft:dirt,grass;1;") == classic
@@ -185,7 +185,7 @@ def test_flat_world_format_matches_the_game() -> None:
     assert game.sim.facts()["ypos"] == 4.0
 
 
-def test_land_seed_matches_the_game() -> None:
+def test_text_of_a_land_seed_gives_the_same_number_as_in_the_game() -> None:
     assert land_seed("-5") == -5
     assert land_seed("hello") == 99162322  # Java: "hello".hashCode()
     assert land_seed("polygenelubricants") == -(2**31)

@@ -1,4 +1,4 @@
-"""A body that walks: around walls, out of pits, to its target. It imports none of our modules."""
+"""A body that walks around walls, out of pits and to a target. This file imports no module of rlgpt."""
 
 import numpy as np
 from body import EYES, Body
@@ -18,7 +18,7 @@ class Walker(Body):
         self.break_out()
 
     def break_out(self):
-        """Leave a pit: dig a step into the wall ahead, and jump onto it."""
+        """Leave a pit: dig a step into the wall ahead, and jump onto the step."""
         for down in (0, -50):
             self.act(down=self.level(down))
             if self.ahead()[1] < 2:
@@ -30,7 +30,7 @@ class Walker(Body):
         return down - float(self.seen["location_stats"]["pitch"][0])
 
     def find(self, name):
-        """Turn around, then wander, until the target is visible."""
+        """Turn around, then walk at random, until the target is visible."""
         while True:
             for turn in (0, 90, 90, 90):
                 for down in (5, 30) if turn == 0 else (10,):
@@ -47,7 +47,9 @@ class Walker(Body):
                 self.stride()
 
     def approach(self, name, within):
-        """Walk to the nearest target. Return whether it was reached. Stop if the distance does not decrease."""
+        """Walk to the nearest target. Return whether the body reached the target. Stop if the distance does not
+        decrease.
+        """
         best, patience, goal = 99.0, 0, None
         while patience < 40:
             way = self.look_for(name)

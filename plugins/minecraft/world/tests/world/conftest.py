@@ -1,4 +1,4 @@
-"""A small scene: a player on a floor of stone in an empty world."""
+"""A fixture with a small scene: a player on a floor of stone in an empty world."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from voxeldojo.world.state import ACTION, World, empty
 from voxeldojo.world.tick import tick
 
 FLOOR = 64
-"""Layer of the feet; the stone's surface lies below it."""
+"""Height of the player's feet, in blocks. The top layer of stone is directly below."""
 REACH = 40
-"""Half side of the floor, in columns."""
+"""Half of the side of the square floor, in columns."""
 MIDDLE = 256
 
 
@@ -33,7 +33,7 @@ class Scene:
 
     @property
     def player(self) -> Any:
-        """The player's record. Setting its fields changes the world."""
+        """Return the player's record. Setting its fields changes the world."""
         return self.world.player[0]
 
     @property
@@ -51,7 +51,7 @@ class Scene:
             self.player[name] = value
 
     def look_at(self, x: float, y: float, z: float) -> None:
-        """Turn the look from the eyes to a point."""
+        """Turn the player so that the eyes look at a point."""
         dx, dy, dz = x - self.player["x"], y - self.player["y"] - 1.62, z - self.player["z"]
         self.player["yaw"] = np.degrees(np.arctan2(-dx, dz))
         self.player["pitch"] = -np.degrees(np.arctan2(dy, np.hypot(dx, dz)))
@@ -70,7 +70,7 @@ class Scene:
         self.world.slots[self.player["selected"]] = (ITEM[item], quantity, variant, 0)
 
     def held(self) -> tuple[int, int, int, int]:
-        """Return item, quantity, variant and damage of the hand."""
+        """Return item, quantity, variant and damage of the stack in the hand."""
         return tuple(int(part) for part in self.world.slots[self.player["selected"]])  # type: ignore[return-value]
 
     def drops(self) -> dict[int, int]:

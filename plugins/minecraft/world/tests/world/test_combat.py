@@ -1,4 +1,4 @@
-"""Attacks: damage by the tables, immunity, reach."""
+"""Tests of attacks: damage, immunity after a hit, reach, knockback and drops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOOR, MIDDLE = 64, 256
 
 
 def face(scene: Any, kind: str = "cow", away: float = 2.0, tall: float = 0.7) -> Any:
-    """Put a mob south of the player, who looks at its centre with a recovered arm. Return its record."""
+    """Put a mob south of a player who looks at it and whose attack is fully recovered. Return the mob's record."""
     x, z = MIDDLE + 0.5, MIDDLE + 0.5 + away
     index = summon(scene.world, KIND[kind], x, float(FLOOR), z)
     scene.look_at(x, FLOOR + tall, z)
@@ -26,7 +26,7 @@ def face(scene: Any, kind: str = "cow", away: float = 2.0, tall: float = 0.7) ->
 
 
 @pytest.mark.parametrize("tool", ["air", "wooden_sword", "iron_sword", "diamond_axe", "stone_pickaxe", "wooden_hoe"])
-def test_full_attack_does_the_damage_of_the_table(scene: Any, tool: str) -> None:
+def test_a_recovered_attack_does_the_full_damage_of_the_tool(scene: Any, tool: str) -> None:
     if tool != "air":
         scene.hold(tool)
     pig = face(scene, "pig", tall=0.45)
@@ -38,7 +38,7 @@ def test_full_attack_does_the_damage_of_the_table(scene: Any, tool: str) -> None
     assert scene.held()[3] == worn
 
 
-def test_attack_before_recovery_is_weaker(scene: Any) -> None:
+def test_an_attack_before_full_recovery_does_less_damage(scene: Any) -> None:
     scene.hold("iron_axe")
     cow = face(scene)
     cow["life"] = 100
@@ -48,7 +48,7 @@ def test_attack_before_recovery_is_weaker(scene: Any) -> None:
     assert cow["life"] == pytest.approx(100 - DAMAGE[ID["iron_axe"]] * (0.2 + 0.8 * ready**2))
 
 
-def test_changing_the_item_restarts_the_recovery(scene: Any) -> None:
+def test_changing_the_item_in_the_hand_restarts_the_attack_recovery(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     scene.hold("iron_sword")
@@ -56,7 +56,7 @@ def test_changing_the_item_restarts_the_recovery(scene: Any) -> None:
     assert 100 - cow["life"] < 0.3 * DAMAGE[ID["iron_sword"]]
 
 
-def test_attack_hits_only_when_the_key_is_pressed(scene: Any) -> None:
+def test_an_attack_hits_only_when_the_key_is_pressed_anew(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     scene.tick(attack=True)
@@ -70,7 +70,7 @@ def test_attack_hits_only_when_the_key_is_pressed(scene: Any) -> None:
     assert cow["life"] < 99
 
 
-def test_hit_mob_is_immune_for_ten_ticks_except_to_heavier_damage(scene: Any) -> None:
+def test_a_hit_mob_is_immune_for_ten_ticks_except_to_greater_damage(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     lives = []
@@ -85,11 +85,11 @@ def test_hit_mob_is_immune_for_ten_ticks_except_to_heavier_damage(scene: Any) ->
     scene.player["attack_ticks"] = 100
     cow["x"], cow["y"], cow["z"], cow["vx"], cow["vy"], cow["vz"] = MIDDLE + 0.5, FLOOR, MIDDLE + 2.5, 0, 0, 0
     scene.tick(attack=True)
-    assert cow["life"] == 98 - 5, "6 of the sword, of which 1 had counted"
+    assert cow["life"] == 98 - 5, "the sword's damage is 6, and 1 was already done"
 
 
 @pytest.mark.parametrize(("away", "hit"), [(3.4, True), (3.5, False)])
-def test_the_reach_is_three_blocks_from_the_eyes(scene: Any, away: float, hit: bool) -> None:
+def test_an_attack_reaches_three_blocks_from_the_eyes(scene: Any, away: float, hit: bool) -> None:
     cow = face(scene, away=away, tall=1.3)
     scene.player["pitch"] = 0.0
     cow["y"] = FLOOR + 0.5
@@ -98,7 +98,7 @@ def test_the_reach_is_three_blocks_from_the_eyes(scene: Any, away: float, hit: b
     assert (cow["life"] < 10) == hit
 
 
-def test_wall_blocks_attacks(scene: Any) -> None:
+def test_an_attack_does_not_hit_through_a_wall(scene: Any) -> None:
     cow = face(scene, away=2.5)
     scene.put(0, 0, 1, "stone")
     scene.put(0, 1, 1, "stone")
@@ -106,7 +106,7 @@ def test_wall_blocks_attacks(scene: Any) -> None:
     assert cow["life"] == 10
 
 
-def test_hit_animal_is_knocked_back_and_flees(scene: Any) -> None:
+def test_a_hit_animal_is_knocked_back_and_runs_away(scene: Any) -> None:
     cow = face(scene)
     scene.tick(attack=True)
     assert cow["vz"] > 0.1
@@ -116,7 +116,7 @@ def test_hit_animal_is_knocked_back_and_flees(scene: Any) -> None:
     assert abs(cow["z"] - start[0]) + abs(cow["x"] - start[1]) > 3
 
 
-def test_attack_while_falling_is_critical(scene: Any) -> None:
+def test_an_attack_while_falling_does_one_and_a_half_times_the_damage(scene: Any) -> None:
     cow = face(scene)
     cow["life"] = 100
     scene.player["on_ground"], scene.player["y"], scene.player["fall"] = False, FLOOR + 0.5, 0.4
@@ -125,7 +125,7 @@ def test_attack_while_falling_is_critical(scene: Any) -> None:
     assert cow["life"] == 98.5
 
 
-def test_sprint_attack_knocks_farther(scene: Any) -> None:
+def test_an_attack_while_sprinting_knocks_a_mob_back_faster(scene: Any) -> None:
     far = []
     for sprint in (False, True):
         cow = face(scene)
@@ -139,7 +139,7 @@ def test_sprint_attack_knocks_farther(scene: Any) -> None:
     assert far[1] > far[0] + 0.2
 
 
-def test_a_sword_sweeps(scene: Any) -> None:
+def test_a_sword_also_hits_a_mob_beside_the_target(scene: Any) -> None:
     scene.hold("iron_sword")
     face(scene)
     beside = summon(scene.world, KIND["pig"], MIDDLE + 1.6, float(FLOOR), MIDDLE + 2.2)
@@ -147,14 +147,14 @@ def test_a_sword_sweeps(scene: Any) -> None:
     assert scene.world.mobs[beside]["life"] == 9
 
 
-def test_armour_of_a_zombie_reduces_damage(scene: Any) -> None:
+def test_a_zombies_armour_reduces_damage(scene: Any) -> None:
     zombie = face(scene, "zombie", tall=1.0)
     scene.player["attack_ticks"] = 100
     scene.tick(attack=True)
     assert zombie["life"] == pytest.approx(LIFE[KIND["zombie"]] - (1 - max(2 - 0.5, 0.4) / 25))
 
 
-def test_kill_gives_the_drops_of_the_table(scene: Any) -> None:
+def test_a_killed_cow_drops_beef_leather_and_experience(scene: Any) -> None:
     leather = beef = 0
     for _ in range(40):
         cow = face(scene)
@@ -174,7 +174,7 @@ def test_kill_gives_the_drops_of_the_table(scene: Any) -> None:
     assert 40 <= scene.player["xp"] <= 120
 
 
-def test_burning_animal_drops_cooked_meat_and_sheep_drop_wool(scene: Any) -> None:
+def test_a_killed_burning_sheep_drops_cooked_mutton_and_wool(scene: Any) -> None:
     sheep = face(scene, "sheep")
     sheep["life"], sheep["fire_ticks"], sheep["colour"] = 0.5, 50, 12
     scene.tick(attack=True)
@@ -183,7 +183,7 @@ def test_burning_animal_drops_cooked_meat_and_sheep_drop_wool(scene: Any) -> Non
     assert lying["variant"][lying["item"] == ID["wool"]] == 12
 
 
-def test_other_deaths_are_no_kills(scene: Any) -> None:
+def test_a_cow_that_dies_from_a_fall_drops_items_but_does_not_count_as_a_kill(scene: Any) -> None:
     cow = face(scene)
     cow["y"], cow["life"] = FLOOR + 30, 10
     scene.tick(80)

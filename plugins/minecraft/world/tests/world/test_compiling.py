@@ -1,4 +1,4 @@
-"""The compiler settings give the same types and code, and are off after a compilation."""
+"""The compiler settings do not change types or code, and are off after a compilation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASKED = types.BaseFunction.get_call_type
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Record the calls of built-in functions that numba types."""
+    """Return a list that records each call of a built-in function whose type Numba determines."""
     found: list[Any] = []
 
     def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -34,12 +34,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.fixture
 def maximum() -> Any:
-    """Return numba's type of the built-in function ``max``."""
+    """Return Numba's type of the built-in function ``max``."""
     cpu_target.typing_context.refresh()
     return cpu_target.typing_context.resolve_value_type(max)
 
 
-def test_cached_typing_equals_numbas(maximum: Any, asked: list[Any]) -> None:
+def test_a_cached_call_type_equals_numbas_call_type(maximum: Any, asked: list[Any]) -> None:
     context = cpu_target.typing_context
     for args in [(types.int64, types.int64), (types.int64, types.float64)]:
         plain = maximum.get_call_type(context, args, {})
@@ -54,7 +54,7 @@ def test_cached_typing_equals_numbas(maximum: Any, asked: list[Any]) -> None:
         assert [a for f, a in asked if f is maximum] == [args]
 
 
-def test_untypable_call_fails_each_time(maximum: Any) -> None:
+def test_a_call_without_a_type_raises_a_typing_error_each_time(maximum: Any) -> None:
     with compiling.remembering():
         for _ in range(2):
             with pytest.raises(TypingError):
@@ -72,7 +72,7 @@ def test_compiler_settings_apply_only_during_compilations() -> None:
 
 
 @pytest.mark.parametrize("collects", [True, False])
-def test_garbage_collector_is_restored(collects: bool) -> None:
+def test_no_collecting_restores_the_garbage_collector_setting(collects: bool) -> None:
     was = gc.isenabled()
     try:
         (gc.enable if collects else gc.disable)()
@@ -84,8 +84,8 @@ def test_garbage_collector_is_restored(collects: bool) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(Path(compiling.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
-def test_no_kernel_needs_the_omitted_passes(path: Path) -> None:
-    """No closures, comprehensions or arguments that may be None."""
+def test_no_kernel_needs_the_omitted_compiler_passes(path: Path) -> None:
+    """No kernel contains a closure, a comprehension or ``None``."""
     functions = (n for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef))
     kernels = (f for f in functions if {ast.unparse(d) for d in f.decorator_list} & {"jit", "part", "maker"})
     closures = (ast.Lambda, ast.FunctionDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -95,7 +95,7 @@ def test_no_kernel_needs_the_omitted_passes(path: Path) -> None:
         assert not any(isinstance(node, ast.Constant) and node.value is None for node in within), kernel.name
 
 
-def test_nested_compilations_count_as_one() -> None:
+def test_nested_compilations_enter_the_settings_only_once() -> None:
     states: list[str] = []
 
     @contextmanager
@@ -110,8 +110,8 @@ def test_nested_compilations_count_as_one() -> None:
 
     @numba.njit
     def outer(x: int) -> int:
-        told_by = inner(x)
-        return told_by * 2
+        result = inner(x)
+        return result * 2
 
     @numba.njit
     def wrong(x: int) -> int:

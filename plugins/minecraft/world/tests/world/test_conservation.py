@@ -1,7 +1,7 @@
-"""Random play with an auditor: no item appears without a cause, and none vanishes.
+"""Random play with an auditor: no item appears or vanishes without a cause.
 
-After each tick the auditor computes from the changes of the world and the tables how many of each item can have
-appeared and vanished, and compares. Items on the ground count like items in the inventory.
+After each tick the auditor computes, from the changes of the world and from the tables, how many of each item may
+have appeared or vanished, and compares this range with the change of the items on the ground and in the inventory.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def pile(world: World) -> Pile:
 
 
 class Auditor:
-    """Stores a world before a tick, and computes the range of the change of each item."""
+    """Copy of a world before a tick. After the tick, ``check`` compares the change of each item with its range."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -85,7 +85,7 @@ class Auditor:
             for bucket in BUCKETS:
                 self.may(bucket, -1 if bucket == item else 0, int(bucket != item))
             now = pile(self.world)
-            assert sum(now[bucket] - self.pile[bucket] for bucket in BUCKETS) == 0, "a bucket stays a bucket"
+            assert sum(now[bucket] - self.pile[bucket] for bucket in BUCKETS) == 0, "the number of buckets changed"
         if event["sheared"] > 0:
             self.may(ID["wool"], 1, 3)
         if event["ate"] > 0:
@@ -187,7 +187,7 @@ def craft_audited(world: World, rng: np.random.Generator) -> None:
 
 
 class Player:
-    """Plays at random with intents: it follows each one for a while."""
+    """A player with random intents, each followed for a number of ticks."""
 
     def __init__(self, scene: Any, rng: np.random.Generator) -> None:
         self.scene, self.rng, self.intent, self.aim = scene, rng, "hit", (0.0, 0.0, 0.0)
@@ -224,7 +224,7 @@ class Player:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
-def test_random_play_conserves_items(scene: Any, seed: int) -> None:
+def test_items_appear_and_vanish_only_with_a_cause_during_random_play(scene: Any, seed: int) -> None:
     world, rng, player = scene.world, np.random.default_rng(seed), scene.player
     arena(scene, rng)
     plays, events = Player(scene, rng), Counter[str]()

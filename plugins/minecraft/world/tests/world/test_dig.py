@@ -1,4 +1,4 @@
-"""Digging: ticks, tools, drops and wear by the wiki's tables."""
+"""Digging: number of ticks, reach, drops and tool wear, compared with minecraft.wiki."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ FLOOR, MIDDLE = 64, 256
 
 
 def ahead(scene: Any, block: str) -> None:
-    """A block at the height of the eyes, right before them, and one under it."""
+    """Put a block directly in front of the player's eyes and dirt below the block. Look at the block."""
     scene.put(0, 0, 1, "dirt")
     scene.put(0, 1, 1, block)
     scene.look_at(MIDDLE + 0.5, FLOOR + 1.5, MIDDLE + 1.5)
 
 
 def ticks(scene: Any, limit: int = 10_000, **keys: Any) -> int:
-    """Return the ticks of attacking until the block ahead breaks."""
+    """Attack until the block ahead breaks. Return the number of ticks."""
     for count in range(1, limit + 1):
         scene.tick(attack=True, **keys)
         if scene.at(0, 1, 1) == AIR:
             return count
-    raise AssertionError(f"still there after {limit} ticks")
+    raise AssertionError(f"the block did not break in {limit} ticks")
 
 
 @pytest.mark.parametrize(
     ("block", "item", "expected"),
     [
-        # seconds in minecraft.wiki, Breaking and the blocks' own pages, times 20, rounded up
+        # seconds on minecraft.wiki (page Breaking and the pages of the blocks) times 20, rounded up
         *(("log", "air", 60), ("log", "wooden_axe", 30), ("log", "stone_axe", 15), ("log", "iron_axe", 10)),
         *(("log", "diamond_axe", 8), ("log", "golden_axe", 5), ("log", "wooden_pickaxe", 60)),
         *(("stone", "air", 150), ("stone", "wooden_pickaxe", 23), ("stone", "stone_pickaxe", 12)),
@@ -46,7 +46,7 @@ def ticks(scene: Any, limit: int = 10_000, **keys: Any) -> int:
         *(("web", "iron_sword", 8), ("web", "shears", 8), ("coal_ore", "wooden_pickaxe", 45)),
     ],
 )
-def test_blocks_break_after_the_number_of_ticks_in_the_game(scene: Any, block: str, item: str, expected: int) -> None:
+def test_a_block_breaks_after_as_many_ticks_as_in_the_game(scene: Any, block: str, item: str, expected: int) -> None:
     if item != "air":
         scene.hold(item)
     ahead(scene, block)
@@ -54,7 +54,7 @@ def test_blocks_break_after_the_number_of_ticks_in_the_game(scene: Any, block: s
 
 
 @pytest.mark.parametrize(("block", "item"), [("leaves", "shears"), ("poppy", "air"), ("torch", "air")])
-def test_some_blocks_break_in_one_tick(scene: Any, block: str, item: str) -> None:
+def test_leaves_with_shears_flowers_and_torches_break_in_one_tick(scene: Any, block: str, item: str) -> None:
     if item != "air":
         scene.hold(item)
     ahead(scene, block)
@@ -69,7 +69,7 @@ def test_bedrock_does_not_break(scene: Any) -> None:
     assert scene.at(0, 1, 1) == ID["bedrock"]
 
 
-def test_digging_is_five_times_as_slow_in_the_air_or_under_water(scene: Any) -> None:
+def test_digging_is_five_times_as_slow_under_water(scene: Any) -> None:
     ahead(scene, "dirt")
     scene.put(0, 1, 0, "water")
     scene.player["air"] = 10_000
@@ -79,15 +79,15 @@ def test_digging_is_five_times_as_slow_in_the_air_or_under_water(scene: Any) -> 
     assert ticks(scene) == 75
 
 
-def test_break_speed_multiplies(scene: Any) -> None:
+def test_break_speed_of_ten_divides_the_number_of_ticks_by_ten(scene: Any) -> None:
     scene.world.clock["break_speed"] = 10.0
     ahead(scene, "log")
     assert ticks(scene) == 6
 
 
-def test_six_ticks_pass_between_two_broken_blocks(scene: Any) -> None:
-    """Five of pause, one to start on the next: minecraft.wiki, Breaking, has 6 ticks."""
-    scene.hold("stick")  # picked-up dirt in an empty hand would discard the progress on the next block
+def test_digging_the_next_block_begins_six_ticks_after_the_last_one_broke(scene: Any) -> None:
+    """After 5 ticks of pause, 1 tick starts on the next block. minecraft.wiki, page Breaking, has 6 ticks."""
+    scene.hold("stick")  # picking up dirt with an empty hand would discard the progress on the next block
     scene.put(0, 1, 2, "dirt")
     ahead(scene, "dirt")
     assert ticks(scene) == 15
@@ -97,7 +97,7 @@ def test_six_ticks_pass_between_two_broken_blocks(scene: Any) -> None:
     assert scene.at(0, 1, 2) == AIR
 
 
-def test_instant_blocks_cause_no_pause(scene: Any) -> None:
+def test_no_pause_follows_a_block_that_breaks_in_one_tick(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.put(0, 1, 2, "dirt")
     scene.put(0, 1, 3, "dirt")
@@ -106,7 +106,7 @@ def test_instant_blocks_cause_no_pause(scene: Any) -> None:
     assert scene.at(0, 1, 3) == AIR
 
 
-def test_interruption_discards_the_digging_progress(scene: Any) -> None:
+def test_interrupted_digging_loses_its_progress(scene: Any) -> None:
     ahead(scene, "dirt")
     scene.tick(14, attack=True)
     scene.tick(1)
@@ -122,7 +122,7 @@ def test_interruption_discards_the_digging_progress(scene: Any) -> None:
     assert scene.at(0, 1, 1) == ID["dirt"]
 
 
-def test_reach_is_4_5_blocks(scene: Any) -> None:
+def test_digging_reaches_four_and_a_half_blocks(scene: Any) -> None:
     for z, reached in ((4, True), (5, False)):
         scene.put(0, 1, z, "leaves")
         scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.45)
@@ -172,7 +172,7 @@ def test_broken_block_drops_its_own_variant(scene: Any) -> None:
     assert lying["variant"].tolist() == [2]
 
 
-def test_gravel_gives_flint_once_in_ten(scene: Any) -> None:
+def test_gravel_drops_flint_in_one_of_ten_cases(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     flints = 0
     for _ in range(400):
@@ -200,7 +200,7 @@ def test_redstone_and_lapis_drop_several_items(scene: Any) -> None:
         assert seen == set(range(least, most + 1))
 
 
-def test_ores_give_experience(scene: Any) -> None:
+def test_diamond_ore_gives_experience_when_broken(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.hold("iron_pickaxe")
     ahead(scene, "diamond_ore")
@@ -212,7 +212,7 @@ def test_ores_give_experience(scene: Any) -> None:
     ("item", "block", "cost"),
     [("wooden_pickaxe", "stone", 1), ("wooden_sword", "dirt", 2), ("wooden_axe", "torch", 0), ("stick", "dirt", 0)],
 )
-def test_digging_wears_the_tool(scene: Any, item: str, block: str, cost: int) -> None:
+def test_digging_wears_a_tool_by_its_cost_for_the_block(scene: Any, item: str, block: str, cost: int) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.hold(item)
     ahead(scene, block)
@@ -222,7 +222,7 @@ def test_digging_wears_the_tool(scene: Any, item: str, block: str, cost: int) ->
     assert scene.held()[3] == cost
 
 
-def test_a_wooden_pickaxe_breaks_sixty_blocks(scene: Any) -> None:
+def test_a_wooden_pickaxe_is_used_up_after_sixty_blocks(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.hold("wooden_pickaxe")
     for count in range(int(DURABILITY[ITEM["wooden_pickaxe"]]) + 1):
@@ -234,7 +234,7 @@ def test_a_wooden_pickaxe_breaks_sixty_blocks(scene: Any) -> None:
     assert count == 59
 
 
-def test_broken_bed_drops_one_item(scene: Any) -> None:
+def test_a_broken_bed_disappears_completely_and_drops_one_item(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     scene.put(0, 0, 2, "bed_foot_south")
     scene.put(0, 0, 3, "bed_head_south")
@@ -248,7 +248,7 @@ def test_broken_bed_drops_one_item(scene: Any) -> None:
         scene.world.drops["alive"] = False
 
 
-def test_every_block_has_a_sane_speed_for_every_tool() -> None:
+def test_tool_speed_is_between_1_and_15_for_every_block_and_tool() -> None:
     tools = [
         ITEM[f"{stuff}_{kind}"] for stuff in ("wooden", "stone", "golden") for kind in ("pickaxe", "axe", "shovel")
     ]
@@ -260,7 +260,7 @@ def test_every_block_has_a_sane_speed_for_every_tool() -> None:
             assert harvests(block, item) or not harvests(block, AIR)
 
 
-def test_tool_tiers_are_ordered_as_in_the_game() -> None:
+def test_higher_pickaxe_tiers_harvest_more_ores() -> None:
     for tier, level in (("wooden", 0), ("golden", 0), ("stone", 1), ("iron", 2), ("diamond", 3)):
         item = ITEM[f"{tier}_pickaxe"]
         got = [harvests(ID[block], item) for block in ("stone", "iron_ore", "gold_ore", "obsidian")]

@@ -1,7 +1,7 @@
-"""The same seed gives the same world on every machine: digests of generated land, and of worlds after play.
+"""The same seed gives the same world on every machine: digests of generated worlds, before and after random play.
 
-A change of the world's rules changes the digests and needs a line in the changelog. Another compilation of kernels,
-another processor or another version of numba must not change them. `python test_digests.py` prints the current digests.
+A change of the world's rules changes the digests and needs a line in the changelog. Recompiled kernels, another
+processor or another version of Numba must not change them. ``python test_digests.py`` prints the current digests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KNOWN: dict[tuple[int, str | None], tuple[str, str]] = {
     (4, "river"): ("aac838bdd789bd57", "6a483e8892dbe719"),
     (5, None): ("799310133805a1d6", "480cb1602877e8b0"),
 }
-"""Seed and biome -> digests of the new world and of the world after so many ticks."""
+"""Seed and biome -> digests of the new world and of the world after ``TICKS`` ticks."""
 
 
 def digest(world: World) -> str:
@@ -34,7 +34,7 @@ def digest(world: World) -> str:
 
 
 def digests(seed: int, biome: str | None) -> tuple[str, str]:
-    """By day or by night, a player walks, looks around, jumps, digs and uses the item in the hand."""
+    """Return the digests of a new world and of the world after random actions, by day or by night."""
     world = generate(seed, biome)
     new = digest(world)
     world.clock["time"] = 18_000 * (seed % 2)
@@ -50,7 +50,7 @@ def digests(seed: int, biome: str | None) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("seed", "biome"), KNOWN)
-def test_a_world_is_the_same_everywhere(seed: int, biome: str | None) -> None:
+def test_a_seed_gives_the_recorded_digests_before_and_after_random_play(seed: int, biome: str | None) -> None:
     assert digests(seed, biome) == KNOWN[seed, biome]
 
 

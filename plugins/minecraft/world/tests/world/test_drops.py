@@ -1,4 +1,4 @@
-"""Items on the ground: motion, pickup and lifetime."""
+"""Items on the ground: motion, pickup, merging and lifetime."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIRT, EGG = ID["dirt"], ID["egg"]
 
 
 def lay(scene: Any, x: float, z: float, item: int = DIRT, quantity: int = 1, **fields: Any) -> int:
-    """Put a drop at rest, relative to the centre of the floor. Return its place."""
+    """Put a resting drop at a place relative to the centre of the floor. Return its index in ``drops``."""
     index = int(np.flatnonzero(~scene.world.drops["alive"])[0])
     drop = scene.world.drops[index]
     for name, value in {"alive": True, "item": item, "quantity": quantity, "y": FLOOR, **fields}.items():
@@ -24,7 +24,7 @@ def lay(scene: Any, x: float, z: float, item: int = DIRT, quantity: int = 1, **f
     return index
 
 
-def test_thrown_item_lands_ahead_and_waits_forty_ticks(scene: Any) -> None:
+def test_a_thrown_item_lands_ahead_and_is_picked_up_after_forty_ticks(scene: Any) -> None:
     scene.hold("dirt", 3)
     scene.tick(drop=True)
     assert scene.held()[1] == 2
@@ -43,13 +43,13 @@ def test_thrown_item_lands_ahead_and_waits_forty_ticks(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(("away", "got"), [(1.42, True), (1.43, False), (-1.42, True)])
-def test_pickup_reach_is_one_block_beyond_the_box(scene: Any, away: float, got: bool) -> None:
+def test_a_player_picks_up_items_up_to_one_block_from_the_body(scene: Any, away: float, got: bool) -> None:
     lay(scene, 0.5 + away, 0.5)
     scene.tick(2)
     assert (scene.drops() == {}) == got
 
 
-def test_full_inventory_picks_up_what_fits(scene: Any) -> None:
+def test_a_nearly_full_inventory_picks_up_only_as_many_items_as_fit(scene: Any) -> None:
     world = scene.world
     world.slots["item"][:36], world.slots["quantity"][:36] = ID["log"], 64
     put(world, 5, DIRT, 60, 0, 0)
@@ -59,7 +59,7 @@ def test_full_inventory_picks_up_what_fits(scene: Any) -> None:
     assert scene.drops() == {DIRT: 6}
 
 
-def test_item_vanishes_after_five_minutes(scene: Any) -> None:
+def test_an_item_on_the_ground_vanishes_after_five_minutes(scene: Any) -> None:
     lay(scene, 10, 10, age=5997)
     scene.tick(2)
     assert scene.drops() == {DIRT: 1}
@@ -67,7 +67,7 @@ def test_item_vanishes_after_five_minutes(scene: Any) -> None:
     assert scene.drops() == {}
 
 
-def test_equal_items_merge_up_to_a_stack(scene: Any) -> None:
+def test_equal_items_on_the_ground_merge_up_to_a_full_stack(scene: Any) -> None:
     for i in range(5):
         lay(scene, 10 + 0.1 * i, 10, item=EGG, quantity=5)
     lay(scene, 10, 10, item=EGG, variant=1)
@@ -77,7 +77,7 @@ def test_equal_items_merge_up_to_a_stack(scene: Any) -> None:
     assert lying == [1, 1, 10, 15]
 
 
-def test_used_tools_do_not_merge(scene: Any) -> None:
+def test_used_tools_on_the_ground_do_not_merge(scene: Any) -> None:
     for _ in range(2):
         lay(scene, 10, 10, item=ID["iron_sword"], damage=3)
     scene.tick(30)
@@ -99,7 +99,7 @@ def scene_id(block: str) -> int:
     return BLOCK[block]
 
 
-def test_item_falls_by_the_recursion_of_the_game(scene: Any) -> None:
+def test_an_item_falls_with_the_acceleration_and_drag_of_the_game(scene: Any) -> None:
     index = lay(scene, 10, 10, y=FLOOR + 20.0)
     y, vy = FLOOR + 20.0, 0.0
     for _ in range(25):
@@ -112,14 +112,14 @@ def test_item_falls_by_the_recursion_of_the_game(scene: Any) -> None:
     assert scene.world.drops[index]["y"] == FLOOR
 
 
-def test_placed_block_lifts_the_item(scene: Any) -> None:
+def test_a_block_placed_at_an_item_moves_the_item_onto_the_block(scene: Any) -> None:
     index = lay(scene, 10.5, 10.5)
     scene.put(10, 0, 10, "stone")
     scene.tick(3)
     assert scene.world.drops[index]["y"] == FLOOR + 1
 
 
-def test_full_world_drops_the_oldest_item(scene: Any) -> None:
+def test_a_new_drop_replaces_the_oldest_drop_if_all_places_are_taken(scene: Any) -> None:
     for i in range(DROPS):
         lay(scene, 10 + i % 16, 10 + i // 16, item=ID["iron_sword"], damage=1, age=i)
     scene.hold("dirt")
@@ -128,7 +128,7 @@ def test_full_world_drops_the_oldest_item(scene: Any) -> None:
     assert scene.world.drops[DROPS - 1]["item"] == DIRT
 
 
-def test_dead_player_drops_the_inventory(scene: Any) -> None:
+def test_a_dead_player_drops_the_whole_inventory(scene: Any) -> None:
     put(scene.world, 0, DIRT, 5, 0, 0)
     put(scene.world, 39, ID["iron_helmet"], 1, 0, 7)
     scene.player["life"], scene.player["fall"] = 1, 20

@@ -1,4 +1,4 @@
-"""Changing blocks one by one: the height map, the queue of updates and the border stay correct."""
+"""Changes of single blocks keep the height map, the queue of updates and the world border correct."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def queued(world: World) -> list[tuple[int, int, int, int]]:
 
 @given(EDITS)
 @settings(max_examples=60)
-def test_height_map_matches_the_blocks(edits: list[tuple[int, int, int, int]]) -> None:
+def test_height_map_matches_the_blocks_after_random_edits(edits: list[tuple[int, int, int, int]]) -> None:
     world = empty(0)
     for x, y, z, block in edits:
         assert set_block(world, x, y, z, block, 0)
@@ -35,7 +35,9 @@ def test_height_map_matches_the_blocks(edits: list[tuple[int, int, int, int]]) -
 
 @given(EDITS)
 @settings(max_examples=60)
-def test_reacting_neighbours_are_queued(edits: list[tuple[int, int, int, int]]) -> None:
+def test_an_edit_queues_updates_of_the_block_and_its_neighbours_that_react(
+    edits: list[tuple[int, int, int, int]],
+) -> None:
     world = empty(0)
     for x, y, z, block in edits:
         world.clock["queue_start"] = world.clock["queue_end"] = 0
@@ -56,7 +58,7 @@ def test_world_border_is_bedrock_and_cannot_be_changed() -> None:
     assert not world.blocks.any()
 
 
-def test_fluids_keep_their_level_and_others_have_none() -> None:
+def test_a_fluid_has_a_level_which_a_solid_block_resets_to_zero() -> None:
     world = empty(0)
     set_block(world, 4, 4, 4, WATER, 3)
     assert world.level[4, 4, 4] == 3
@@ -64,7 +66,7 @@ def test_fluids_keep_their_level_and_others_have_none() -> None:
     assert world.level[4, 4, 4] == 0
 
 
-def test_full_queue_counts_lost_updates() -> None:
+def test_a_full_queue_counts_the_lost_updates() -> None:
     world = empty(0)
     for _ in range(QUEUE + 4):
         queue_update(world, 1, 1, 1, 5)
@@ -72,7 +74,7 @@ def test_full_queue_counts_lost_updates() -> None:
     assert (world.clock["queue_end"][0] + 1) % QUEUE == world.clock["queue_start"][0]
 
 
-def test_change_of_light_is_queued() -> None:
+def test_placing_a_torch_queues_a_light_update() -> None:
     world = empty(0)
     set_block(world, 4, 4, 4, ID["torch"], 0)
     assert world.clock["relit"][0] == 1

@@ -1,4 +1,4 @@
-"""Water and lava: distance and speed of the flow, drying and mixing."""
+"""Tests of water and lava: distance and speed of the flow, drying and mixing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ FLOOR, MIDDLE = 64, 256
 
 
 @pytest.mark.parametrize(("fluid", "loss", "delay"), [("water", 1, 5), ("lava", 2, 30)])
-def test_source_spreads_on_a_plain(scene: Any, fluid: str, loss: int, delay: int) -> None:
-    """Levels grow with the distance in steps; a ring is added every ``delay`` ticks."""
+def test_a_fluid_spreads_on_flat_ground_to_its_maximum_distance(scene: Any, fluid: str, loss: int, delay: int) -> None:
+    """The level increases by ``loss`` per step from the source. The flow gets one step wider every ``delay`` ticks."""
     scene.player["x"] += 20
     scene.put(0, 0, 0, fluid)
     scene.tick()
@@ -31,7 +31,7 @@ def test_source_spreads_on_a_plain(scene: Any, fluid: str, loss: int, delay: int
             assert scene.level(x, 0, z) == (steps * loss if steps <= reach else 0)
 
 
-def test_without_its_source_water_dries_up(scene: Any) -> None:
+def test_flowing_water_dries_up_without_its_source(scene: Any) -> None:
     scene.put(0, 0, 0, "water")
     scene.tick(60)
     scene.put(0, 0, 0, "air")
@@ -40,7 +40,7 @@ def test_without_its_source_water_dries_up(scene: Any) -> None:
     assert not scene.world.level.any()
 
 
-def test_water_falls_first_and_flows_to_the_hole(scene: Any) -> None:
+def test_water_flows_only_towards_a_hole_and_falls_into_the_hole(scene: Any) -> None:
     scene.player["x"] += 20
     scene.put(3, -1, 0, "air")
     scene.put(0, 0, 0, "water")
@@ -50,7 +50,7 @@ def test_water_falls_first_and_flows_to_the_hole(scene: Any) -> None:
     assert scene.at(-1, 0, 0) == scene.at(0, 0, 1) == scene.at(4, 0, 0) == AIR
 
 
-def test_two_water_sources_make_a_third_one(scene: Any) -> None:
+def test_two_water_sources_turn_the_block_between_into_a_source(scene: Any) -> None:
     for z in (-1, 1):
         for x in range(-1, 4):
             scene.put(x, 0, z, "stone")
@@ -64,7 +64,7 @@ def test_two_water_sources_make_a_third_one(scene: Any) -> None:
     assert all(scene.at(x, 0, 0) == WATER for x in range(3))
 
 
-def test_two_lava_sources_make_no_third_one(scene: Any) -> None:
+def test_two_lava_sources_do_not_turn_the_block_between_into_a_source(scene: Any) -> None:
     for z in (-1, 1):
         for x in range(-1, 4):
             scene.put(x, 0, z, "stone")
@@ -78,7 +78,7 @@ def test_two_lava_sources_make_no_third_one(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(("level", "result"), [(0, "obsidian"), (2, "cobblestone"), (4, "cobblestone"), (6, "lava")])
-def test_water_turns_lava_into_stone_or_obsidian(scene: Any, level: int, result: str) -> None:
+def test_water_turns_lava_into_obsidian_or_cobblestone_by_its_level(scene: Any, level: int, result: str) -> None:
     scene.stand(MIDDLE + 20.5, FLOOR, MIDDLE + 0.5)
     for x in range(-1, 4):
         for z in (-1, 1):
@@ -91,7 +91,7 @@ def test_water_turns_lava_into_stone_or_obsidian(scene: Any, level: int, result:
     assert scene.at(2, 0, 0) == ID[result]
 
 
-def test_lava_onto_water_makes_stone(scene: Any) -> None:
+def test_lava_that_flows_onto_water_turns_the_water_into_stone(scene: Any) -> None:
     scene.stand(MIDDLE + 20.5, FLOOR, MIDDLE + 0.5)
     for x, z in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         for y in range(3):
@@ -102,7 +102,7 @@ def test_lava_onto_water_makes_stone(scene: Any) -> None:
     assert scene.at(0, 0, 0) == ID["stone"]
 
 
-def test_torches_and_flowers_are_washed_away_and_fall(scene: Any) -> None:
+def test_flowing_water_breaks_a_torch_which_drops_its_item(scene: Any) -> None:
     scene.stand(MIDDLE + 20.5, FLOOR, MIDDLE + 0.5)
     scene.put(1, 0, 0, "torch")
     scene.put(0, 0, 0, "water")
@@ -111,7 +111,7 @@ def test_torches_and_flowers_are_washed_away_and_fall(scene: Any) -> None:
     assert scene.drops() == {ITEM["torch"]: 1}
 
 
-def test_fluid_does_not_enter_missing_chunks(scene: Any) -> None:
+def test_water_does_not_flow_into_missing_chunks(scene: Any) -> None:
     scene.world.generated[17, :] = False
     scene.put(14, 0, 0, "water")
     scene.tick(60)
@@ -120,8 +120,8 @@ def test_fluid_does_not_enter_missing_chunks(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_fluids_come_to_rest(scene: Any, seed: int) -> None:
-    """In a closed basin with random stones, updates end, and each level follows from its neighbours."""
+def test_water_in_a_closed_basin_stops_flowing(scene: Any, seed: int) -> None:
+    """Updates end although the basin contains random stones, and each level follows from its neighbours."""
     rng = np.random.default_rng(seed)
     for x in range(-6, 7):
         for z in range(-6, 7):
@@ -151,8 +151,8 @@ def test_fluids_come_to_rest(scene: Any, seed: int) -> None:
         assert level == min(around) + 1
 
 
-def test_overflowed_updates_are_recovered(scene: Any) -> None:
-    """More sand than fits into the queue loses its support at once. In the end all of it has fallen."""
+def test_updates_lost_to_a_full_queue_are_made_up_for(scene: Any) -> None:
+    """More sand than fits into the queue loses its support at the same time. All of the sand falls."""
     scene.world.blocks[MIDDLE - 10 : MIDDLE + 10, FLOOR + 4 : FLOOR + 20, MIDDLE - 10 : MIDDLE + 10] = ID["sand"]
     scene.stand(MIDDLE + 12.5, FLOOR, MIDDLE + 0.5)
     clock = scene.world.clock

@@ -1,4 +1,4 @@
-"""Falls, breath, fire, thorns, food, death: numbers of the wiki's pages Damage and Hunger."""
+"""Tests of damage, healing, food and death. The numbers are from the pages Damage and Hunger of minecraft.wiki."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def drop_from(scene: Any, height: float) -> None:
 @pytest.mark.parametrize(
     ("height", "damage"), [(1, 0), (3, 0), (3.5, 1), (4, 1), (4.5, 2), (10, 7), (22.5, 20), (23, 20), (40, 20)]
 )
-def test_fall_damage_counts_beyond_three_blocks(scene: Any, height: float, damage: int) -> None:
+def test_a_fall_does_damage_beyond_three_blocks(scene: Any, height: float, damage: int) -> None:
     drop_from(scene, height)
     assert scene.player["life"] == 20 - damage
     assert scene.player["dead"] == (damage == 20)
 
 
-def test_water_breaks_a_fall(scene: Any) -> None:
+def test_a_fall_into_water_does_no_damage(scene: Any) -> None:
     for x in range(-1, 2):
         for z in range(-1, 2):
             scene.put(x, -1, z, "water")
@@ -45,8 +45,8 @@ def test_jumping_causes_no_damage(scene: Any) -> None:
     assert scene.player["exhaustion"] == pytest.approx(5 * 0.05)
 
 
-def test_damage_begins_when_the_breath_is_used_up(scene: Any) -> None:
-    """300 ticks of breath, then 2 every 20 ticks."""
+def test_drowning_damage_begins_when_the_air_is_used_up(scene: Any) -> None:
+    """The air lasts 300 ticks. Afterwards the player loses 2 points of life every 20 ticks."""
     for y in range(3):
         for x in range(-1, 2):
             for z in range(-1, 2):
@@ -69,7 +69,7 @@ def test_damage_begins_when_the_breath_is_used_up(scene: Any) -> None:
     assert scene.player["air"] == 300
 
 
-def test_lava_burns_4_each_half_second_and_after(scene: Any) -> None:
+def test_lava_does_damage_every_half_second_and_sets_the_player_on_fire(scene: Any) -> None:
     scene.player["food"] = 17
     for x in range(-1, 2):
         for z in range(-1, 2):
@@ -91,7 +91,7 @@ def test_lava_burns_4_each_half_second_and_after(scene: Any) -> None:
     assert scene.player["fire_ticks"] == 0
 
 
-def test_fire_and_cactus_cause_damage(scene: Any) -> None:
+def test_fire_and_cactus_damage_the_player(scene: Any) -> None:
     scene.player["food"] = 17
     scene.put(0, -1, 1, "sand")
     scene.put(0, 0, 1, "cactus")
@@ -107,7 +107,7 @@ def test_fire_and_cactus_cause_damage(scene: Any) -> None:
     assert scene.events["fire"]
 
 
-def test_rain_extinguishes_the_player(scene: Any) -> None:
+def test_rain_extinguishes_a_burning_player_without_a_roof(scene: Any) -> None:
     scene.world.clock["raining"] = True
     scene.player["fire_ticks"] = 100
     scene.put(0, 5, 0, "stone")
@@ -118,7 +118,7 @@ def test_rain_extinguishes_the_player(scene: Any) -> None:
     assert scene.player["fire_ticks"] == 0
 
 
-def test_head_in_a_block_suffocates(scene: Any) -> None:
+def test_a_player_with_the_head_in_a_block_suffocates_until_moving_out(scene: Any) -> None:
     scene.put(0, 1, 0, "stone")
     scene.player["food"] = 17
     scene.tick(1)
@@ -130,7 +130,7 @@ def test_head_in_a_block_suffocates(scene: Any) -> None:
     assert scene.place[2] > MIDDLE + 1
 
 
-def test_only_excess_damage_counts_during_immunity(scene: Any) -> None:
+def test_only_the_excess_over_the_last_damage_counts_during_immunity(scene: Any) -> None:
     scene.player["food"] = 17
     assert hurt(scene.world, 4.0, PLAIN)
     assert not hurt(scene.world, 4.0, PLAIN)
@@ -141,8 +141,8 @@ def test_only_excess_damage_counts_during_immunity(scene: Any) -> None:
     assert scene.player["life"] == 13
 
 
-def test_armour_absorbs_a_share_of_the_damage(scene: Any) -> None:
-    """Full iron is 15 points: it absorbs (15 - 4 / 2) / 25 of a damage of 4, and nothing of a fall."""
+def test_armour_absorbs_a_share_of_blockable_damage_only(scene: Any) -> None:
+    """Full iron armour has 15 points. It absorbs (15 - 4 / 2) / 25 of a damage of 4."""
     for slot, item in zip(range(36, 40), ("boots", "leggings", "chestplate", "helmet"), strict=True):
         scene.world.slots[slot] = (ITEM[f"iron_{item}"], 1, 0, 0)
     scene.player["food"] = 17
@@ -155,8 +155,8 @@ def test_armour_absorbs_a_share_of_the_damage(scene: Any) -> None:
     assert scene.player["life"] == before - 4
 
 
-def test_a_full_food_bar_heals(scene: Any) -> None:
-    """At 18 and 19 one half heart every 80 ticks; at 20 with saturation up to one every 10."""
+def test_a_well_fed_player_heals_over_time(scene: Any) -> None:
+    """With 18 or 19 food points, life grows by 1 every 80 ticks. With 20 and saturation, by up to 1 every 10 ticks."""
     scene.player["life"], scene.player["food"], scene.player["saturation"] = 10, 18, 0
     scene.tick(79)
     assert scene.player["life"] == 10
@@ -172,7 +172,7 @@ def test_a_full_food_bar_heals(scene: Any) -> None:
     assert scene.player["life"] == 11
 
 
-def test_exhaustion_takes_saturation_then_food(scene: Any) -> None:
+def test_exhaustion_reduces_saturation_before_food(scene: Any) -> None:
     scene.player["saturation"], scene.player["exhaustion"] = 1, 12.5
     scene.tick(3)
     assert scene.player["saturation"] == 0
@@ -187,7 +187,7 @@ def test_sprinting_adds_a_tenth_of_exhaustion_per_block(scene: Any) -> None:
     assert scene.player["exhaustion"] - before == pytest.approx((scene.place[2] - start) * 0.1)
 
 
-def test_starvation_stops_at_half_a_heart(scene: Any) -> None:
+def test_starvation_does_not_reduce_life_below_half_a_heart(scene: Any) -> None:
     scene.player["food"], scene.player["saturation"], scene.player["life"] = 0, 0, 3
     scene.tick(80)
     assert scene.player["life"] == 2
@@ -196,7 +196,7 @@ def test_starvation_stops_at_half_a_heart(scene: Any) -> None:
     assert not scene.player["dead"]
 
 
-def test_death_drops_the_inventory_and_respawn_resets(scene: Any) -> None:
+def test_a_dead_player_drops_the_inventory_and_respawns_with_full_life(scene: Any) -> None:
     for name, value in {"spawn_x": MIDDLE + 10.5, "spawn_y": FLOOR, "spawn_z": MIDDLE + 10.5}.items():
         scene.player[name] = value
     scene.hold("log", 12)

@@ -1,4 +1,4 @@
-"""Milk, wool and meals."""
+"""Tests of milking, shearing and eating."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def face(scene: Any, kind: str, tall: float = 0.7) -> Any:
     return scene.world.mobs[index]
 
 
-def test_cow_fills_one_bucket_per_use(scene: Any) -> None:
+def test_a_cow_fills_one_bucket_with_milk_per_use(scene: Any) -> None:
     face(scene, "cow")
     scene.hold("bucket", 2)
     scene.tick(use=True)
@@ -42,7 +42,7 @@ def test_other_animals_give_no_milk(scene: Any, kind: str) -> None:
     assert scene.events["milked"] == -1
 
 
-def test_sheep_is_sheared_once(scene: Any) -> None:
+def test_a_sheep_is_sheared_only_once(scene: Any) -> None:
     sheep = face(scene, "sheep")
     sheep["colour"] = 15
     scene.hold("shears")
@@ -61,7 +61,7 @@ def test_sheep_is_sheared_once(scene: Any) -> None:
     assert scene.drops() == {ID["wool"]: wool}
 
 
-def test_shears_break_after_their_uses(scene: Any) -> None:
+def test_shears_break_at_the_last_use(scene: Any) -> None:
     scene.hold("shears")
     scene.world.slots["damage"][0] = 238
     face(scene, "sheep")
@@ -69,7 +69,7 @@ def test_shears_break_after_their_uses(scene: Any) -> None:
     assert scene.held() == (0, 0, 0, 0)
 
 
-def test_wool_grows_where_there_is_grass_to_eat(scene: Any) -> None:
+def test_a_sheared_sheep_regrows_wool_after_eating_grass(scene: Any) -> None:
     sheep = face(scene, "sheep")
     sheep["sheared"] = True
     for x in range(-12, 13):
@@ -83,7 +83,7 @@ def test_wool_grows_where_there_is_grass_to_eat(scene: Any) -> None:
     assert (patch == BLOCK["dirt"]).sum() == 1
 
 
-def test_a_meal_takes_its_time(scene: Any) -> None:
+def test_eating_takes_32_ticks(scene: Any) -> None:
     scene.player["food"], scene.player["saturation"] = 10, 0
     scene.hold("beef", 2)
     scene.tick(31, use=True)
@@ -95,7 +95,7 @@ def test_a_meal_takes_its_time(scene: Any) -> None:
     assert scene.player["saturation"] == pytest.approx(1.8)
 
 
-def test_releasing_the_key_cancels_a_meal(scene: Any) -> None:
+def test_releasing_the_key_or_changing_the_item_restarts_eating(scene: Any) -> None:
     scene.player["food"] = 10
     scene.hold("beef")
     scene.tick(20, use=True)
@@ -107,7 +107,7 @@ def test_releasing_the_key_cancels_a_meal(scene: Any) -> None:
     assert scene.held()[1] == 1
 
 
-def test_full_player_eats_only_special_food(scene: Any) -> None:
+def test_a_player_with_full_food_can_eat_only_a_golden_apple(scene: Any) -> None:
     scene.hold("beef")
     scene.tick(40, use=True)
     assert scene.held()[1] == 1
@@ -118,7 +118,7 @@ def test_full_player_eats_only_special_food(scene: Any) -> None:
     assert scene.player["food"] == 20
 
 
-def test_container_of_a_meal_remains(scene: Any) -> None:
+def test_the_bucket_or_bowl_of_a_meal_remains_in_the_hand(scene: Any) -> None:
     scene.hold("milk_bucket")
     scene.tick(32, use=True)
     assert scene.held()[:2] == (ID["bucket"], 1)

@@ -1,4 +1,4 @@
-"""Slots fill, merge, move and wear as in the game, and no item is lost."""
+"""Inventory slots fill, merge, move and wear as in the game, and no item is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAKE, SWAP, EQUIP, FIND, WEAR = range(5)
 
 @jit
 def do(world: World, what: int, a: int, b: int, c: int) -> int:
-    """Call a part of a kernel with the number of arguments that it takes."""
+    """Call one of the inventory functions with as many of the arguments as it takes."""
     if what == TAKE:
         take(world, a, b, c)
     elif what == SWAP:
@@ -50,7 +50,7 @@ def fill(world: World, filling: list[tuple[int, int, int, int]]) -> None:
 def stuff(world: World) -> Stuff:
     held: Stuff = Counter()
     for item, quantity, variant, damage in world.slots.tolist():
-        assert (quantity > 0) == (item > 0), "an empty slot is air"
+        assert (quantity > 0) == (item > 0), "an empty slot must contain air"
         if quantity:
             assert quantity <= STACK[item]
             held[item, variant, damage] += quantity
@@ -59,7 +59,7 @@ def stuff(world: World) -> Stuff:
 
 @some
 @given(FILLINGS, ITEMS, st.integers(1, 200), st.integers(0, 2), st.integers(0, 8))
-def test_give_adds_all_that_fits(
+def test_give_adds_as_many_items_as_fit_and_returns_the_excess(
     scene: Any, filling: list[Any], item: int, quantity: int, variant: int, selected: int
 ) -> None:
     world = scene.world
@@ -90,7 +90,7 @@ def test_give_fills_slots_in_the_order_of_the_game(scene: Any) -> None:
 
 @some
 @given(FILLINGS, ITEMS, st.integers(1, 100), st.sampled_from([-1, 0, 1]))
-def test_take_removes_exactly_the_request(
+def test_take_removes_the_requested_quantity_or_all_there_is(
     scene: Any, filling: list[Any], item: int, quantity: int, variant: int
 ) -> None:
     world = scene.world
@@ -107,7 +107,9 @@ def test_take_removes_exactly_the_request(
 
 @some
 @given(FILLINGS, st.integers(0, SLOTS - 1), st.integers(0, SLOTS - 1))
-def test_swap_twice_is_the_identity(scene: Any, filling: list[Any], first: int, second: int) -> None:
+def test_swapping_two_slots_twice_restores_the_inventory(
+    scene: Any, filling: list[Any], first: int, second: int
+) -> None:
     world = scene.world
     fill(world, filling)
     before = world.slots.copy()
@@ -133,7 +135,7 @@ def test_equip_moves_the_first_stack_to_its_slot(scene: Any, filling: list[Any],
         assert world.slots[target].item() == wanted
 
 
-def test_wearable_items_have_a_slot(scene: Any) -> None:
+def test_equip_moves_wearable_items_to_their_slots(scene: Any) -> None:
     slots = {"leather_boots": 36, "iron_leggings": 37, "diamond_chestplate": 38, "golden_helmet": 39, "pumpkin": 39}
     for name, slot in {**slots, "elytra": 38, "shield": 40}.items():
         put(scene.world, 12, ID[name], 1, 0, 0)
@@ -142,7 +144,7 @@ def test_wearable_items_have_a_slot(scene: Any) -> None:
     assert (WEAR_SLOT >= 0).sum() == sum(name in NAMES for name in NAMES if WEAR_SLOT[ID[name]] >= 36)
 
 
-def test_tool_breaks_after_its_durability(scene: Any) -> None:
+def test_a_wooden_pickaxe_disappears_after_sixty_uses(scene: Any) -> None:
     world, pickaxe = scene.world, ID["wooden_pickaxe"]
     put(world, 0, pickaxe, 1, 0, 0)
     broke = [do(world, WEAR, 0, 1, 0) for _ in range(60)]

@@ -1,4 +1,4 @@
-"""The cache of compiled kernels."""
+"""Tests of the cache of compiled kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def load(path: Path) -> Any:
     return module.double
 
 
-def test_cache_index_of_another_version_is_ignored(tmp_path: Path) -> None:
+def test_a_cache_index_of_another_version_is_ignored_without_unpickling(tmp_path: Path) -> None:
     path = tmp_path / "kernel_module.py"
     path.write_text(KERNEL)
     assert load(path)(2) == 4

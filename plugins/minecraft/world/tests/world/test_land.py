@@ -1,4 +1,4 @@
-"""The land: deterministic, independent of the order of generation, with the statistics of the game."""
+"""Generated land is deterministic, independent of the order of its chunks, and has the statistics of the game."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def square(world: World, array: NDArray[Any]) -> NDArray[Any]:
 
 @pytest.fixture(scope="module")
 def wide() -> World:
-    """Return 31 x 31 chunks of a mixed world."""
+    """Return a world of mixed biomes with 31 x 31 generated chunks."""
     return generated_world(3, radius=15)
 
 
@@ -43,7 +43,7 @@ def wide() -> World:
 def test_land_does_not_depend_on_the_order_of_chunks(seed: int, order: list[tuple[int, int]]) -> None:
     at_once, one_by_one = empty(seed), empty(seed)
     for world in (at_once, one_by_one):
-        world.clock["mobs_spawn"] = False  # animals are in the order of the chunks
+        world.clock["mobs_spawn"] = False  # the order of the animals is the order of the chunks
     chunks.ensure(at_once, MIDDLE, MIDDLE, 1)
     for i, k in order:
         assert chunks.ensure(one_by_one, MIDDLE + i * CHUNK, MIDDLE + k * CHUNK, 0) == 1
@@ -58,12 +58,12 @@ def test_generated_chunk_is_not_regenerated() -> None:
     assert world.blocks[MIDDLE, 100, MIDDLE] == ID["gold_block"]
 
 
-def test_no_chunk_outside_of_the_world() -> None:
+def test_chunks_outside_the_world_are_not_generated() -> None:
     world = empty(5)
     assert chunks.ensure(world, 0, SIZE - 1, 1) == 4
 
 
-def test_different_seeds_make_different_land() -> None:
+def test_different_seeds_give_different_land() -> None:
     assert not np.array_equal(generated_world(1, radius=1).blocks, generated_world(2, radius=1).blocks)
 
 
@@ -80,7 +80,7 @@ def test_reset_world_equals_a_new_world(seed: int, biome: str | None) -> None:
 
 
 @pytest.mark.parametrize("biome", ["plains", "forest", "birch_forest", "extreme_hills", "desert", "river", "mesa"])
-def test_fixed_biome_is_everywhere_and_has_a_safe_start(biome: str) -> None:
+def test_a_world_of_one_biome_has_only_this_biome_and_a_safe_start(biome: str) -> None:
     world = chunks.generate(7, biome)
     columns = np.repeat(np.repeat(world.generated, CHUNK, axis=0), CHUNK, axis=1)
     assert np.all(world.biome[columns] == biomes.ID[biome])
@@ -94,7 +94,7 @@ def test_fixed_biome_is_everywhere_and_has_a_safe_start(biome: str) -> None:
     assert (world.player["spawn_x"][0], world.player["spawn_y"][0]) == (x + 0.5, y)
 
 
-def test_sea_world_starts_on_the_water() -> None:
+def test_an_ocean_world_starts_on_the_water() -> None:
     world = chunks.generate(7, "ocean")
     x, y, z = (int(world.player[axis][0]) for axis in "xyz")
     assert world.blocks[x, y - 1, z] == ID["water"]
@@ -102,12 +102,12 @@ def test_sea_world_starts_on_the_water() -> None:
 
 
 @pytest.mark.parametrize("biome", ["nether", "the_end", "plain"])
-def test_unknown_biome_is_refused(biome: str) -> None:
+def test_generate_refuses_an_unknown_biome(biome: str) -> None:
     with pytest.raises(UnknownNameError, match="Overworld"):
         chunks.generate(0, biome)
 
 
-def test_bedrock_is_lowest_and_the_height_map_is_right(wide: World) -> None:
+def test_bedrock_is_at_the_bottom_and_the_height_map_matches_the_blocks(wide: World) -> None:
     blocks, top = square(wide, wide.blocks), square(wide, wide.top)
     assert np.all(blocks[:, 0] == BEDROCK)
     assert not np.any(blocks[:, 5:] == BEDROCK)
@@ -117,7 +117,7 @@ def test_bedrock_is_lowest_and_the_height_map_is_right(wide: World) -> None:
 
 @pytest.mark.parametrize(
     ("ore", "highest", "a_chunk"),
-    # blocks in a chunk: Minecraft wiki, Ore, Java Edition before 1.18; the land here is lower than coal reaches
+    # blocks per chunk: minecraft.wiki, page Ore, Java Edition before 1.18 (coal reaches higher than the land here)
     [
         *(("coal_ore", HEIGHT, 120.0), ("iron_ore", 66, 77.0), ("gold_ore", 34, 8.2)),
         *(("redstone_ore", 18, 24.8), ("diamond_ore", 18, 3.1), ("lapis_ore", 34, 3.4)),
@@ -130,7 +130,7 @@ def test_ore_depth_and_density_match_the_game(wide: World, ore: str, highest: in
 
 
 @pytest.mark.parametrize("fluid", ["water", "lava"])
-def test_fluids_are_at_rest(wide: World, fluid: str) -> None:
+def test_fluids_in_new_land_have_no_air_beside_or_below(wide: World, fluid: str) -> None:
     blocks = square(wide, wide.blocks)
     wet, air = blocks == ID[fluid], blocks == AIR
     assert wet.sum() > 1000
@@ -197,7 +197,7 @@ def test_map_has_many_biomes_rivers_and_shores(wide: World) -> None:
     assert {"river", "ocean", "beach"} <= found
 
 
-def test_snow_on_mountains_and_cold_biomes() -> None:
+def test_snow_covers_high_mountains_and_cold_biomes() -> None:
     snow = ID["snow_layer"]
     hills = generated_world(13, "extreme_hills")
     high = hills.top >= 96
@@ -217,7 +217,7 @@ def test_new_land_has_complete_light(wide: World) -> None:
     assert np.array_equal(world.light, light)
 
 
-def test_flat_world_is_fully_generated() -> None:
+def test_a_flat_world_is_fully_generated_and_needs_a_layer() -> None:
     world = chunks.flat(0, [BEDROCK, ID["dirt"], ID["grass"]])
     assert world.generated.all()
     assert np.all(world.top == 2)

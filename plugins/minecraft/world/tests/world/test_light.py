@@ -1,4 +1,4 @@
-"""Incremental light equals light computed from the rule."""
+"""Light updated step by step equals light computed directly from the rule of light."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voxeldojo.world.state import CHUNK, HEIGHT, RELIT, SIZE, World, empty
 from voxeldojo.world.sun import celestial_angle, light_for_spawning, light_level, sky_brightness, sun_brightness
 
 LOW, HIGH = 15 * CHUNK, 16 * CHUNK
-"""Return a world with a single chunk."""
+"""Range of the columns of the only generated chunk, along both axes."""
 KEYS = ("air", "stone", "leaves", "water", "torch", "lava", "glass", "lit_furnace", "glowstone")
 EDITS = st.lists(
     st.tuples(st.integers(0, CHUNK - 1), st.integers(50, 80), st.integers(0, CHUNK - 1), st.sampled_from(KEYS)),
@@ -27,7 +27,7 @@ EDITS = st.lists(
 
 
 def by_rule(world: World, low: int, high: int) -> NDArray[np.int64]:
-    """Return the light of the columns from ``low`` to ``high``: the rule, iterated until nothing changes."""
+    """Return the light of the columns from ``low`` to ``high``, by repeating the rule until nothing changes."""
     blocks = world.blocks[low:high, :, low:high]
     cost = np.maximum(OPACITY[blocks], 1).astype(np.int64)
     under_sky = np.arange(HEIGHT)[None, :, None] > world.top[low:high, None, low:high]
@@ -59,7 +59,7 @@ def ground() -> World:
 
 @given(EDITS, st.integers(1, 60))
 @settings(max_examples=40)
-def test_light_after_changes_satisfies_the_rule(edits: list[tuple[int, int, int, str]], batch: int) -> None:
+def test_light_satisfies_the_rule_after_random_edits(edits: list[tuple[int, int, int, str]], batch: int) -> None:
     world = ground()
     for first in range(0, len(edits), batch):
         for x, y, z, key in edits[first : first + batch]:
@@ -68,7 +68,7 @@ def test_light_after_changes_satisfies_the_rule(edits: list[tuple[int, int, int,
     assert np.array_equal(world.light[LOW:HIGH, :, LOW:HIGH], by_rule(world, LOW, HIGH))
 
 
-def test_overflow_of_changes_recomputes_all_light() -> None:
+def test_all_light_is_recomputed_after_too_many_changes() -> None:
     world = ground()
     draw = np.random.default_rng(0)
     for x, y, z, key in zip(
@@ -87,8 +87,8 @@ def test_overflow_of_changes_recomputes_all_light() -> None:
     assert np.array_equal(world.light[LOW:HIGH, :, LOW:HIGH], by_rule(world, LOW, HIGH))
 
 
-def test_light_of_new_land_satisfies_the_rule() -> None:
-    """Compare generation chunk by chunk, in another order, and all at once."""
+def test_light_of_new_land_satisfies_the_rule_in_every_order_of_chunks() -> None:
+    """Compare chunks generated one by one, in another order, with chunks generated all at once."""
     worlds = [empty(5), empty(5)]
     for world in worlds:
         world.clock["biome"] = 4  # forest
@@ -100,7 +100,7 @@ def test_light_of_new_land_satisfies_the_rule() -> None:
     assert np.array_equal(worlds[0].light[low:high, :, low:high], by_rule(worlds[0], low, high))
 
 
-def test_a_cave_is_dark_and_a_torch_lights_fourteen_steps() -> None:
+def test_a_closed_cave_is_dark_and_a_torch_lights_fourteen_blocks() -> None:
     world = flat(0, [ID["bedrock"], *[ID["stone"]] * 20])
     for x in range(250, 275):
         set_block(world, x, 10, 256, 0, 0)
@@ -114,7 +114,7 @@ def test_a_cave_is_dark_and_a_torch_lights_fourteen_steps() -> None:
     assert not world.light[250:275, 10, 256].any()
 
 
-def test_water_absorbs_three_levels_of_light_and_leaves_one() -> None:
+def test_water_absorbs_three_light_levels_per_block_and_leaves_absorb_one() -> None:
     world = flat(0, [ID["bedrock"], ID["stone"], *[ID["water"]] * 4])
     assert [sky_light(world, 9, y, 9) for y in range(6, 0, -1)] == [15, 12, 9, 6, 3, 0]
     world = flat(0, [ID["bedrock"], *[ID["leaves"]] * 3])
@@ -137,16 +137,16 @@ def test_light_outside_the_world_is_full_above_and_zero_below() -> None:
     assert sky_light(world, 5, -1, 5) == block_light(world, -1, 5, 5) == block_light(world, 5, HEIGHT, 5) == 0
 
 
-# time, sky light that monsters see on open ground, as on minecraft.wiki, page Daylight cycle
+# time, sky light that decides about spawning on open ground; see minecraft.wiki, page Daylight cycle
 @pytest.mark.parametrize(("time", "light"), [(6000, 15), (13669, 5), (13670, 4), (22330, 4), (22331, 5)])
-def test_sky_light_follows_the_sun(time: int, light: int) -> None:
+def test_the_light_for_spawning_depends_on_the_time_but_the_sky_light_does_not(time: int, light: int) -> None:
     world = flat(0, [1])
     world.clock["time"] = time
     assert light_for_spawning(world, 9, 5, 9) == light
     assert light_level(world, 9, 5, 9) == 15
 
 
-def test_the_sun_goes_round_once_a_day() -> None:
+def test_celestial_angle_grows_all_day_and_repeats_every_day() -> None:
     angles = [celestial_angle(6000 + time) for time in range(0, 24000, 100)]
     assert angles[0] == 0.0
     assert celestial_angle(18000) == pytest.approx(0.5)
@@ -156,7 +156,7 @@ def test_the_sun_goes_round_once_a_day() -> None:
 
 @given(st.integers(0, 23999), st.booleans(), st.booleans())
 @settings(max_examples=60)
-def test_brightness_follows_its_formula(time: int, raining: bool, thundering: bool) -> None:
+def test_sun_and_sky_brightness_follow_their_formulas(time: int, raining: bool, thundering: bool) -> None:
     world = empty(0)
     world.clock["time"], world.clock["raining"], world.clock["thundering"] = time, raining, thundering
     high = math.cos(2 * math.pi * celestial_angle(time))

@@ -32,7 +32,7 @@ def send(mob: Any, x: float, z: float, panic: int = 0) -> None:
 
 @pytest.mark.parametrize("kind", [kind.name for kind in TABLE])
 @pytest.mark.parametrize("runs", [False, True])
-def test_mob_speed_matches_the_game(scene: Any, kind: str, runs: bool) -> None:
+def test_mobs_walk_and_run_at_the_speed_of_the_game(scene: Any, kind: str, runs: bool) -> None:
     if runs and FLEES[KIND[kind]] == 0:
         return
     scene.world.clock["time"] = NIGHT
@@ -47,7 +47,7 @@ def test_mob_speed_matches_the_game(scene: Any, kind: str, runs: bool) -> None:
     assert mob["x"] == pytest.approx(MIDDLE + 0.5, abs=0.05)
 
 
-def test_mob_climbs_steps_and_jumps_one_block(scene: Any) -> None:
+def test_a_mob_walks_over_a_slab_and_jumps_onto_a_block(scene: Any) -> None:
     cow = bring(scene, "cow", z=5.5)
     for x in range(-3, 4):
         scene.put(x, 0, 9, "stone_slab")
@@ -66,7 +66,7 @@ def test_mob_climbs_steps_and_jumps_one_block(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4, 10])
-def test_a_stroll_ends_at_a_fall_of_more_than_three(scene: Any, depth: int) -> None:
+def test_a_walking_mob_stops_before_a_fall_of_more_than_three_blocks(scene: Any, depth: int) -> None:
     cow = bring(scene, "cow", y=depth, z=0.5)
     for x in range(-2, 3):
         for z in range(-2, 3):
@@ -80,7 +80,7 @@ def test_a_stroll_ends_at_a_fall_of_more_than_three(scene: Any, depth: int) -> N
 
 
 @pytest.mark.parametrize("block", ["water", "lava", "fire", "cactus"])
-def test_a_stroll_avoids_what_hurts(scene: Any, block: str) -> None:
+def test_a_walking_mob_avoids_dangerous_blocks(scene: Any, block: str) -> None:
     pig = bring(scene, "pig", z=5.5)
     for x in range(-30, 31):
         for z in (8, 9):
@@ -98,7 +98,7 @@ def test_a_stroll_avoids_what_hurts(scene: Any, block: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "height", "left"), [("cow", 3, 10), ("cow", 9, 4), ("chicken", 30, 4), ("zombie", 10, 13)]
 )
-def test_a_fall_hurts_a_mob_as_it_hurts_the_player(scene: Any, kind: str, height: int, left: int) -> None:
+def test_mobs_except_chickens_take_fall_damage(scene: Any, kind: str, height: int, left: int) -> None:
     scene.world.clock["time"] = NIGHT
     mob = bring(scene, kind, y=height, z=39)
     scene.tick(400 if kind == "chicken" else 150)
@@ -106,7 +106,7 @@ def test_a_fall_hurts_a_mob_as_it_hurts_the_player(scene: Any, kind: str, height
     assert mob["life"] == left
 
 
-def test_mob_swims(scene: Any) -> None:
+def test_a_mob_swims_up_to_the_surface_of_water(scene: Any) -> None:
     for x in range(-3, 4):
         for z in range(7, 14):
             for y in (-3, -2, -1):
@@ -117,7 +117,7 @@ def test_mob_swims(scene: Any) -> None:
     assert cow["life"] == 10
 
 
-def test_lava_kills_and_burns(scene: Any) -> None:
+def test_lava_burns_and_kills_a_mob(scene: Any) -> None:
     scene.world.blocks[MIDDLE, FLOOR, MIDDLE + 10] = BLOCK["lava"]
     cow = bring(scene, "cow")
     scene.tick()
@@ -127,7 +127,7 @@ def test_lava_kills_and_burns(scene: Any) -> None:
     assert cow["kind"] == 0
 
 
-def test_crowded_mobs_spread(scene: Any) -> None:
+def test_crowded_mobs_push_each_other_apart(scene: Any) -> None:
     cows = [bring(scene, "cow", x=0.5 + 0.02 * i, z=10.5 + 0.03 * i) for i in range(4)]
     scene.tick(60)
     for i, one in enumerate(cows):
@@ -135,13 +135,13 @@ def test_crowded_mobs_spread(scene: Any) -> None:
             assert max(abs(one["x"] - other["x"]), abs(one["z"] - other["z"])) > 0.85
 
 
-def test_mob_pushes_the_player_softly(scene: Any) -> None:
+def test_a_mob_pushes_a_player_at_the_same_place(scene: Any) -> None:
     bring(scene, "cow", x=0.4, z=0.4)
     scene.tick(40)
     assert math.hypot(scene.player["x"] - MIDDLE - 0.5, scene.player["z"] - MIDDLE - 0.5) > 0.2
 
 
-def test_animals_stroll_now_and_then(scene: Any) -> None:
+def test_animals_walk_around_during_a_small_share_of_the_time(scene: Any) -> None:
     cows = [bring(scene, "cow", x=-20 + 10 * i, z=20.5) for i in range(5)]
     starts = [(float(c["x"]), float(c["z"])) for c in cows]
     walking = 0
@@ -152,7 +152,7 @@ def test_animals_stroll_now_and_then(scene: Any) -> None:
     assert sum(math.dist(s, (c["x"], c["z"])) > 1 for s, c in zip(starts, cows, strict=True)) >= 3
 
 
-def test_chicken_lays_eggs(scene: Any) -> None:
+def test_a_chicken_lays_an_egg_at_the_end_of_its_cooldown(scene: Any) -> None:
     hen = bring(scene, "chicken")
     assert 6000 <= hen["cooldown"] < 12000
     hen["cooldown"] = 3
@@ -161,7 +161,7 @@ def test_chicken_lays_eggs(scene: Any) -> None:
     assert 6000 <= hen["cooldown"] < 12000
 
 
-def test_zombie_hits_every_twenty_ticks(scene: Any) -> None:
+def test_a_zombie_hits_the_player_at_most_every_twenty_ticks(scene: Any) -> None:
     scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
     zombie = bring(scene, "zombie", z=15.5)
     scene.player["food"] = 10
@@ -179,7 +179,7 @@ def test_zombie_hits_every_twenty_ticks(scene: Any) -> None:
     assert math.dist((zombie["x"], zombie["z"]), scene.place[::2]) < 4
 
 
-def test_zombie_does_not_see_through_walls(scene: Any) -> None:
+def test_a_zombie_does_not_follow_a_player_behind_a_wall(scene: Any) -> None:
     scene.world.clock["time"] = NIGHT
     for x in range(-40, 40):
         for y in range(4):
@@ -190,7 +190,7 @@ def test_zombie_does_not_see_through_walls(scene: Any) -> None:
     assert scene.player["life"] == 20
 
 
-def test_zombie_ignores_a_dead_player(scene: Any) -> None:
+def test_a_zombie_does_not_follow_a_dead_player(scene: Any) -> None:
     scene.world.clock["time"] = NIGHT
     scene.player["dead"] = True
     zombie = bring(scene, "zombie", z=5.5)
@@ -216,7 +216,7 @@ def state(world: World) -> tuple[bytes, ...]:
     return tuple(np.ascontiguousarray(part).tobytes() for part in (world.mobs, world.drops, world.player, world.clock))
 
 
-def test_mobs_are_deterministic() -> None:
+def test_mobs_move_equally_in_two_worlds_with_the_same_seed() -> None:
     ends = []
     for _ in range(2):
         world = generate(11, "forest")
@@ -230,7 +230,7 @@ def test_mobs_are_deterministic() -> None:
 
 
 @pytest.mark.parametrize(("seed", "biome"), [(1, "forest"), (2, "extreme_hills"), (5, "plains")])
-def test_no_mob_is_ever_in_a_block(seed: int, biome: str) -> None:
+def test_no_mob_moves_into_a_block(seed: int, biome: str) -> None:
     world = generate(seed, biome)
     rng, action = np.random.default_rng(seed), np.zeros(1, ACTION)
     x, z = float(world.player["x"][0]), float(world.player["z"][0])
@@ -255,6 +255,6 @@ def test_no_mob_is_ever_in_a_block(seed: int, biome: str) -> None:
     assert sum(free.values()) > 10
 
 
-def test_mob_names_are_unique() -> None:
+def test_the_mob_table_has_five_kinds_with_life_and_loot() -> None:
     assert NAMES == ("", "cow", "sheep", "pig", "chicken", "zombie")
     assert all(kind.life > 0 and kind.loot for kind in TABLE)

@@ -1,4 +1,4 @@
-"""Placing blocks and using buckets: places, consumed items, refusals."""
+"""Tests of placing blocks and using buckets: resulting blocks, consumed items and refusals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def use(scene: Any) -> None:
         ("wool", 14, "red_wool"),
     ],
 )
-def test_blocks_go_onto_the_face_that_is_looked_at(scene: Any, item: str, variant: int, block: str) -> None:
+def test_a_block_is_placed_on_top_of_the_floor_and_consumes_one_item(
+    scene: Any, item: str, variant: int, block: str
+) -> None:
     scene.hold(item, 3, variant)
     aim(scene, 0.5, 0, 2.5)
     scene.tick(1, use=True)
@@ -57,7 +59,7 @@ def test_placing_the_last_block_empties_the_hand(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(("point", "cell"), [((0.5, 1.5, 2), (0, 1, 1)), ((0.9, 0.5, 2), (0, 0, 1))])
-def test_a_block_is_placed_beside_the_side_that_is_looked_at(
+def test_a_block_is_placed_in_front_of_the_side_at_which_the_player_looks(
     scene: Any, point: tuple[float, float, float], cell: tuple[int, int, int]
 ) -> None:
     scene.put(0, 0, 2, "stone")
@@ -69,7 +71,7 @@ def test_a_block_is_placed_beside_the_side_that_is_looked_at(
     assert scene.at(*cell) == ID["dirt"]
 
 
-def test_block_cannot_be_placed_into_a_body(scene: Any) -> None:
+def test_a_block_cannot_be_placed_into_the_player_or_a_mob(scene: Any) -> None:
     scene.hold("dirt", 9)
     aim(scene, 0.5, 0, 0.5)
     use(scene)
@@ -86,14 +88,14 @@ def test_block_cannot_be_placed_into_a_body(scene: Any) -> None:
     assert scene.at(0, 0, 3) == ID["dirt"]
 
 
-def test_torch_can_be_placed_at_the_feet(scene: Any) -> None:
+def test_a_torch_can_be_placed_at_the_players_feet(scene: Any) -> None:
     scene.hold("torch")
     aim(scene, 0.5, 0, 0.5)
     use(scene)
     assert scene.at(0, 0, 0) == ID["torch"]
 
 
-def test_reach_is_4_5_blocks(scene: Any) -> None:
+def test_placing_reaches_four_and_a_half_blocks(scene: Any) -> None:
     scene.hold("dirt", 9)
     aim(scene, 0.5, 0, 5)
     use(scene)
@@ -103,7 +105,7 @@ def test_reach_is_4_5_blocks(scene: Any) -> None:
     assert scene.at(0, 0, 4) == ID["dirt"]
 
 
-def test_grass_is_replaced(scene: Any) -> None:
+def test_a_placed_block_replaces_tall_grass(scene: Any) -> None:
     scene.put(0, -1, 2, "grass")
     scene.put(0, 0, 2, "tallgrass")
     scene.hold("dirt")
@@ -113,7 +115,7 @@ def test_grass_is_replaced(scene: Any) -> None:
     assert scene.at(0, 1, 2) == AIR
 
 
-def test_table_takes_the_use_unless_sneaking(scene: Any) -> None:
+def test_a_block_is_placed_on_a_crafting_table_only_while_sneaking(scene: Any) -> None:
     scene.put(0, 0, 2, "crafting_table")
     scene.hold("dirt", 9)
     aim(scene, 0.5, 1, 2.5)
@@ -134,7 +136,7 @@ def test_table_takes_the_use_unless_sneaking(scene: Any) -> None:
         (-2, 0, "torch_east"),
     ],
 )
-def test_torches_hang_on_walls_and_fall_with_them(scene: Any, x: int, z: int, torch: str) -> None:
+def test_a_torch_on_a_wall_drops_when_the_wall_is_removed(scene: Any, x: int, z: int, torch: str) -> None:
     scene.put(x, 1, z, "stone")
     scene.hold("torch")
     aim(scene, x + 0.5 - 0.5 * (x > 0) + 0.5 * (x < 0), 1.5, z + 0.5 - 0.5 * (z > 0) + 0.5 * (z < 0))
@@ -159,7 +161,9 @@ def test_torches_hang_on_walls_and_fall_with_them(scene: Any, x: int, z: int, to
         ("carpet", "stone", True),
     ],
 )
-def test_plants_need_their_ground(scene: Any, item: str, floor: str, stands: bool) -> None:
+def test_plants_and_carpets_can_be_placed_only_on_suitable_ground(
+    scene: Any, item: str, floor: str, stands: bool
+) -> None:
     scene.put(0, -1, 2, floor)
     scene.hold(item)
     aim(scene, 0.5, 0, 2.5)
@@ -167,7 +171,7 @@ def test_plants_need_their_ground(scene: Any, item: str, floor: str, stands: boo
     assert (scene.at(0, 0, 2) != AIR) == stands
 
 
-def test_reeds_need_water(scene: Any) -> None:
+def test_reeds_can_be_placed_beside_water_and_break_without_ground(scene: Any) -> None:
     scene.put(0, -1, 2, "sand")
     scene.put(1, -1, 2, "water")
     scene.hold("reeds", 2)
@@ -180,7 +184,7 @@ def test_reeds_need_water(scene: Any) -> None:
     assert scene.at(0, 0, 2) == AIR
 
 
-def test_bed_points_along_the_look(scene: Any) -> None:
+def test_a_bed_is_placed_in_the_direction_in_which_the_player_looks(scene: Any) -> None:
     scene.hold("bed")
     aim(scene, 0.5, 0, 2.5)
     use(scene)
@@ -189,7 +193,7 @@ def test_bed_points_along_the_look(scene: Any) -> None:
     assert scene.held()[1] == 0
 
 
-def test_a_bed_needs_two_free_cells(scene: Any) -> None:
+def test_a_bed_cannot_be_placed_without_two_free_blocks(scene: Any) -> None:
     scene.put(0, 0, 3, "stone")
     scene.hold("bed")
     aim(scene, 0.5, 0, 2.5)
@@ -198,7 +202,7 @@ def test_a_bed_needs_two_free_cells(scene: Any) -> None:
     assert scene.held()[1] == 1
 
 
-def test_tall_flowers_have_two_halves(scene: Any) -> None:
+def test_a_tall_flower_is_placed_and_broken_with_both_halves(scene: Any) -> None:
     scene.put(0, -1, 2, "grass")
     scene.hold("double_plant", 1, 4)
     aim(scene, 0.5, 0, 2.5)
@@ -211,7 +215,7 @@ def test_tall_flowers_have_two_halves(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("fluid", ["water", "lava"])
-def test_buckets_take_sources_and_give_them_back(scene: Any, fluid: str) -> None:
+def test_a_bucket_takes_and_places_a_fluid_source(scene: Any, fluid: str) -> None:
     scene.put(0, -1, 2, fluid)
     scene.hold("bucket", 2)
     aim(scene, 0.5, 0, 2.5)
@@ -228,7 +232,7 @@ def test_buckets_take_sources_and_give_them_back(scene: Any, fluid: str) -> None
     assert scene.held()[:2] == (ITEM["bucket"], 1)
 
 
-def test_flowing_water_is_not_taken(scene: Any) -> None:
+def test_a_bucket_does_not_take_flowing_water(scene: Any) -> None:
     scene.put(0, -1, 2, "water", 1)
     scene.hold("bucket")
     aim(scene, 0.5, -0.5, 2.5)
@@ -236,7 +240,7 @@ def test_flowing_water_is_not_taken(scene: Any) -> None:
     assert scene.held()[:2] == (ITEM["bucket"], 1)
 
 
-def test_a_lily_floats(scene: Any) -> None:
+def test_a_lily_pad_can_be_placed_on_water(scene: Any) -> None:
     scene.put(0, -1, 2, "water")
     scene.hold("waterlily")
     aim(scene, 0.5, 0, 2.5)

@@ -30,7 +30,7 @@ def _twice(world: World) -> int:
     return _count(world, 3)
 
 
-def test_kernel_changes_the_passed_world() -> None:
+def test_a_kernel_changes_the_passed_world_in_place() -> None:
     worlds = [empty(0), empty(1)]
     worlds[1].blocks[1, 2, 3] = 7
     assert [_twice(world) for world in worlds] == [5, 12]
@@ -42,8 +42,8 @@ def _blocks(world: World) -> NDArray[np.uint8]:
     return world.blocks
 
 
-def test_kernel_keeps_no_reference_to_a_world() -> None:
-    """Numba counts references to arrays. A kernel must release its references, or a world is never freed."""
+def test_a_kernel_keeps_no_reference_to_a_world() -> None:
+    """Numba counts references to arrays. If a kernel did not release its references, no world would be freed."""
     world = empty(0)
     _twice(world)
     before = [sys.getrefcount(array) for array in world]
@@ -56,14 +56,14 @@ def test_kernel_keeps_no_reference_to_a_world() -> None:
     assert gone() is None
 
 
-def test_world_is_one_argument() -> None:
+def test_a_world_is_passed_as_a_single_pointer() -> None:
     kind = numba.typeof(empty(0))
     assert isinstance(kind, Handed)
     assert default_manager[kind].get_argument_type().is_pointer
     assert not default_manager[kind].contains_nrt_meminfo()
 
 
-def test_world_types_are_distinguished_and_cached() -> None:
+def test_worlds_of_equal_array_types_share_a_picklable_numba_type() -> None:
     world = empty(0)
     kind = numba.typeof(world)
     assert kind == numba.typeof(empty(1)) != kind.whole
@@ -72,6 +72,6 @@ def test_world_types_are_distinguished_and_cached() -> None:
     assert numba.typeof(world._replace(kills=world.kills[::2])) != kind
 
 
-def test_non_array_field_is_refused() -> None:
+def test_a_kernel_refuses_a_world_with_a_field_that_is_not_an_array() -> None:
     with pytest.raises(TypingError, match="kills"):
         _twice(empty(0)._replace(kills=object()))  # type: ignore[arg-type]

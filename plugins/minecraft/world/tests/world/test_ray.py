@@ -1,4 +1,4 @@
-"""Ray tracing equals a brute-force test of every block and mob."""
+"""Ray tracing gives the same hits as a brute-force test of every block, mob and item."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from voxeldojo.world.state import HEIGHT, SIZE, empty
 Box = NDArray[np.float64]
 AT = 256
 ANGLES, PITCHES = st.floats(-180, 180), st.floats(-90, 90)
-# Off the grid: on a shared edge of two boxes, either can be the hit.
+# Points are not on the grid, since a ray along a shared edge of two boxes could hit either box.
 POINTS = st.tuples(*[st.integers(0, 5999).map(lambda n: n / 1000 + 0.0004321)] * 3)
 SHAPES = [ID[key] for key in ("stone", "leaves", "tallgrass", "torch", "torch_west", "stone_slab", "fence", "cactus")]
 
@@ -29,7 +29,7 @@ WORLD = empty(0)
 
 
 def crossed(origin: Box, direction: Box, low: Box, high: Box) -> float:
-    """Return the distances to boxes (to the exit from inside), infinite for a miss."""
+    """Return the distance to a box (to its far side from inside), infinite for a miss."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         one, other = (low - origin) / direction, (high - origin) / direction
     near, far = np.fmin(one, other).max(), np.fmax(one, other).min()
@@ -54,7 +54,7 @@ ORIGIN = np.array([AT, AT // 4, AT], np.float64)
 
 @given(st.dictionaries(CELLS, st.sampled_from(SHAPES), max_size=20), POINTS, ANGLES, PITCHES)
 @settings(max_examples=150)
-def test_trace_hits_the_nearest_box(
+def test_trace_returns_the_nearest_block_box_and_the_face_that_is_hit(
     places: dict[tuple[int, int, int], int],
     point: tuple[float, float, float],
     yaw: float,
@@ -94,7 +94,7 @@ def test_faces_have_the_numbers_of_the_game(direction: tuple[int, int, int], fac
 
 
 @pytest.mark.parametrize("level", [0, 3, 8])
-def test_only_fluid_sources_stop_a_ray_on_request(level: int) -> None:
+def test_only_fluid_sources_stop_a_ray_if_fluids_are_included(level: int) -> None:
     fill({(2, 2, 2): ID["water"], (4, 2, 2): ID["stone"]}, level)
     start = ORIGIN + np.array([0.5, 2.5, 2.5])
     seen = TABLE[trace(WORLD, *start, 1.0, 0.0, 0.0, 10.0, True)[0]].key
@@ -102,7 +102,7 @@ def test_only_fluid_sources_stop_a_ray_on_request(level: int) -> None:
     assert trace(WORLD, *start, 1.0, 0.0, 0.0, 10.0, False)[:2] == (ID["stone"], 3.5)
 
 
-def test_only_fire_and_air_let_rays_pass() -> None:
+def test_only_air_fluids_and_fire_let_rays_pass() -> None:
     assert {TABLE[i].key for i in np.flatnonzero(~AIMABLE)} == {"air", "water", "lava", "fire"}
     assert WHOLE[ID["stone"]]
     assert not WHOLE[ID["tallgrass"]]
@@ -111,13 +111,13 @@ def test_only_fire_and_air_let_rays_pass() -> None:
 
 
 @pytest.mark.parametrize("start", [(0.5, 5.0, 0.5), (SIZE - 0.5, HEIGHT + 5.0, 3.5), (-3.0, 200.0, -8.0)])
-def test_ray_out_of_the_world_ends(start: tuple[float, float, float]) -> None:
+def test_a_ray_from_or_out_of_the_world_ends(start: tuple[float, float, float]) -> None:
     for yaw in range(0, 360, 30):
         for pitch in (-90, -30, 0, 30, 90):
             assert trace(WORLD, *start, *look(float(yaw), float(pitch)), 60.0, True)[0] == AIR
 
 
-def test_eye_height_and_look_direction_follow_the_pose() -> None:
+def test_eye_height_depends_on_the_pose_and_look_direction_on_the_angles() -> None:
     world = empty(0)
     player = world.player
     player["x"], player["y"], player["z"] = 1.5, 64.0, 2.5
@@ -138,7 +138,7 @@ def test_eye_height_and_look_direction_follow_the_pose() -> None:
     PITCHES,
 )
 @settings(max_examples=80)
-def test_aim_finds_the_nearest_entity(
+def test_aim_returns_the_nearest_mob_or_item(
     mobs: list[tuple[str, tuple[float, float, float]]],
     items: list[tuple[float, float, float]],
     yaw: float,

@@ -1,4 +1,4 @@
-"""Crafting equals a second implementation, and gives well-known results."""
+"""Crafting equals a second implementation, and gives the well-known products."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def enough(held: Pile, recipe: Recipe) -> bool:
 
 
 def workshop(scene: Any) -> World:
-    """Put a table and a furnace into view."""
+    """Put a crafting table and a furnace into the player's view."""
     scene.put(0, 1, 3, "crafting_table")
     scene.put(1, 1, 3, "furnace")
     scene.look_at(256.5 + 0.5, 65.5, 259.5)
@@ -59,7 +59,7 @@ def workshop(scene: Any) -> World:
 
 
 def burnt(before: Pile, after: Pile, recipe: Recipe) -> int:
-    """Return the burning time of the consumed fuel: items that vanished and are not part of the recipe."""
+    """Return the burning time in ticks of the fuel: the items that vanished and are not part of the recipe."""
     gone: Counter[int] = Counter()
     for held, sign in ((before, 1), (after, -1)):
         for (item, _), n in held.items():
@@ -76,7 +76,7 @@ RECIPE = st.integers(0, len(RECIPES) - 1)
 
 @some
 @given(RECIPE, st.integers(0, 3), st.booleans(), st.booleans(), st.data())
-def test_craft_matches_the_recipe(
+def test_craft_consumes_and_gives_the_items_of_the_first_possible_recipe(
     scene: Any, number: int, spare: int, short: bool, coal: bool, data: st.DataObject
 ) -> None:
     chosen = RECIPES[number]
@@ -152,7 +152,7 @@ def test_well_known_recipes_give_their_products(scene: Any) -> None:
     assert made_of(scene, "glass", sand=1, planks=1) == {"glass": 1}
 
 
-def test_birch_stays_birch_and_a_bed_takes_any_wool(scene: Any) -> None:
+def test_birch_logs_give_birch_planks_and_a_bed_takes_wool_of_any_colour(scene: Any) -> None:
     world = workshop(scene)
     give(world, ID["log"], 1, 2, 0)
     assert craft(world, CRAFT.index("planks"))
@@ -163,14 +163,14 @@ def test_birch_stays_birch_and_a_bed_takes_any_wool(scene: Any) -> None:
     assert pile(world) == Counter({(ID["planks"], 2): 1, (ID["bed"], 0): 1})
 
 
-def test_one_coal_smelts_eight(scene: Any) -> None:
+def test_one_coal_smelts_eight_items(scene: Any) -> None:
     world = workshop(scene)
     give(world, ID["coal"], 1, 0, 0)
     give(world, ID["iron_ore"], 9, 0, 0)
     assert [craft(world, CRAFT.index("iron_ingot")) for _ in range(9)] == [True] * 8 + [False]
 
 
-def test_lava_burns_long_and_leaves_its_bucket(scene: Any) -> None:
+def test_a_lava_bucket_smelts_a_hundred_items_and_leaves_the_bucket(scene: Any) -> None:
     world = workshop(scene)
     put(world, 0, ID["lava_bucket"], 1, 0, 0)
     give(world, ID["sand"], 64, 0, 0)
@@ -179,8 +179,8 @@ def test_lava_burns_long_and_leaves_its_bucket(scene: Any) -> None:
     assert pile(world)[ID["bucket"], 0] == 1
 
 
-def test_coal_is_never_charcoal_and_tools_melt_by_hand(scene: Any) -> None:
-    """Malmo accepts only smelting into the first variant of coal. By hand it smelts what it cannot craft."""
+def test_logs_cannot_be_smelted_and_iron_tools_are_smelted_without_a_furnace(scene: Any) -> None:
+    """Malmo smelts only into the first variant of coal. It also smelts by hand an item that cannot be crafted."""
     world = workshop(scene)
     give(world, ID["log"], 2, 0, 0)
     assert not craft(world, CRAFT.index("coal"))
@@ -193,7 +193,7 @@ def test_coal_is_never_charcoal_and_tools_melt_by_hand(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["wooden_pickaxe", "furnace", "bed", "iron_ingot"])
-def test_craft_needs_its_table_or_furnace(scene: Any, name: str) -> None:
+def test_craft_fails_without_the_required_crafting_table_or_furnace(scene: Any, name: str) -> None:
     world = scene.world
     for item in np.flatnonzero(MATRIX[CRAFT.index(name)]):
         give(world, int(item), int(MATRIX[CRAFT.index(name), item]), 0, 0)
@@ -205,7 +205,7 @@ def test_craft_needs_its_table_or_furnace(scene: Any, name: str) -> None:
     assert craft(world, CRAFT.index(name))
 
 
-def test_product_without_room_is_dropped(scene: Any) -> None:
+def test_a_product_is_dropped_if_the_inventory_is_full(scene: Any) -> None:
     world = scene.world
     world.slots["item"], world.slots["quantity"] = ID["dirt"], 64
     put(world, 0, ID["log"], 2, 0, 0)
@@ -229,7 +229,7 @@ def test_every_craft_has_a_recipe(scene: Any) -> None:
     st.integers(-5, 5),
     st.floats(0.3, 3),
 )
-def test_nearby_matches_malmos_rule(
+def test_nearby_finds_a_table_in_malmos_field_of_view_only(
     scene: Any, yaw: float, pitch: float, x: int, y: int, z: int, aspect: float
 ) -> None:
     world = scene.world

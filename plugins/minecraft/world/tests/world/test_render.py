@@ -1,4 +1,4 @@
-"""Pictures: visibility, place, time and light. The README's pictures were judged by eye."""
+"""Tests of rendered images: visibility, position, time of day and light. The README's images were judged by eye."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def meadow() -> World:
 
 
 def stand(world: World, yaw: float = 0.0, pitch: float = 0.0, time: int = NOON) -> World:
-    """Return a scene with a player alone on a meadow, with an empty hand."""
+    """Set the view and the time of a world, remove mobs and items, and return the world."""
     world.player["yaw"], world.player["pitch"], world.clock["time"] = yaw, pitch, time
     world.mobs["kind"], world.drops["alive"], world.slots["quantity"] = 0, False, 0
     return world
@@ -62,8 +62,10 @@ PLACES = st.lists(st.tuples(*[st.integers(-14, 14)] * 3, st.sampled_from(DARK)),
 
 @given(PLACES, st.floats(-180, 180), st.floats(-89, 89))
 @settings(max_examples=20)
-def test_pixel_shows_the_block_of_its_ray(places: list[tuple[int, int, int, int]], yaw: float, pitch: float) -> None:
-    """Dark blocks in front of a bright sky, including towers and transparent boxes."""
+def test_a_pixel_shows_the_block_that_its_ray_hits(
+    places: list[tuple[int, int, int, int]], yaw: float, pitch: float
+) -> None:
+    """The scene has dark blocks, including towers and blocks with gaps, in front of a bright sky."""
     world = stand(empty(0), yaw, pitch)
     world.player["x"], world.player["y"], world.player["z"] = AT + 0.37, 60.0, AT + 0.71
     for x, y, z, block in places:
@@ -78,14 +80,14 @@ def test_pixel_shows_the_block_of_its_ray(places: list[tuple[int, int, int, int]
     assert np.array_equal(seen, expected)
 
 
-def test_flat_meadow_fills_the_lower_half() -> None:
+def test_a_flat_meadow_fills_the_lower_half_of_the_image() -> None:
     picture = take(stand(meadow())).astype(int)[:, :40]
     blue = picture[..., 2] > picture[..., 1]
     assert blue[:22].all()
     assert not blue[28:].any()
 
 
-def test_symmetric_scene_gives_a_symmetric_picture() -> None:
+def test_a_symmetric_scene_gives_a_symmetric_image() -> None:
     world = stand(flat(0, MEADOW))
     world.player["x"], world.player["z"] = AT + 0.5, AT + 0.5
     for side in (-1, 1):
@@ -96,7 +98,7 @@ def test_symmetric_scene_gives_a_symmetric_picture() -> None:
     assert np.array_equal(dark[:30], dark[:30, ::-1])
 
 
-def test_rendering_is_deterministic_and_read_only() -> None:
+def test_rendering_is_deterministic_and_does_not_change_the_world() -> None:
     world = generate(5, "forest")
     before = [np.array(array) for array in world]
     camera = Camera(64, 64)
@@ -107,26 +109,26 @@ def test_rendering_is_deterministic_and_read_only() -> None:
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 200), (200, 3), (64, 64), (160, 256)])
-def test_pictures_can_have_any_size(size: tuple[int, int]) -> None:
+def test_images_can_have_any_positive_size(size: tuple[int, int]) -> None:
     picture = take(stand(meadow()), size)
     assert picture.shape == (*size, 3)
     assert picture.dtype == np.uint8
 
 
 @pytest.mark.parametrize("size", [(0, 5), (5, 0), (-1, 5)])
-def test_a_picture_without_pixels_is_refused(size: tuple[int, int]) -> None:
+def test_a_camera_refuses_a_size_without_pixels(size: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="pixels"):
         Camera(*size)
 
 
-def test_larger_picture_shows_the_same() -> None:
+def test_a_larger_image_shows_the_same_scene() -> None:
     world = stand(generate(5, "extreme_hills"))
     small, large = take(world, (40, 40)).astype(float), take(world, (160, 160)).astype(float)
     shrunk = large.reshape(40, 4, 40, 4, 3).mean(axis=(1, 3))
     assert np.abs(shrunk - small).mean() < 12
 
 
-def test_rendered_picture_is_bright_by_day_or_near_a_torch() -> None:
+def test_a_rendered_image_is_bright_by_day_or_near_a_torch() -> None:
     world = flat(0, MEADOW)
     noon = take(stand(world, pitch=40.0)).mean()
     night = take(stand(world, pitch=40.0, time=MIDNIGHT)).mean()
@@ -144,7 +146,7 @@ def test_the_sun_rises_in_the_east_and_sets_in_the_west() -> None:
     assert bright[12400, 90] > bright[12400, -90]
 
 
-def test_rendered_sky_is_grey_in_rain() -> None:
+def test_the_rendered_sky_is_grey_in_rain() -> None:
     world = stand(flat(0, MEADOW), pitch=-30.0)
     clear = take(world).astype(int)
     world.clock["raining"] = True
@@ -152,7 +154,7 @@ def test_rendered_sky_is_grey_in_rain() -> None:
     assert (clear[..., 2] - clear[..., 0]).mean() > 3 * (dull[..., 2] - dull[..., 0]).mean()
 
 
-def test_rendered_cave_is_black_until_it_is_lit() -> None:
+def test_a_rendered_cave_is_black_without_a_torch() -> None:
     world = flat(0, [ID["bedrock"], *[ID["stone"]] * 30])
     world.player["y"] = 11.0
     for x in range(-2, 3):
@@ -164,11 +166,11 @@ def test_rendered_cave_is_black_until_it_is_lit() -> None:
     lit = take(stand(world))[:, :40]
     assert dark.mean() < 12
     assert lit.mean() > 4 * dark.mean()
-    assert lit[..., 0].mean() > lit[..., 2].mean(), "torches are warm"
+    assert lit[..., 0].mean() > lit[..., 2].mean(), "torch light must be more red than blue"
 
 
 @pytest.mark.parametrize(("fluid", "channel"), [("water", 2), ("lava", 0)])
-def test_picture_from_inside_a_fluid_has_its_colour(fluid: str, channel: int) -> None:
+def test_an_image_from_inside_a_fluid_has_the_fluids_colour(fluid: str, channel: int) -> None:
     world = flat(0, [ID["bedrock"], *[ID["sand"]] * 3, *[ID[fluid]] * 6])
     world.player["y"] = 5.0
     picture = take(stand(world))[:, :40].astype(float).mean(axis=(0, 1))
@@ -176,7 +178,7 @@ def test_picture_from_inside_a_fluid_has_its_colour(fluid: str, channel: int) ->
     assert picture.max() > 1.5 * np.sort(picture)[1]
 
 
-def test_water_is_transparent_and_lava_is_not() -> None:
+def test_the_ground_is_visible_through_water_but_not_through_lava() -> None:
     pictures = {}
     for fluid in ("water", "lava"):
         for ground in ("sand", "coal_block"):
@@ -187,7 +189,7 @@ def test_water_is_transparent_and_lava_is_not() -> None:
     assert np.array_equal(pictures["lava", "sand"], pictures["lava", "coal_block"])
 
 
-def test_glass_and_leaves_are_partly_transparent() -> None:
+def test_the_sky_is_partly_visible_through_glass_and_leaves() -> None:
     for key, least, most in (("glass", 0.45, 0.95), ("leaves", 0.08, 0.5), ("stone", 0.0, 0.0)):
         world = stand(empty(0))
         world.player["x"], world.player["y"], world.player["z"] = AT + 0.5, 60.0, AT + 0.5
@@ -200,7 +202,7 @@ def test_glass_and_leaves_are_partly_transparent() -> None:
 
 @pytest.mark.parametrize("name", NAMES[1:])
 @pytest.mark.parametrize("yaw", [0.0, 130.0, -60.0])
-def test_mobs_are_drawn_at_their_place(name: str, yaw: float) -> None:
+def test_a_mob_is_drawn_at_its_position(name: str, yaw: float) -> None:
     world = stand(meadow(), yaw=yaw, pitch=10.0)
     without = take(world).astype(int)
     way = np.array(look(yaw, 0.0))
@@ -211,7 +213,7 @@ def test_mobs_are_drawn_at_their_place(name: str, yaw: float) -> None:
     mob_at = [aim(world, *eyes(world), *way, 20.0, False)[0] > 0 for way in ways(world, 48, 64).reshape(-1, 3)]
     met = np.array(mob_at).reshape(48, 64)
     assert changed.any()
-    # The box for aiming is not the model: beaks and horns are outside of it, gaps between legs inside.
+    # The box for aiming differs from the model: beaks and horns are outside the box, gaps between legs are inside.
     assert (changed & met).sum() > 0.3 * met.sum()
     rows, columns = (np.flatnonzero(met.any(axis=axis)) for axis in (1, 0))
     near = np.zeros_like(met)
@@ -219,7 +221,7 @@ def test_mobs_are_drawn_at_their_place(name: str, yaw: float) -> None:
     assert not (changed & ~near).any()
 
 
-def test_sheep_show_their_wool_and_whether_they_have_any() -> None:
+def test_a_sheep_is_drawn_with_the_colour_of_its_wool_unless_sheared() -> None:
     world = stand(meadow(), pitch=10.0)
     sheep = world.mobs[0]
     sheep["kind"], sheep["yaw"] = KIND["sheep"], 90.0
@@ -232,11 +234,11 @@ def test_sheep_show_their_wool_and_whether_they_have_any() -> None:
     assert colours[14, False][0] > 0.6, "red"
     assert colours[11, False][2] > 0.5, "blue"
     assert np.ptp(colours[0, False]) < 0.05, "white"
-    assert colours[14, True][0] < 0.5, "a shorn sheep is not red"
+    assert colours[14, True][0] < 0.5, "a sheared sheep must not be red"
     world.mobs["kind"] = 0
 
 
-def test_walls_hide_mobs_and_hurt_mobs_are_red() -> None:
+def test_mobs_behind_walls_are_invisible_and_hurt_mobs_are_red() -> None:
     world = stand(flat(0, MEADOW))
     pig = world.mobs[0]
     pig["kind"], pig["x"], pig["y"], pig["z"] = KIND["pig"], AT + 0.5, 4.0, AT + 6.5
@@ -255,7 +257,7 @@ def test_walls_hide_mobs_and_hurt_mobs_are_red() -> None:
     assert np.array_equal(hidden, take(world))
 
 
-def test_items_and_the_hand_are_drawn() -> None:
+def test_items_on_the_ground_and_in_the_hand_are_drawn() -> None:
     world = stand(meadow(), pitch=35.0)
     bare = take(world)
     drop, slot = world.drops[0], world.slots[world.player["selected"][0]]
@@ -268,7 +270,7 @@ def test_items_and_the_hand_are_drawn() -> None:
     assert np.array_equal(take(world)[:24], bare[:24])
 
 
-def test_dug_block_has_cracks_and_the_target_a_frame() -> None:
+def test_cracks_darken_a_block_as_digging_progresses() -> None:
     world = stand(flat(0, MEADOW), pitch=60.0)
     whole = take(world)
     *_, x, y, z, _ = trace(world, *eyes(world), *look(0.0, 60.0), 4.5, False)
@@ -280,7 +282,7 @@ def test_dug_block_has_cracks_and_the_target_a_frame() -> None:
     assert int(whole.sum()) > sums[0] > sums[1] > sums[2]
 
 
-def test_each_biome_has_its_green() -> None:
+def test_grass_has_a_different_green_in_each_biome() -> None:
     greens = {}
     for biome in ("plains", "forest", "extreme_hills", "swampland"):
         world = flat(0, MEADOW, biome)
@@ -295,7 +297,7 @@ def test_each_biome_has_its_green() -> None:
     "place", [(-5.0, 60.0, 9.0), (9.0, -50.0, 9.0), (9.0, 1e9, 9.0), (SIZE + 3.0, 60.0, 9.0), (9.0, float("nan"), 9.0)]
 )
 @pytest.mark.parametrize("pitch", [-90.0, 0.0, 90.0])
-def test_rendering_from_outside_of_the_world_works(place: tuple[float, float, float], pitch: float) -> None:
+def test_rendering_from_outside_the_world_raises_no_error(place: tuple[float, float, float], pitch: float) -> None:
     world = stand(flat(0, MEADOW), pitch=pitch)
     for axis, value in zip("xyz", place, strict=True):
         world.player[axis] = value

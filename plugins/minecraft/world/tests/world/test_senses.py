@@ -1,4 +1,4 @@
-"""Voxels and lidar agree with the world."""
+"""Voxel and lidar observations agree with the world."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def forest() -> World:
 
 
 def turned(vector: tuple[float, float, float], pitch: float, yaw: float) -> tuple[float, float, float]:
-    """Rotate about x, then about y, by rotation matrices."""
+    """Rotate a vector about the x axis, then about the y axis, by rotation matrices. Angles are in radians."""
     about_x = np.array([[1, 0, 0], [0, math.cos(pitch), math.sin(pitch)], [0, -math.sin(pitch), math.cos(pitch)]])
     about_y = np.array([[math.cos(yaw), 0, math.sin(yaw)], [0, 1, 0], [-math.sin(yaw), 0, math.cos(yaw)]])
     x, y, z = about_y @ about_x @ np.array(vector)
@@ -41,7 +41,7 @@ def turned(vector: tuple[float, float, float], pitch: float, yaw: float) -> tupl
 
 @given(*[st.integers(-6, 0)] * 3, *[st.integers(0, 6)] * 3, YAWS, PITCHES)
 @settings(max_examples=40)
-def test_voxels_are_the_blocks_around_the_feet(
+def test_voxels_contain_the_blocks_around_the_players_feet(
     x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, yaw: float, pitch: float
 ) -> None:
     world = forest()
@@ -66,7 +66,7 @@ def test_voxels_are_the_blocks_around_the_feet(
         assert seen["cos_look_vec_angle"][i, j, k] == pytest.approx(cosine, abs=1e-5)
 
 
-def test_voxels_outside_of_the_world_are_air() -> None:
+def test_voxels_outside_the_world_are_air() -> None:
     world = empty(0)
     world.blocks[...] = ID["stone"]
     world.player["x"], world.player["y"], world.player["z"] = 0.5, HEIGHT - 1.0, 0.5
@@ -107,7 +107,7 @@ def standing() -> World:
 
 
 @pytest.mark.parametrize("name", KINDS[1:])
-def test_lidar_names_mobs_before_the_wall_behind_them(name: str) -> None:
+def test_lidar_names_a_mob_in_front_of_a_wall_but_not_behind(name: str) -> None:
     world = standing()
     set_block(world, 100, 61, 106, ID["stone"], 0)
     mob = world.mobs[7]
@@ -120,7 +120,7 @@ def test_lidar_names_mobs_before_the_wall_behind_them(name: str) -> None:
     assert lidar(world, np.array([(0.0, 0.0, 10.0)]))["entity_name"][0] == "null"
 
 
-def test_lidar_reports_items() -> None:
+def test_lidar_names_items_on_the_ground() -> None:
     world = standing()
     drop = world.drops[3]
     drop["alive"], drop["x"], drop["y"], drop["z"] = True, 100.5, 61.5, 102.5
@@ -130,7 +130,7 @@ def test_lidar_reports_items() -> None:
     assert list(seen["block_name"]) == ["air", "air"]
 
 
-def test_positive_yaw_turns_left_and_positive_pitch_lifts_a_look_to_the_south() -> None:
+def test_lidar_rays_turn_left_by_positive_yaw_and_up_by_positive_pitch() -> None:
     world = standing()
     seen = lidar(world, np.array([(0.0, math.pi / 2, 4.0), (math.pi / 4, 0.0, 4.0)]))
     assert (seen["traced_block_x"][0], seen["traced_block_z"][0]) == (104, 100)

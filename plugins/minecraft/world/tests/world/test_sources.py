@@ -1,4 +1,4 @@
-"""Numba's cache depends on every file that a kernel consists of."""
+"""Numba's cache depends on the text of every file from which a kernel is compiled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def names(module: object) -> set[str]:
     return {path.stem for path in sources.sources(Path(str(module.__file__)))}  # type: ignore[attr-defined]
 
 
-def test_sources_follow_imports_recursively() -> None:
+def test_sources_include_recursively_imported_modules() -> None:
     assert {"rng", "jit", "state"} <= names(rng)
     assert {"mobs", "mob_damage", "drops", "rng", "mob_kinds", "names"} <= names(tick)
     assert "render" not in names(tick)
@@ -23,7 +23,7 @@ def test_sources_follow_imports_recursively() -> None:
     assert "mobs" not in names(noise)
 
 
-def test_stamp_changes_with_the_text_of_a_callee(tmp_path: Path) -> None:
+def test_a_stamp_changes_with_the_text_of_an_imported_module_only(tmp_path: Path) -> None:
     copy = tmp_path / "voxeldojo"
     shutil.copytree(Path(voxeldojo.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
 

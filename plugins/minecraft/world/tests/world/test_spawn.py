@@ -1,4 +1,4 @@
-"""Spawning and removal of mobs."""
+"""Tests of the spawning and removal of mobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def there(world: World) -> Any:
     return world.mobs[world.mobs["kind"] > 0]
 
 
-def test_sheep_colours_follow_the_odds_of_the_game(scene: Any) -> None:
+def test_colours_of_new_sheep_have_the_probabilities_of_the_game(scene: Any) -> None:
     world, drawn = scene.world, np.zeros(16)
     count = 20_000
     for _ in range(count):
@@ -35,7 +35,7 @@ def test_sheep_colours_follow_the_odds_of_the_game(scene: Any) -> None:
     assert (np.abs(drawn - count * odds) <= 4.5 * spread).all()
 
 
-def test_initial_animals_do_not_depend_on_the_order() -> None:
+def test_initial_animals_do_not_depend_on_the_order_of_chunks() -> None:
     worlds = [generate(21, "plains") for _ in range(2)]
     x, z = (int(worlds[0].player[name][0]) for name in ("x", "z"))
     for offset in (64, -64):
@@ -46,7 +46,7 @@ def test_initial_animals_do_not_depend_on_the_order() -> None:
     assert herds[0] == herds[1]
 
 
-def test_initial_animals_stand_on_grass_in_groups_of_four() -> None:
+def test_initial_animals_stand_on_grass_with_the_density_of_the_game() -> None:
     found = 0
     for seed in range(6):
         world = generate(seed, "plains")
@@ -55,26 +55,26 @@ def test_initial_animals_stand_on_grass_in_groups_of_four() -> None:
             assert SIGHT[mob["kind"]] == 0
         found += len(there(world))
     chunks = 6 * 49
-    assert 0.2 < found / chunks < 0.8, "0.111 groups of four a chunk on open ground"
+    assert 0.2 < found / chunks < 0.8, "0.111 groups of four animals per chunk of open ground are expected"
 
 
 @pytest.mark.parametrize("biome", ["desert", "ocean"])
-def test_some_biomes_have_no_animals(biome: str) -> None:
+def test_deserts_and_oceans_have_no_animals(biome: str) -> None:
     assert len(there(generate(4, biome))) == 0
 
 
-def test_mission_without_mobs_has_none(scene: Any) -> None:
+def test_no_mob_spawns_if_the_mission_excludes_mobs(scene: Any) -> None:
     scene.world.clock["time"] = NIGHT
     scene.tick(3000)
     assert len(there(scene.world)) == 0
 
 
-def test_monsters_spawn_at_night_and_not_near() -> None:
+def test_monsters_spawn_on_the_surface_only_at_night_and_far_from_the_player() -> None:
     world = generate(8, "plains")
     world.mobs["kind"] = 0
     scene_tick(world, 1200)
     caves = [m for m in there(world) if SIGHT[m["kind"]] > 0 and m["y"] > world.top[int(m["x"]), int(m["z"])]]
-    assert caves == [], "on the surface by day"
+    assert caves == [], "no monster may spawn on the surface by day"
     world.mobs["kind"] = 0
     world.clock["time"], world.clock["time_passes"] = NIGHT, False
     seen: set[int] = set()
@@ -100,7 +100,7 @@ def scene_tick(world: World, count: int) -> None:
 
 
 @pytest.mark.parametrize(("away", "gone"), [(20, False), (130, True)])
-def test_distant_monsters_vanish(scene: Any, away: float, gone: bool) -> None:
+def test_only_very_distant_monsters_vanish_at_once(scene: Any, away: float, gone: bool) -> None:
     scene.world.clock["time"] = NIGHT
     summon(scene.world, KIND["zombie"], MIDDLE + away, float(FLOOR), float(MIDDLE))
     scene.world.blocks[:, FLOOR - 1] = 1
@@ -108,7 +108,7 @@ def test_distant_monsters_vanish(scene: Any, away: float, gone: bool) -> None:
     assert (len(there(scene.world)) == 0) == gone
 
 
-def test_monsters_at_some_distance_vanish_in_time(scene: Any) -> None:
+def test_monsters_at_a_medium_distance_vanish_gradually(scene: Any) -> None:
     scene.world.blocks[:, FLOOR - 1] = 1
     scene.world.clock["time"], scene.world.clock["time_passes"] = NIGHT, False
     scene.player["dead"] = True
@@ -117,10 +117,12 @@ def test_monsters_at_some_distance_vanish_in_time(scene: Any) -> None:
     scene.tick(600)
     assert len(there(scene.world)) == 20
     scene.tick(1600)
-    assert 0 < len(there(scene.world)) < 12, "each with a chance of 1 in 800 a tick: a seventh is left"
+    assert 0 < len(there(scene.world)) < 12, (
+        "each vanishes with a chance of 1 in 800 per tick, so about a seventh must remain"
+    )
 
 
-def test_full_world_removes_the_farthest_mob(scene: Any) -> None:
+def test_a_new_mob_replaces_the_farthest_mob_if_all_places_are_taken(scene: Any) -> None:
     world = scene.world
     for i in range(MOBS):
         assert summon(world, KIND["cow"], MIDDLE + 2.0 * i, float(FLOOR), float(MIDDLE)) == i

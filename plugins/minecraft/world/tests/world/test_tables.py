@@ -1,4 +1,4 @@
-"""The tables of blocks and items: relations between columns, and numbers from the documentation of the game."""
+"""The tables of blocks, items, biomes and constants are consistent, match the game and name their sources."""
 
 from __future__ import annotations
 
@@ -22,29 +22,39 @@ NOT_PLACED = {
     *("red_nether_brick", "sea_lantern", "slime", "sponge", "structure_block", "structure_void"),
     *("command_block", "chain_command_block", "repeating_command_block"),
 }
-"""Placeable items of MineDojo without a block in this world: of Nether, End and seas, and of creative mode."""
+"""MineDojo's placeable items without a block in this world: from Nether, End, oceans and creative mode."""
 SOURCE = re.compile(r"(minecraft\.wiki|mcpk\.wiki|MineDojo 0\.1) \w.*|[A-Z]\w+\.[\w<>]+ 1\.11\.2(: .+)?|ours: .+")
-"""Format of a source: a page, MineDojo's data, a place in the game's code, or our own choice with a reason."""
+"""Format of a source: a web page, MineDojo's data, a place in the game's code, or our own choice with a reason."""
 SOURCED = ("constants.csv", "land.csv", "veins.csv", "trunks.csv")
-"""Tables whose rows have a source each."""
+"""Tables in which each row has a source."""
 RULES = (
     *("caves", "combat", "contact", "dig", "drops", "falling", "fluids", "health", "interact", "item_motion"),
     *("mob_damage", "mob_motion", "mobs", "nearby", "ores", "player_motion", "spawn", "trees"),
 )
-"""Modules that hold rules of the game."""
+"""Modules that contain rules of the game."""
 PLAIN = {
-    *range(10),  # faces, bits, ways, colours of wool
-    *(12, 15, 16, 32, 36, 39, 100, 256, 1000),  # colours, bits, slots of armour, a hundred, biomes, beyond any number
-    255.0,  # shares in a byte
-    *(0.5, 20.0, 90.0, 180.0, 360.0),  # the middle, ticks a second, angles
-    *(0.1, 0.01, 1e-6, 1e-9),  # how near is the same place, and what rounding may do
+    *range(10),  # faces, bits, directions, colours of wool
+    *(
+        12,
+        15,
+        16,
+        32,
+        36,
+        39,
+        100,
+        256,
+        1000,
+    ),  # colours, bits, armour slots, percentages, number of biomes, upper bound
+    255.0,  # fractions stored in a byte
+    *(0.5, 20.0, 90.0, 180.0, 360.0),  # centre of a block, ticks per second, angles in degrees
+    *(0.1, 0.01, 1e-6, 1e-9),  # tolerances of distances and of rounding
 }
 """Literal numbers that a rule may contain."""
 DRAWS = ("salted", "at")
 """Functions whose second argument selects a random stream."""
 
 
-def test_air_is_zero_and_every_id_fits_a_byte() -> None:
+def test_air_has_id_zero_and_every_block_id_fits_into_a_byte() -> None:
     assert blocks.ID["air"] == blocks.AIR == 0
     assert items.NAMES[0] == "air"
     assert len(blocks.TABLE) == len(blocks.ID) <= 256
@@ -52,7 +62,7 @@ def test_air_is_zero_and_every_id_fits_a_byte() -> None:
 
 
 @pytest.mark.parametrize("table", [blocks, items, biomes])
-def test_arrays_are_of_one_length_and_cannot_be_written(table: object) -> None:
+def test_table_arrays_have_one_length_and_are_read_only(table: object) -> None:
     rows = len(items.NAMES) if table is items else len(blocks.TABLE) if table is blocks else 256
     arrays = {name: value for name, value in vars(table).items() if isinstance(value, np.ndarray) and name.isupper()}
     assert len(arrays) >= 9
@@ -62,7 +72,7 @@ def test_arrays_are_of_one_length_and_cannot_be_written(table: object) -> None:
             assert len(array) == rows, name
 
 
-def test_placed_block_belongs_to_its_item() -> None:
+def test_a_placed_block_belongs_to_the_item_that_places_the_block() -> None:
     for item in range(1, len(items.NAMES)):
         for variant in range(blocks.VARIANTS):
             block = int(blocks.PLACES[item, variant])
@@ -78,7 +88,7 @@ def test_placeable_items_of_minedojo_have_a_block() -> None:
 
 
 @pytest.mark.parametrize("block", blocks.TABLE, ids=lambda block: str(block.key))
-def test_a_block_is_consistent(block: blocks.Block) -> None:
+def test_the_properties_of_a_block_are_consistent(block: blocks.Block) -> None:
     assert block.name == block.name.lower()
     assert 0 <= block.opacity <= 15
     assert 0 <= block.light <= 15
@@ -107,7 +117,7 @@ def test_a_block_is_consistent(block: blocks.Block) -> None:
         ("white_tulip", "flower", 6),
     ],
 )
-def test_names_are_those_of_the_english_game(key: str, name: str, meta: int) -> None:
+def test_blocks_have_the_english_names_and_metadata_of_the_game(key: str, name: str, meta: int) -> None:
     block = blocks.TABLE[blocks.ID[key]]
     assert (block.name, block.meta) == (name, meta)
 
@@ -125,7 +135,7 @@ def test_names_are_those_of_the_english_game(key: str, name: str, meta: int) -> 
         ("sand", "shovel", 0),
     ],
 )
-def test_each_block_has_its_tool_and_tier(block: str, tool: str, level: int) -> None:
+def test_each_block_has_the_tool_and_tier_of_the_game(block: str, tool: str, level: int) -> None:
     number = blocks.ID[block]
     assert (items.TOOLS[blocks.TOOL[number]], blocks.LEVEL[number]) == (tool, level)
 
@@ -138,7 +148,7 @@ def test_better_materials_make_better_tools() -> None:
         assert items.TOOL_LEVEL[items.ID[f"golden_{tool}"]] == 0
 
 
-def test_wearable_and_wearing_items_do_not_stack() -> None:
+def test_items_with_durability_do_not_stack() -> None:
     for name in items.NAMES:
         if items.DURABILITY[items.ID[name]] > 0:
             assert items.STACK[items.ID[name]] == 1
@@ -147,15 +157,15 @@ def test_wearable_and_wearing_items_do_not_stack() -> None:
         assert items.STACK[items.ID[name]] in (1, 16, 64)
 
 
-def test_some_constants_are_those_of_the_game() -> None:
+def test_constants_have_the_values_of_the_game() -> None:
     assert (constants.GRAVITY, constants.JUMP_SPEED, constants.SEA_LEVEL) == (0.08, 0.42, 63)
     assert items.FUEL[items.ID["coal"]] == 8 * constants.SMELT_TICKS
     assert items.FOOD[items.ID["cooked_beef"]] == 8
 
 
 @pytest.mark.parametrize(("module", "table"), [(constants, "constants.csv"), (land, "land.csv")])
-def test_every_constant_is_used(module: ModuleType, table: str) -> None:
-    """Every row is a constant, and every constant is used."""
+def test_every_row_is_a_constant_that_some_module_imports(module: ModuleType, table: str) -> None:
+    """Each row of the table defines one constant, and the package imports each constant."""
     folder = Path(voxeldojo.__file__).parent
     names = [row["name"].upper() for row in rows(table)]
     assert len(set(names)) == len(names)
@@ -173,10 +183,10 @@ def test_every_constant_names_its_source(table: str) -> None:
     sources = [row["source"] for row in rows(table)]
     assert [source for source in sources if not SOURCE.fullmatch(source)] == []
     ours = [source.startswith("ours: ") for source in sources]
-    assert ours == sorted(ours) or table in ("veins.csv", "trunks.csv"), "ours come last"
+    assert ours == sorted(ours) or table in ("veins.csv", "trunks.csv"), "our own choices must come last"
 
 
-def test_the_readme_counts_the_sources() -> None:
+def test_the_readme_states_the_numbers_of_sources() -> None:
     readme = " ".join((Path(__file__).parents[2] / "README.md").read_text("utf-8").split())
     sources = [row["source"] for table in SOURCED for row in rows(table)]
     kinds = Counter(re.sub("mcpk.wiki|MineDojo", "another", source.split()[0]) for source in sources)
@@ -188,7 +198,7 @@ def test_the_readme_counts_the_sources() -> None:
 
 
 @pytest.mark.parametrize("module", RULES)
-def test_rules_contain_no_literal_constants(module: str) -> None:
+def test_modules_of_rules_contain_no_literal_constants(module: str) -> None:
     text = (Path(voxeldojo.__file__).parent / "world" / f"{module}.py").read_text("utf-8")
     tree = ast.parse(text)
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in DRAWS)
@@ -197,7 +207,7 @@ def test_rules_contain_no_literal_constants(module: str) -> None:
     assert {number for number in numbers if type(number) in (int, float)} <= PLAIN
 
 
-def test_digest_changes_with_the_tables(tmp_path: Path) -> None:
+def test_digest_changes_with_a_value_in_a_table(tmp_path: Path) -> None:
     package = Path(voxeldojo.__file__).parent
     copy = tmp_path / "package"
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))

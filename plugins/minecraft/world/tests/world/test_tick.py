@@ -1,4 +1,4 @@
-"""The complete tick: no body ends in a block, and runs are deterministic."""
+"""Tests of the complete tick: the player never ends in a block, and worlds are deterministic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TALL, WIDE = 1.8, 0.3
 
 
 def in_a_block(world: World) -> bool:
-    """Reference implementation without tolerance."""
+    """Return whether the player overlaps a block, by a reference implementation without tolerance."""
     p = world.player[0]
     x, y, z = (int(np.floor(p[axis])) for axis in "xyz")
     for cx in range(x - 1, x + 2):
@@ -39,7 +39,7 @@ def in_a_block(world: World) -> bool:
 
 
 def actions(rng: np.random.Generator, count: int) -> NDArray[np.void]:
-    """Return random actions, each held for a while."""
+    """Return random actions. Keys keep their state for 8 ticks."""
     acts = np.zeros(count, ACTION)
     stretch = np.repeat(np.arange(count // 8 + 1), 8)[:count]
     for name in ("forward", "strafe"):
@@ -58,7 +58,7 @@ MORE = ("glass_pane", "soul_sand", "ladder", "ice", "web", "carpet", "bed_foot_s
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.45))
 @settings(max_examples=40)
 def test_no_tick_leaves_the_player_in_a_block(maze: Any, seed: int, density: float) -> None:
-    """Random rubble of full and partial blocks, sand and fluids, and random actions with blocks in the hand."""
+    """The maze has full and partial blocks, sand and fluids. Actions are random, with random items in the hand."""
     rng = np.random.default_rng(seed)
     world: World = maze(rng, density)
     for number, act in enumerate(actions(rng, 300)):
@@ -73,7 +73,7 @@ def test_no_tick_leaves_the_player_in_a_block(maze: Any, seed: int, density: flo
 
 @pytest.fixture(scope="module")
 def maze(request: pytest.FixtureRequest) -> Any:
-    """Build rubble around the centre, and put the player into a free place."""
+    """Return a function that builds random blocks around the centre, with the player in a free place."""
     world = empty(0)
     world.generated[...] = True
 
@@ -104,11 +104,11 @@ def maze(request: pytest.FixtureRequest) -> Any:
     return make
 
 
-def test_block_tops_are_multiples_of_the_resting_grid() -> None:
+def test_heights_of_block_tops_are_multiples_of_the_grid() -> None:
     assert np.array_equal(TOP * GRID, np.round(TOP * GRID))
 
 
-def test_overlaps_matches_a_reference(maze: Any) -> None:
+def test_overlaps_equals_the_reference_implementation(maze: Any) -> None:
     rng = np.random.default_rng(5)
     world = maze(rng, 0.3)
     for _ in range(2000):
@@ -128,7 +128,7 @@ def test_the_same_seed_and_actions_give_the_same_world() -> None:
         assert np.array_equal(getattr(worlds[0], name), getattr(worlds[1], name)), name
 
 
-def test_copy_of_a_world_evolves_equally() -> None:
+def test_a_copied_world_evolves_like_the_original() -> None:
     acts = actions(np.random.default_rng(2), 300)
     world = generate(12)
     for act in acts[:150]:
@@ -141,7 +141,7 @@ def test_copy_of_a_world_evolves_equally() -> None:
         assert np.array_equal(getattr(world, name), getattr(copy, name)), name
 
 
-def test_land_is_generated_around_the_player() -> None:
+def test_land_is_generated_around_a_running_player() -> None:
     world = generate(3, "plains")
     action = np.zeros(1, ACTION)
     action["forward"] = action["sprint"] = action["jump"] = True
@@ -153,7 +153,7 @@ def test_land_is_generated_around_the_player() -> None:
         assert world.generated[x - AROUND : x + AROUND + 1, z - AROUND : z + AROUND + 1].all()
 
 
-def test_time_passes_only_if_allowed() -> None:
+def test_time_of_day_passes_only_if_the_clock_allows_changes() -> None:
     world = generate(3, "plains")
     action = np.zeros(1, ACTION)
     world.clock["time"] = 23_998
@@ -165,7 +165,7 @@ def test_time_passes_only_if_allowed() -> None:
     assert (world.clock["time"][0], world.clock["tick"][0]) == (1, 4)
 
 
-def test_invalid_action_values_are_harmless(scene: Any) -> None:
+def test_invalid_action_values_keep_the_angles_and_speed_valid(scene: Any) -> None:
     for yaw in (np.nan, np.inf, 1e300):
         scene.tick(1, yaw=yaw, pitch=yaw, forward=127, strafe=-128)
         assert -180 <= scene.player["yaw"] < 180

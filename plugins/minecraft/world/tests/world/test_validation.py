@@ -1,4 +1,4 @@
-"""The validation of a world from outside finds a single number out of range."""
+"""The validation of a loaded world finds a single number out of range."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def world() -> World:
     return empty(0)
 
 
-def test_generated_worlds_are_valid() -> None:
+def test_empty_and_generated_worlds_have_no_fault() -> None:
     assert fault(empty(2**64 - 1)) is None
     assert fault(generate(2, "forest")) is None
 
@@ -24,7 +24,7 @@ def test_generated_worlds_are_valid() -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("blocks", BLOCKS), ("level", 9), ("top", HEIGHT), ("top", -2), ("peak", HEIGHT)]
 )
-def test_a_number_out_of_range_is_found(world: World, name: str, value: int) -> None:
+def test_fault_finds_an_array_value_out_of_range(world: World, name: str, value: int) -> None:
     array = getattr(world, name)
     array[(3,) * array.ndim] = value
     assert fault(world) is not None
@@ -39,12 +39,12 @@ def test_a_number_out_of_range_is_found(world: World, name: str, value: int) -> 
         *(("mobs", "y", 1e9), ("clock", "relit", -1), ("player", "dig_item", 30_000)),
     ],
 )
-def test_a_field_out_of_range_is_named(world: World, name: str, field: str, value: float) -> None:
+def test_fault_names_a_field_out_of_range(world: World, name: str, field: str, value: float) -> None:
     getattr(world, name)[field][-1] = value
     assert fault(world) == f"{name} whose {field} is out of range"
 
 
-def test_invalid_booleans_are_found(world: World) -> None:
+def test_fault_finds_invalid_booleans(world: World) -> None:
     world.generated.view(np.uint8)[1, 1] = 7
     assert fault(world) == "chunks neither made nor not"
     world.generated[...] = False
@@ -52,7 +52,7 @@ def test_invalid_booleans_are_found(world: World) -> None:
     assert fault(world) == "player whose dead is out of range"
 
 
-def test_light_outside_the_world_is_found(world: World) -> None:
+def test_fault_finds_a_light_update_outside_the_world(world: World) -> None:
     world.clock["relit"] = 1
     world.relit[0] = SIZE * HEIGHT * SIZE
     assert fault(world) == "light that changed outside the world"

@@ -1,4 +1,4 @@
-"""The player's speeds and heights equal the closed forms of the game's recursion."""
+"""The player's speeds and heights follow the game's formulas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOOR, MIDDLE = 64, 256
 
 
 def speed(scene: Any, ticks: int = 60, **keys: Any) -> float:
-    """Return the steady speed, m/s."""
+    """Return the speed after a number of ticks with the same keys, in m/s."""
     scene.tick(ticks, **keys)
     x, _, z = scene.place
     scene.tick(1, **keys)
@@ -22,7 +22,7 @@ def speed(scene: Any, ticks: int = 60, **keys: Any) -> float:
 
 
 def steady(push: float) -> float:
-    """Return the limit of ``v = 0.546 v + push`` before the drag, m/s."""
+    """Return the limit of ``v = 0.546 v + push`` before the drag, in m/s."""
     return 20 * push / (1 - 0.91 * 0.6)
 
 
@@ -39,7 +39,9 @@ def steady(push: float) -> float:
         ({"forward": 1, "sneak": True, "sprint": True}, 0.0294, 1.295),
     ],
 )
-def test_speed_becomes_that_of_the_formula(scene: Any, keys: dict[str, Any], push: float, rounded: float) -> None:
+def test_walking_sprinting_and_sneaking_reach_the_speeds_of_the_game(
+    scene: Any, keys: dict[str, Any], push: float, rounded: float
+) -> None:
     got = speed(scene, **keys)
     assert got == pytest.approx(steady(push), abs=1e-4)
     assert got == pytest.approx(rounded, abs=6e-4)
@@ -49,7 +51,9 @@ def test_speed_becomes_that_of_the_formula(scene: Any, keys: dict[str, Any], pus
     ("keys", "way"),
     [({"forward": 1}, (0, 1)), ({"forward": -1}, (0, -1)), ({"strafe": 1}, (1, 0)), ({"strafe": -1}, (-1, 0))],
 )
-def test_walking_direction_follows_the_yaw(scene: Any, keys: dict[str, Any], way: tuple[int, int]) -> None:
+def test_walking_direction_depends_on_the_keys_and_the_yaw(
+    scene: Any, keys: dict[str, Any], way: tuple[int, int]
+) -> None:
     for yaw, expected in ((0, way), (90, (-way[1], way[0]))):
         scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5, yaw=yaw)
         scene.tick(6, **keys)
@@ -59,7 +63,7 @@ def test_walking_direction_follows_the_yaw(scene: Any, keys: dict[str, Any], way
         )
 
 
-def test_ice_is_slippery(scene: Any) -> None:
+def test_a_player_slides_on_ice_after_the_key_is_released(scene: Any) -> None:
     scene.world.blocks[:, FLOOR - 1, :] = ID["ice"]
     scene.tick(40, forward=1)
     start = scene.place[2]
@@ -67,7 +71,7 @@ def test_ice_is_slippery(scene: Any) -> None:
     assert scene.place[2] - start > 1.4
 
 
-def test_a_jump_is_1_2522_high_and_12_ticks_long(scene: Any) -> None:
+def test_a_jump_takes_12_ticks_and_reaches_1_2522_blocks(scene: Any) -> None:
     heights = []
     for _ in range(12):
         scene.tick(1, jump=True)
@@ -90,15 +94,15 @@ def test_a_held_jump_key_jumps_again_at_landing(scene: Any) -> None:
     assert scene.place[1] == pytest.approx(FLOOR + 0.42)
 
 
-def test_sprinting_jumps_are_faster(scene: Any) -> None:
-    """7.127 m/s on level ground: minecraft.wiki, Sprinting."""
+def test_jumping_while_sprinting_reaches_the_speed_of_the_game(scene: Any) -> None:
+    """The speed on level ground is 7.127 m/s: minecraft.wiki, page Sprinting."""
     scene.tick(48, forward=1, sprint=True, jump=True)
     start = scene.place[2]
     scene.tick(48, forward=1, sprint=True, jump=True)
     assert (scene.place[2] - start) * 20 / 48 == pytest.approx(7.127, abs=0.03)
 
 
-def test_falling_follows_the_recursion_and_ends_at_rest(scene: Any) -> None:
+def test_a_falling_player_accelerates_as_in_the_game_and_lands_on_the_floor(scene: Any) -> None:
     scene.stand(MIDDLE + 0.5, FLOOR + 40, MIDDLE + 0.5)
     scene.player["on_ground"], scene.player["vy"] = False, 0.0
     scene.player["life"] = 1000
@@ -116,7 +120,7 @@ def test_falling_follows_the_recursion_and_ends_at_rest(scene: Any) -> None:
     ("block", "height"),
     [("stone", 0), ("stone_slab", 0.5), ("farmland", 0), ("bed_foot_south", 0.5625), ("fence", 0), ("carpet", 0.0625)],
 )
-def test_steps_of_up_to_0_6_are_walked_onto(scene: Any, block: str, height: float) -> None:
+def test_a_player_walks_onto_blocks_up_to_a_height_of_0_6(scene: Any, block: str, height: float) -> None:
     for x in range(-2, 3):
         for z in range(2, 12):
             scene.put(x, 0, z, block)
@@ -125,7 +129,7 @@ def test_steps_of_up_to_0_6_are_walked_onto(scene: Any, block: str, height: floa
     assert (scene.place[2] > MIDDLE + 2.1) == (height > 0)
 
 
-def test_a_block_is_jumped_onto_and_a_fence_is_not(scene: Any) -> None:
+def test_a_player_can_jump_onto_a_block_but_not_over_a_fence(scene: Any) -> None:
     for x in range(-2, 3):
         for z in range(2, 12):
             scene.put(x, 0, z, "stone")
@@ -139,7 +143,7 @@ def test_a_block_is_jumped_onto_and_a_fence_is_not(scene: Any) -> None:
     assert scene.place[2] < MIDDLE + 2.5
 
 
-def test_a_wall_stops_a_sprint(scene: Any) -> None:
+def test_running_into_a_wall_ends_sprinting(scene: Any) -> None:
     for y in range(3):
         for x in range(-2, 3):
             scene.put(x, y, 4, "stone")
@@ -151,7 +155,7 @@ def test_a_wall_stops_a_sprint(scene: Any) -> None:
     assert scene.place[2] + 0.3 < MIDDLE + 4
 
 
-def test_a_sprint_goes_on_while_the_way_is_free_and_ends_when_hungry(scene: Any) -> None:
+def test_sprinting_continues_without_the_key_and_ends_when_food_is_low(scene: Any) -> None:
     scene.tick(5, forward=1, sprint=True)
     scene.tick(5, forward=1)
     assert scene.player["sprinting"]
@@ -184,9 +188,9 @@ def pool(scene: Any, fluid: str, depth: int = 4) -> None:
     scene.player["on_ground"] = False
 
 
-def test_player_sinks_slowly_and_swims_up(scene: Any) -> None:
-    """The sinking speed converges by ``v = 0.8 v - 0.02`` to 0.1 per tick, the swimming speed by ``0.8 (v + 0.04) -
-    0.02``."""
+def test_a_player_in_water_sinks_slowly_and_swims_up(scene: Any) -> None:
+    """The sinking speed follows ``v = 0.8 v - 0.02``, the swimming speed ``v = 0.8 (v + 0.04) - 0.02``. Both limits are
+    0.1 blocks per tick."""
     pool(scene, "water", 40)
     scene.tick(25)
     y = scene.place[1]
@@ -198,14 +202,14 @@ def test_player_sinks_slowly_and_swims_up(scene: Any) -> None:
     assert scene.place[1] - y == pytest.approx(0.1, abs=1e-2)
 
 
-def test_player_leaves_the_water_over_its_edge(scene: Any) -> None:
+def test_a_player_swims_out_of_water_onto_the_edge(scene: Any) -> None:
     pool(scene, "water")
     scene.tick(120, jump=True, forward=1)
     assert scene.place[1] == pytest.approx(FLOOR, abs=1.3)
     assert scene.place[2] > MIDDLE + 2.3
 
 
-def test_lava_is_slower_than_water(scene: Any) -> None:
+def test_a_player_moves_slower_in_lava_than_in_water(scene: Any) -> None:
     moved = []
     for fluid in ("water", "lava"):
         pool(scene, fluid)
@@ -215,7 +219,7 @@ def test_lava_is_slower_than_water(scene: Any) -> None:
     assert 0 < moved[1] < 0.8 * moved[0]
 
 
-def test_current_carries_the_player(scene: Any) -> None:
+def test_flowing_water_carries_the_player(scene: Any) -> None:
     for z in range(8):
         for x in (-1, 1):
             scene.put(x, 0, z, "stone")
@@ -228,7 +232,7 @@ def test_current_carries_the_player(scene: Any) -> None:
     assert scene.place[2] > MIDDLE + 2
 
 
-def test_ladders_are_climbed(scene: Any) -> None:
+def test_a_player_climbs_a_ladder_and_stays_on_the_ladder_while_sneaking(scene: Any) -> None:
     for y in range(6):
         scene.put(0, y, 2, "stone")
         scene.put(0, y, 1, "ladder")
@@ -241,7 +245,7 @@ def test_ladders_are_climbed(scene: Any) -> None:
     assert scene.place[1] == y
 
 
-def test_the_border_is_a_wall(scene: Any) -> None:
+def test_a_player_cannot_cross_the_world_border(scene: Any) -> None:
     scene.world.blocks[500:, FLOOR - 1, 250:262] = STONE
     scene.stand(508.5, FLOOR, MIDDLE + 0.5, yaw=-90)
     scene.tick(60, forward=1, jump=True)

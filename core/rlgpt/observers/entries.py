@@ -1,0 +1,161 @@
+"""What trackers write about a run: named numbers at a step, and tables. Both are computed from the run's record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rlgpt.domain import CurvePoint, Evaluation, Iteration
+from rlgpt.llm.budget import Spending
+from rlgpt.runs import Report
+
+Numbers = dict[str, float]
+"""Name, with ``/`` between its parts, -> finite number."""
+Row = dict[str, Any]
+"""Column -> None, bool, number or text."""
+
+
+def of_point(point: CurvePoint) -> Numbers:
+    """Numbers of a point of the learning curve."""
+    return _finite(
+        {
+            "train/success": point.success,
+            "train/return": point.total_reward,
+            "train/score": point.score,
+            "train/episodes": point.episodes,
+            "train/decisions": point.decisions,
+            **_under("train/usage", point.usage),
+            **_under("train/reward_terms", point.reward_terms),
+            **_under("train/metrics", point.metrics),
+        }
+    )
+
+
+def of_spending(spending: Spending) -> Numbers:
+    """Numbers of the cost of the language models. Replayed exchanges have the cost of their recording."""
+    return _finite(
+        {
+            "llm/calls": spending.calls + spending.replayed_calls,
+            "llm/tokens": spending.tokens + spending.replayed_tokens,
+            "llm/dollars": spending.dollars + spending.replayed_dollars,
+            "llm/seconds": spending.seconds,
+        }
+    )
+
+
+def of_iteration(iteration: Iteration) -> Numbers:
+    """Numbers of a finished iteration: its evaluations and its steps by purpose."""
+    code = iteration.code_evaluation
+    return {
+        **of_evaluation("selection", iteration.kept),
+        **({} if code is None else of_evaluation("code", code)),
+        **_finite(_under("steps", iteration.steps.model_dump())),
+        "iteration/index": float(iteration.index),
+    }
+
+
+def of_report(report: Report) -> Numbers:
+    """Numbers of the report on fresh seeds."""
+    return of_evaluation("report", report.kept)
+
+
+def of_evaluation(name: str, evaluation: Evaluation) -> Numbers:
+    """Success rate, score, return, steps and the mean of each metric of an evaluation; none without episodes."""
+    played = evaluation.episodes
+    if not played:
+        return {}
+    names = dict.fromkeys(metric for episode in played for metric in episode.metrics)
+    means = {n: _mean([e.metrics[n] for e in played if n in e.metrics]) for n in names}
+    return _finite(
+        {
+            f"{name}/success": evaluation.success_rate if evaluation.has_success else None,
+            f"{name}/score": evaluation.mean_score,
+            f"{name}/return": evaluation.mean_reward,
+            f"{name}/episode_steps": evaluation.primitive_steps / len(played),
+            **_under(f"{name}/metrics", means),
+            **_under(f"{name}/usage", evaluation.usage),
+        }
+    )
+
+
+def episode_rows(iteration: Iteration) -> list[Row]:
+    """A row for each evaluated episode of an iteration."""
+    code = iteration.code_evaluation
+    played = [*([] if code is None else [code]), iteration.evaluation, *iteration.rivals]
+    distinct = [e for n, e in enumerate(played) if e not in played[:n]]
+    return [row for e in distinct for row in report_rows(e, iteration=iteration.index, purpose="selection")]
+
+
+def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "report") -> list[Row]:
+    """A row for each episode of an evaluation. All rows of an evaluation have the same columns."""
+    names = dict.fromkeys(name for e in evaluation.episodes for name in e.metrics)
+    return [
+        {
+            "iteration": iteration,
+            "purpose": purpose,
+            "mode": evaluation.mode,
+            "seed": e.seed,
+            "success": e.success if evaluation.has_success else None,
+            "score": _number(e.score),
+            "return": _number(e.total_reward),
+            "primitive_steps": e.primitive_steps,
+            "decisions": e.decisions,
+            "ending": e.cut or e.ending,
+            **{name: _number(e.metrics.get(name)) for name in names},
+        }
+        for e in evaluation.episodes
+    ]
+
+
+def action_rows(iteration: Iteration) -> list[Row]:
+    """A row for each action of an iteration: how it was made, and its share of the decisions."""
+    usage, coded = iteration.kept.usage, [a.name for a in iteration.actions]
+    return [_action_row(iteration, name, usage) for name in dict.fromkeys([*iteration.rehearsals, *coded, *usage])]
+
+
+def _action_row(iteration: Iteration, name: str, usage: Mapping[str, float]) -> Row:
+    tried = iteration.rehearsals.get(name, ())
+    stopped = [r.stopped_by.kind for r in tried if r.stopped_by is not None]
+    made = next((a for a in iteration.actions if a.name == name), None)
+    return {
+        "iteration": iteration.index,
+        "action": name,
+        "coded": bool(tried) or made is not None,
+        "kept": made is not None,
+        "attempts": len(tried),
+        "works": tried[-1].works if tried else None,
+        "stopped_by": ", ".join(stopped),
+        "rehearsal_steps": sum(r.steps for r in tried),
+        "source_lines": len(made.source.splitlines()) if made is not None else None,
+        "usage": _number(usage.get(name)),
+    }
+
+
+def settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration as a flat mapping: the names of nested settings have dots."""
+    return dict(_leaves(config))
+
+
+def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(node, Mapping) and node:
+        for key, value in node.items():
+            yield from _leaves(value, f"{prefix}.{key}" if prefix else str(key))
+    elif prefix:
+        yield prefix, node
+
+
+def _under(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{prefix}/{name}": value for name, value in values.items()}
+
+
+def _finite(values: Mapping[str, Any]) -> Numbers:
+    return {name: float(v) for name, v in values.items() if _number(v) is not None}
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

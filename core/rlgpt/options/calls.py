@@ -1,0 +1,86 @@
+"""The calls of coded actions in one lane: which one is in progress, and what a choice of the policy does with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.options.effects import Effects
+from rlgpt.options.execution import Call
+from rlgpt.options.progress import InProgress, PlanOrder
+from rlgpt.options.space import Choice
+
+if TYPE_CHECKING:
+    from rlgpt.options.lane import Lane
+    from rlgpt.options.lane_setup import LaneSetup
+
+
+class Calls:
+    """Carries out the choices of coded actions, one after another.
+
+    :ivar order: the next choice of the plan's code.
+    :ivar current: the call in progress, or None.
+    """
+
+    def __init__(self, setup: LaneSetup) -> None:
+        self._setup = setup
+        self._names = [a.name for a in setup.actions]
+        self.order = PlanOrder(len(self._names))
+        self.current: InProgress | None = None
+
+    def reset(self) -> None:
+        """An episode begins."""
+        self.order.reset()
+        self.current = None
+
+    def following(self, allowed: np.ndarray) -> int:
+        """The index of the plan's choice: the action in progress, or the next one in order.
+
+        :param allowed: int8, shape (actions,): 1 if the action may start.
+        """
+        return self._names.index(self.current.name) if self.current is not None else self.order.next(allowed)
+
+    def play(self, choice: Choice, lane: Lane) -> Effects[Call]:
+        """Start or continue the chosen coded action. A call of another action is interrupted."""
+        assert choice.coded is not None
+        here, every = self.current, self._setup.interrupt_every
+        if here is None or here.name != choice.coded.name:
+            if here is not None:
+                yield from here.interrupt()
+                self._after(here, lane)
+            call = Call()
+            running = self._setup.execution.run(
+                lane.open_guest(), choice.coded, choice.parameters, lane.context, call, lane.see
+            )
+            here = self.current = InProgress(choice.coded.name, call, running)
+            yield from here.begin()
+        while not here.is_over and (every is None or lane.duration < every):
+            over = yield from lane.advance(self._corrected(here.proposal, choice.residual))
+            yield from here.go_on(over)
+        return self._after(here, lane)
+
+    def stand_aside(self, episode_ended: bool, lane: Lane) -> Effects[Call]:
+        """A base action has taken the place of what the call in progress proposed."""
+        assert self.current is not None
+        yield from self.current.go_on(episode_ended)
+        return self._after(self.current, lane)
+
+    def _after(self, here: InProgress, lane: Lane) -> Call:
+        """What the call in progress has done in this decision."""
+        call = here.report()
+        if here.is_over:
+            self.current = None
+            if call.verdict is not None:
+                lane.verdicts.append(call.verdict)
+        return call
+
+    def _corrected(self, proposal: Any, residual: np.ndarray | None) -> Any:
+        """``proposal`` plus the policy's correction, within the bounds of the Box."""
+        box = self._setup.action_space
+        if residual is None or not isinstance(box, spaces.Box) or np.shape(proposal) != box.shape:
+            return proposal
+        low, high = box.low.astype(np.float64), box.high.astype(np.float64)
+        moved = np.asarray(proposal, np.float64) + self._setup.residual * residual * (high - low) / 2
+        return np.clip(moved, low, high).astype(box.dtype)

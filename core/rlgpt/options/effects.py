@@ -1,0 +1,72 @@
+"""The *effects* of a decision: what it needs from outside. A generator yields effects; its driver carries them out and
+sends their results back. One environment carries out each effect at once; a vector collects those of all its lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rlgpt.domain import Plain
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Take one primitive step with ``action`` of the base environment."""
+
+    action: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Begin the next episode of the base environment, without a seed. The result is the pair of observation and info.
+    Only a vector of lanes carries it out.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Build the plugin's view. The result is a dict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Run code in the sandbox: call ``work``, in any thread. Nothing else uses the lane meanwhile."""
+
+    work: Callable[[], Any]
+
+
+Effect = Step | Reset | Look | Code
+LOOK = Look()
+
+Effects = Generator[Effect, Any, T]
+"""A computation that yields effects, takes their results, and returns a value."""
+
+
+def look() -> Effects[dict[str, Plain]]:
+    """The plugin's view."""
+    view: dict[str, Plain] = yield LOOK
+    return view
+
+
+def perform(effects: Effects[T], *, look: Callable[[], dict[str, Plain]], step: Callable[[Any], Any]) -> T:
+    """Carry out each effect at once. An exception of an effect propagates to the caller."""
+    result: Any = None
+    while True:
+        try:
+            effect = effects.send(result)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        match effect:
+            case Step(action):
+                result = step(action)
+            case Look():
+                result = look()
+            case Code(work):
+                result = work()
+            case Reset():
+                raise AssertionError("a lane does not reset its environment")

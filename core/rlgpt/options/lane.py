@@ -1,0 +1,315 @@
+"""``Lane``: the options of one environment, without the environment. It decides what happens in a decision, step by
+step; its driver takes the primitive steps (:mod:`rlgpt.options.effects`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from rlgpt.domain import Decision, Plain, Verdict
+from rlgpt.options.calls import Calls
+from rlgpt.options.decision import DecisionState
+from rlgpt.options.effects import LOOK, Code, Effects, Step, look
+from rlgpt.options.execution import Call
+from rlgpt.options.guards import Choices, Offer
+from rlgpt.options.lane_setup import LaneSetup
+from rlgpt.options.measurement import Measurement
+from rlgpt.options.shaping import Shaping
+from rlgpt.options.space import Choice
+from rlgpt.options.violations import Quarantine
+from rlgpt.plugin.defaults import reward_terms_of
+from rlgpt.plugin.types import Context
+
+if TYPE_CHECKING:
+    from rlgpt.sandbox import Guest
+
+
+class Decided(NamedTuple):
+    """The result of a decision; see :class:`rlgpt.options.env.ExtendedEnv`."""
+
+    observation: Any
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+class Lane:
+    """The state of one environment with coded actions, over its episodes.
+
+    :param model: of the environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
+    :param quarantined: coded actions and functions that are masked; the caller counts violations. None: the lane
+        counts.
+    :param on_step: called with the number of primitive steps of the episode, at its start and after every step.
+    :ivar context: the state that the plugin reads; ``context.step`` is the one count of the episode's primitive steps.
+    :ivar measurement: metrics and score of the episode so far.
+    :ivar verdicts: of this decision so far.
+    """
+
+    def __init__(
+        self,
+        setup: LaneSetup,
+        model: Any,
+        *,
+        quarantined: Iterable[str] | None,
+        on_step: Callable[[int], None] | None = None,
+    ) -> None:
+        self.setup, self._on_step, self._begun = setup, on_step, 0
+        self._rng = np.random.default_rng()
+        self.context = Context(setup.task, None, {}, 0, self._rng, model)
+        self.functions = setup.functions()
+        terms = (*reward_terms_of(setup.plugin, setup.task), *(self.functions.reward_terms if self.functions else ()))
+        self._shaping = None if setup.reward_weights is None else Shaping(terms, setup.reward_weights)
+        self.measurement = Measurement(setup.task)
+        self._calls = Calls(setup) if setup.actions else None
+        self._guest: Guest | None = None
+        self._state = DecisionState(None, {})
+        self._choices: Choices | None = None
+        self.verdicts: list[Verdict] = []
+        self._quarantine = Quarantine(quarantined)
+        setup.check_names(quarantined or ())
+
+    # -- episodes -----------------------------------------------------------------------------------------------------
+
+    def begin(self, observation: Any, info: Mapping[str, Any], seed: int | None) -> Effects[dict[str, Any]]:
+        """Begin an episode after a reset of the environment.
+
+        :param seed: of the reset; None: the random generator continues.
+        :returns: the info of the reset.
+        """
+        if seed is not None:
+            self._rng = np.random.default_rng([seed, 0x0B710])
+        ctx = self.context
+        ctx.observation, ctx.info, ctx.step, ctx.rng = observation, {**info, "env_reward": 0.0}, 0, self._rng
+        ctx.previous = None
+        ctx.memory.clear()
+        yield from self._play_from_here(info)
+        if self._shaping is not None:
+            self._shaping.reset(ctx)
+        return (yield from self._first_report(info))
+
+    def resume(self) -> Effects[dict[str, Any]]:
+        """Begin an episode in the state that was restored into ``context``.
+
+        :returns: the info of the reset.
+        """
+        ctx = self.context
+        self._rng = ctx.rng
+        info = {key: value for key, value in ctx.info.items() if key != "env_reward"}
+        yield from self._play_from_here(info)
+        if self._shaping is not None:
+            self._shaping.restore(ctx)
+        return (yield from self._first_report(info))
+
+    def close(self) -> None:
+        """Drop the guest, so that no state of the code outlives the episode."""
+        self._guest = None
+        if self._calls is not None:
+            self._calls.reset()
+
+    def _play_from_here(self, info: Mapping[str, Any]) -> Effects[None]:
+        self.close()
+        self._quarantine.begin()
+        self.verdicts = []
+        self._state, self._begun = DecisionState(self.context.observation, info), self.context.step
+        self.measurement.reset(info)
+        if self._on_step is not None:
+            self._on_step(0)
+        if self.functions is not None:
+            seed = int(self._rng.integers(2**31))
+            view = yield LOOK
+            reset = partial(self.functions.reset, view, seed=seed, quarantined=self._quarantine.now)
+            self.verdicts += yield Code(reset)
+
+    def _first_report(self, info: Mapping[str, Any]) -> Effects[dict[str, Any]]:
+        self._choices = yield from self._find_choices()
+        return self._report(dict(info), self._choices)
+
+    # -- one decision -------------------------------------------------------------------------------------------------
+
+    def decide(self, action: Any) -> Effects[Decided]:
+        """Carry out one action of the extended space.
+
+        :raises ResetNeeded: no episode has begun.
+        """
+        if (choices := self._choices) is None:
+            raise gymnasium.error.ResetNeeded(
+                "step() before reset(): call env.reset() first; it returns the observation."
+            )
+        setup = self.setup
+        choice = setup.extension.read(action)
+        state = self._state = DecisionState(self._state.observation, self._state.info)
+        self.verdicts = []
+        before = (yield from self.see()) if setup.trace else {}
+        call = yield from self._carry_out(choice, choices)
+        if (setup.guards.vary or setup.interrupt_every is not None) and not state.episode_over:
+            choices = self._choices = yield from self._find_choices()
+        info = dict(state.info)
+        info.update(
+            duration=state.duration,
+            primitive_steps=self.primitive_steps,
+            action=setup.layout.branches[choice.branch],
+            ended=call.ended,
+            total_reward=state.total_reward,
+        )
+        if state.success or "success" in info:
+            info["success"] = state.success
+        if self._shaping is not None:
+            info["reward_terms"] = state.terms
+        if setup.trace:
+            after = yield from self.see()
+            info["decision"] = self._traced(info, choice, call, before, after)
+        return Decided(state.observation, state.reward, state.terminated, state.truncated, self._report(info, choices))
+
+    def _traced(
+        self,
+        info: Mapping[str, Any],
+        choice: Choice,
+        call: Call,
+        before: dict[str, Plain],
+        after: dict[str, Plain],
+    ) -> Decision:
+        return Decision(
+            action=info["action"],
+            parameters=choice.parameters,
+            duration=self._state.duration,
+            reward=self._state.total_reward,
+            ended=call.ended,
+            before=before,
+            after=after,
+            reward_terms=self._state.terms,
+            calls=tuple(call.calls),
+            verdict=call.verdict,
+        )
+
+    def _carry_out(self, choice: Choice, choices: Choices) -> Effects[Call]:
+        calls = self._calls
+        if choice.coded is None or calls is None:
+            return (yield from self._base(choice.base))
+        calls.order.chose(choice.branch - self.setup.offset)
+        name = choice.coded.name
+        if not (choices.allowed[choice.branch] or name == self.running):
+            yield from self._idle()
+            return Call(ended="masked", verdict=choices.why_masked(name, self._quarantine.now))
+        call = yield from calls.play(choice, self)
+        if self._state.duration == 0:  # an action that calls nothing still costs a step
+            yield from self._idle()
+        return call
+
+    def _base(self, low_level: Any) -> Effects[Call]:
+        over = yield from self.advance(low_level)
+        if self._calls is not None and self._calls.current is not None:
+            return (yield from self._calls.stand_aside(over, self))
+        return Call(ended="episode" if over else "base")
+
+    def _idle(self) -> Effects[bool]:
+        return self.advance(self.setup.plugin.noop(self.setup.action_space, self.context))
+
+    def advance(self, low_level: Any) -> Effects[bool]:
+        """Take one primitive step. True if the episode ended."""
+        observation, env_reward, terminated, truncated, info = yield Step(low_level)
+        state, ctx, horizon = self._state, self.context, self.setup.horizon
+        ctx.previous, ctx.observation = ctx.observation, observation
+        ctx.info, ctx.step = {**info, "env_reward": float(env_reward)}, ctx.step + 1
+        if self._on_step is not None:
+            self._on_step(self.primitive_steps)
+        state.observation, state.info = observation, info
+        state.terminated, state.truncated = bool(terminated), bool(truncated)
+        if horizon is not None and self.primitive_steps >= horizon and not terminated:
+            state.truncated = True
+        state.success = state.success or bool(info.get("success", False))
+        reward = float(env_reward)
+        self.measurement.add(info, reward)
+        if self.functions is not None:
+            view = yield LOOK
+            self.verdicts += yield Code(partial(self.functions.update, view))
+        if self._shaping is not None:
+            reward, paid = self._shaping.pay(ctx)
+            for name, value in paid.items():
+                state.terms[name] = state.terms.get(name, 0.0) + value
+        state.pay(reward, self.setup.gamma)
+        return state.episode_over
+
+    # -- masks --------------------------------------------------------------------------------------------------------
+
+    def _find_choices(self) -> Effects[Choices]:
+        """Find the branches that may start now."""
+        guards, guest = self.setup.guards, None
+        if not guards.vary:
+            offer = guards.unconditional(self._quarantine.now)
+        else:
+            if guards.ask_code:
+                guest = self.open_guest()
+            view = yield from self.see()
+            applicable = guards.applicable(self._quarantine.now, view)
+            offer = Offer(frozenset(applicable))
+            if guest is not None:
+                offer = yield Code(partial(guards.offer, applicable, view, guest))
+        self.verdicts += offer.refusals.values()
+        return guards.choices(offer, self.running, len(self.setup.layout.branches))
+
+    def _report(self, info: dict[str, Any], choices: Choices) -> dict[str, Any]:
+        info["action_mask"] = choices.mask.copy()
+        if self._calls is not None:
+            info["plan"] = self.setup.offset + self._calls.following(choices.allowed[self.setup.offset :])
+        if self.setup.interrupt_every is not None:
+            info["running"] = self.running
+        self.measurement.report(info)
+        if self.functions is not None:
+            info["predicates"] = dict(self.functions.answers.predicates)
+        if self.verdicts:
+            info["verdicts"] = tuple(self.verdicts)
+            self._quarantine.add(self.verdicts)
+        return info
+
+    # -- what others read ---------------------------------------------------------------------------------------------
+
+    def view(self) -> dict[str, Plain]:
+        """The plugin's view of the newest observation, with the features of code.
+
+        Without functions it is built at each call; with them, once at each primitive step.
+        """
+        return self.setup.plugin.view(self.context) if self.functions is None else dict(self.functions.view)
+
+    def see(self) -> Effects[dict[str, Plain]]:
+        """:meth:`view`, as an effect."""
+        if self.functions is not None:
+            return dict(self.functions.view)
+        return (yield from look())
+
+    @property
+    def primitive_steps(self) -> int:
+        """Number of primitive steps since the reset or the restored state that began the episode."""
+        return self.context.step - self._begun
+
+    @property
+    def duration(self) -> int:
+        """Number of primitive steps of this decision so far."""
+        return self._state.duration
+
+    @property
+    def running(self) -> str:
+        """The name of the coded action in progress; empty if there is none."""
+        return "" if self._calls is None or self._calls.current is None else self._calls.current.name
+
+    @property
+    def proposal(self) -> Any:
+        """The low-level action that the coded action in progress proposes for the next primitive step, or None."""
+        return None if self._calls is None or self._calls.current is None else self._calls.current.proposal
+
+    def quarantine(self, names: Iterable[str]) -> None:
+        """See :meth:`rlgpt.options.env.ExtendedEnv.quarantine`."""
+        names = frozenset(names)
+        self.setup.check_names(names)
+        self._quarantine.set(names)
+
+    def open_guest(self) -> Guest:
+        """The guest of this episode, made where there is none."""
+        if self._guest is None:
+            self._guest = self.setup.open_guest(seed=int(self._rng.integers(2**31)))
+        return self._guest

@@ -1,0 +1,138 @@
+"""What all lanes of an environment share: the extended space, the coded actions, and the sandbox that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Required, TypedDict
+
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.domain import CodedAction, CodedFunction, Task, Verdict
+from rlgpt.errors import UnknownNameError
+from rlgpt.options.execution import Execution, settled
+from rlgpt.options.functions import StepFunctions, Taken
+from rlgpt.options.guards import Guards
+from rlgpt.options.space import ExtendedSpace
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.types import Context, ViewKey
+
+if TYPE_CHECKING:
+    from rlgpt.sandbox import Guest, Library, Sandbox
+
+
+class Settings(TypedDict, total=False):
+    """The arguments of :func:`rlgpt.extend`, read and checked. ``library`` holds the plugin's primitives and view keys
+    for the task; it is None if there is no code.
+    """
+
+    plugin: Required[EnvironmentPlugin]
+    task: Required[Task]
+    gamma: Required[float]
+    base_actions: Sequence[str] | None
+    reward_weights: Mapping[str, float] | None
+    sandbox: Sandbox | None
+    quarantined: Iterable[str] | None
+    horizon: int | None
+    trace: bool
+    library: Library | None
+    functions: Sequence[CodedFunction]
+    interrupt_every: int | None
+    residual: float
+
+
+class LaneSetup:
+    """Makes from the settings, once, what the lanes use.
+
+    :param action_space: of the base environment, as is ``observation_space``.
+    :param model: of one base environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
+    :ivar actions: with their step limits.
+    :ivar idle: the base action that does least.
+    :ivar offset: branch of the first coded action.
+    :ivar names: of all coded actions and functions.
+    :ivar execution: runs coded actions; the lanes share it, because it has no state.
+    :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        action_space: spaces.Space[Any],
+        observation_space: spaces.Space[Any],
+        model: Any,
+        actions: Sequence[CodedAction],
+        settings: Settings,
+    ) -> None:
+        self.plugin, self.task, self.gamma = settings["plugin"], settings["task"], settings["gamma"]
+        self.horizon, self.trace = settings.get("horizon"), settings.get("trace", False)
+        self.reward_weights = settings.get("reward_weights")
+        self.interrupt_every, self.residual = settings.get("interrupt_every"), settings.get("residual", 0.0)
+        self.action_space = action_space
+        ctx = Context(self.task, None, {}, 0, np.random.default_rng(), model)
+        self.idle = self.plugin.noop(action_space, ctx)
+        self.extension = ExtendedSpace(
+            action_space,
+            [settled(action, self.plugin, self.task) for action in actions],
+            self.plugin.labels(self.task).actions,
+            settings.get("base_actions"),
+            self.idle,
+            self.residual > 0,
+        )
+        self.actions, self.layout = self.extension.actions, self.extension.layout
+        self.offset = len(self.layout.branches) - len(self.actions)
+        self._library, self._sandbox = settings.get("library"), settings.get("sandbox")
+        self._open_functions = self._functions_maker(tuple(settings.get("functions", ())), observation_space)
+        functions = self.functions()
+        if functions is not None:
+            self._library, self._sandbox = functions.library, functions.sandbox
+        self.view_keys: tuple[ViewKey, ...] = (
+            *self.plugin.view_keys(self.task),
+            *(functions.view_keys if functions else ()),
+        )
+        self.names = (*(a.name for a in self.actions), *(functions.names if functions else ()))
+        self.load_verdicts: Mapping[str, Verdict] = {}
+        conditional = self._load() if self.actions else ()
+        asks_plugin = type(self.plugin).applicable is not EnvironmentPlugin.applicable
+        applicable = self.plugin.applicable if asks_plugin else None
+        self.guards = Guards(tuple(a.name for a in self.actions), conditional, applicable)
+        primitives = {p.name: p for p in self.plugin.primitives(self.task)} if self.actions else {}
+        self.execution = Execution(primitives, keep_calls=self.trace)
+
+    def functions(self) -> StepFunctions | None:
+        """The coded functions for one lane; None if there are none."""
+        return self._open_functions() if self._open_functions is not None else None
+
+    def open_guest(self, *, seed: int) -> Guest:
+        """A guest with the coded actions, for one episode of one lane."""
+        assert self._library is not None
+        return self._open_sandbox().open(self._library, self.actions, seed=seed)
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """:raises UnknownNameError: a name is neither a coded action nor a function."""
+        for name in names:
+            if name not in self.names:
+                raise UnknownNameError("coded action", name, self.names)
+
+    def _functions_maker(
+        self, functions: tuple[CodedFunction, ...], observation_space: spaces.Space[Any]
+    ) -> Callable[[], StepFunctions] | None:
+        if not functions:
+            return None
+        assert self._library is not None, "functions need the task's library"
+        taken = Taken.of(self.plugin, self.task, observation_space, [a.name for a in self.actions])
+        return partial(StepFunctions, functions, self._library, self._open_sandbox(), taken)
+
+    def _load(self) -> tuple[str, ...]:
+        """Load each action once. Returns the names of the actions that define ``can_start``."""
+        guest = self.open_guest(seed=0)
+        states = {a.name: guest.load(a.name) for a in self.actions}
+        self.load_verdicts = {n: s for n, s in states.items() if isinstance(s, Verdict) and s.kind != "wall"}
+        # After a wall-clock timeout it is unknown whether the source defines ``can_start``. Guests of later episodes
+        # find out.
+        return tuple(n for n, state in states.items() if state is not False and n not in self.load_verdicts)
+
+    def _open_sandbox(self) -> Sandbox:
+        from rlgpt.sandbox import Sandbox
+
+        self._sandbox = self._sandbox or Sandbox()
+        return self._sandbox

@@ -1,0 +1,80 @@
+"""Carries out the effects of many lanes at once: views in batches, code of the sandbox in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from rlgpt.domain import Plain
+from rlgpt.options.effects import Code, Effects, Look, Reset, Step
+from rlgpt.plugin.types import Context
+
+Views = Callable[[Sequence[Context]], Sequence[dict[str, Plain]]]
+Work = Callable[[], Any]
+
+
+class Scheduler:
+    """Runs the computations of lanes up to their next primitive steps.
+
+    The results do not depend on the number of threads: a lane's code runs in one thread at a time, in order, and no two
+    lanes share anything that code can change. An exception propagates; of several, that of the first lane.
+
+    :param views: builds the plugin's views of several contexts.
+    :param contexts: one for each lane.
+    :param threads: for code. With 1, it runs in the caller's thread.
+    """
+
+    def __init__(self, views: Views, contexts: Sequence[Context], threads: int) -> None:
+        self._views, self._contexts, self._threads = views, contexts, threads
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rlgpt-lanes") if threads > 1 else None
+
+    def run(
+        self, going: dict[int, Effects[Any]], results: dict[int, Any]
+    ) -> tuple[dict[int, Step | Reset], dict[int, Any]]:
+        """Resume computations with the results of their last effects.
+
+        :param going: lane -> its computation.
+        :param results: lane -> the result to send; None for a computation that begins.
+        :returns: lane -> the step or reset that it waits for; lane -> what it returned, for those that are over.
+        """
+        waiting: dict[int, Step | Reset] = {}
+        over: dict[int, Any] = {}
+        while results:
+            looks: list[int] = []
+            codes: dict[int, Work] = {}
+            for lane, result in results.items():
+                try:
+                    effect = going[lane].send(result)
+                except StopIteration as end:
+                    over[lane] = end.value
+                    continue
+                match effect:
+                    case Code(work):
+                        codes[lane] = work
+                    case Look():
+                        looks.append(lane)
+                    case _:
+                        waiting[lane] = effect
+            views = self._views([self._contexts[lane] for lane in looks]) if looks else ()
+            done = self._work(list(codes.values()))
+            results = dict(sorted([*zip(looks, views, strict=True), *zip(codes, done, strict=True)]))
+        return waiting, over
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _work(self, works: Sequence[Work]) -> list[Any]:
+        if self._pool is None or len(works) < 2:
+            return [work() for work in works]
+        shares = [works[i :: self._threads] for i in range(min(self._threads, len(works)))]
+        done: list[Any] = [None] * len(works)
+        for i, results in enumerate(self._pool.map(_in_order, shares)):
+            done[i :: self._threads] = results
+        return done
+
+
+def _in_order(works: Sequence[Work]) -> list[Any]:
+    return [work() for work in works]

@@ -1,0 +1,281 @@
+"""``ExtendedVectorEnv``: a gymnasium vector of environments with coded actions in each of its *lanes*."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space, iterate
+
+from rlgpt.domain import CodedAction
+from rlgpt.errors import ConfigError, StateError
+from rlgpt.options.effects import Effects, Reset, Step
+from rlgpt.options.lane import Lane
+from rlgpt.options.lane_setup import LaneSetup, Settings
+from rlgpt.options.scheduler import Scheduler
+from rlgpt.options.simulator import First, batch_of, simulator_of
+
+OnLaneStep = Callable[[int, int], None]
+"""Called with a lane and the number of primitive steps of its episode: at the episode's start (0) and after every step.
+"""
+
+
+class Arrival(NamedTuple):
+    """A lane whose decision is over. The fields are those of :meth:`gymnasium.Env.step` for this lane.
+
+    If the episode ended and the vector resets in the same step, ``observation`` and ``info`` are the next episode's
+    first ones, ``info["final_obs"]`` and ``info["final_info"]`` the last ones.
+    """
+
+    lane: int
+    observation: Any
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+    @property
+    def decided(self) -> Mapping[str, Any]:
+        """The info of the decision: ``duration``, ``ended`` and the others. ``duration`` is 0 for a mere reset."""
+        final: Mapping[str, Any] = self.info.get("final_info", self.info)
+        return final
+
+
+class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
+    """``venv`` with K coded actions in each of its lanes. Made by :func:`rlgpt.extend_vector`.
+
+    A *lane* is one environment of the vector with its own guest. Each lane decides as
+    :class:`~rlgpt.options.env.ExtendedEnv` does alone, and ``info`` has the same keys. One call of the simulator takes
+    a primitive step in many lanes.
+
+    :meth:`step` is that of gymnasium: every lane gets an action and takes one decision. A simulator that moves all its
+    environments in every call cannot let a lane wait while others go on. There, ``step`` returns as soon as one lane or
+    more have decided. ``infos["decided"]``, bool ``(N,)``, says which; a lane that has not decided goes on with its
+    coded action in the next ``step`` and ignores its part of ``actions``. With :meth:`send` and :meth:`recv`, each lane
+    gets its next action when it has decided.
+
+    Episodes are reset as in ``venv``, by its autoreset mode. With ``AutoresetMode.NEXT_STEP``, the decision after the
+    end of an episode is the reset; its ``duration`` is 0.
+
+    :ivar lanes: the state of each lane.
+    """
+
+    def __init__(
+        self,
+        venv: VectorEnv[Any, Any, Any],
+        actions: Sequence[CodedAction],
+        *,
+        threads: int = 1,
+        on_step: OnLaneStep | None = None,
+        **settings: Unpack[Settings],
+    ) -> None:
+        plugin = settings["plugin"]
+        models = [plugin.lane_model(venv, lane) for lane in range(venv.num_envs)]
+        self.venv, self._simulator = venv, simulator_of(venv)
+        self.setup = setup = LaneSetup(
+            venv.single_action_space, venv.single_observation_space, models[0], actions, settings
+        )
+        quarantined = settings.get("quarantined")
+        quarantined = None if quarantined is None else tuple(quarantined)
+        counted = [None if on_step is None else partial(on_step, lane) for lane in range(venv.num_envs)]
+        self.lanes = [
+            Lane(setup, model, quarantined=quarantined, on_step=count)
+            for model, count in zip(models, counted, strict=True)
+        ]
+        self._scheduler = Scheduler(plugin.views, [lane.context for lane in self.lanes], threads)
+        self.num_envs, self.spec, self.render_mode = venv.num_envs, venv.spec, venv.render_mode
+        self.metadata = dict(venv.metadata)
+        self.single_observation_space, self.observation_space = venv.single_observation_space, venv.observation_space
+        self.single_action_space = setup.extension.space
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.extension, self.layout, self.load_verdicts = setup.extension, setup.layout, setup.load_verdicts
+        self._going: dict[int, Effects[Arrival]] = {}
+        self._results: dict[int, Any] = {}
+        self._waiting: dict[int, Step | Reset] = {}
+        self._arrived: list[Arrival] = []
+        self._over: dict[int, bool] = {}  # lane -> whether the simulator, and not the horizon, ended the episode
+        self._ended: dict[int, bool] = {}
+        self._first: dict[int, First] = {}
+        self._begun = False
+
+    # -- gymnasium ----------------------------------------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in every lane; with ``options["reset_mask"]``, bool ``(N,)``, in these lanes.
+
+        :param seed: of the first lane, those of the others count up from it; or one for each lane.
+        """
+        options = dict(options or {})
+        mask = options.pop("reset_mask", None)
+        chosen = range(self.num_envs) if mask is None else [int(lane) for lane in np.flatnonzero(mask)]
+        seeds = _seeds(seed, self.num_envs)
+        arrivals = self.begin({lane: seeds[lane] for lane in chosen}, options or None)
+        infos: dict[str, Any] = {}
+        for arrival in arrivals:
+            infos = self._add_info(infos, arrival.info, arrival.lane)
+        return self._stacked(), infos
+
+    def begin(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None = None) -> list[Arrival]:
+        """Begin an episode in these lanes, whatever they do now. :param seeds: lane -> seed."""
+        for lane in seeds:
+            self._drop(lane)
+        for lane, first in self._simulator.reset(seeds, options).items():
+            self._going[lane] = self._beginning(lane, first, seeds[lane])
+            self._results[lane] = None
+        self._resume()
+        arrivals = [a for a in self._arrived if a.lane in seeds]
+        self._arrived = [a for a in self._arrived if a.lane not in seeds]
+        self._begun = True
+        return sorted(arrivals)
+
+    def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        given = iterate(self.action_space, actions)
+        chosen = {lane: action for lane, action in enumerate(given) if lane not in self._going}
+        self.send(chosen)
+        arrivals = self.recv(1 if self._simulator.moves_all else len(chosen))
+        rewards, ends, infos = np.zeros(self.num_envs), np.zeros((2, self.num_envs), np.bool_), dict[str, Any]()
+        decided = np.zeros(self.num_envs, np.bool_)
+        for a in arrivals:
+            rewards[a.lane], ends[:, a.lane], decided[a.lane] = a.reward, (a.terminated, a.truncated), True
+            infos = self._add_info(infos, a.info, a.lane)
+        infos["decided"] = decided
+        return self._stacked(), rewards, ends[0], ends[1], infos
+
+    def render(self) -> Any:
+        return self.venv.render()
+
+    def close_extras(self, **kwargs: Any) -> None:
+        for lane in range(self.num_envs):
+            self._drop(lane)
+            self.lanes[lane].close()
+        self._scheduler.close()
+        self.venv.close(**kwargs)
+
+    # -- asynchronous -------------------------------------------------------------------------------------------------
+
+    def send(self, actions: Mapping[int, Any]) -> None:
+        """Give lanes that have decided their next actions.
+
+        :param actions: lane -> action of :attr:`single_action_space`. It is ignored where the episode is over and the
+            next decision is the reset.
+        :raises StateError: a lane has not decided yet, or its episode is over and waits for :meth:`reset`.
+        """
+        if not self._begun:
+            raise StateError("send() before reset(): call reset() first; it returns the observations.")
+        for lane, action in actions.items():
+            if lane in self._going:
+                raise StateError(f"lane {lane} has not decided yet; recv() says which lanes have.")
+            if lane in self._over and self._simulator.mode is AutoresetMode.DISABLED:
+                raise StateError(
+                    f"the episode of lane {lane} is over: reset(options={{'reset_mask': mask}}) begins the next one."
+                )
+            self._going[lane] = self._next_episode(lane) if lane in self._over else self._deciding(lane, action)
+            self._results[lane] = None
+
+    def recv(self, at_least: int = 1) -> list[Arrival]:
+        """Take primitive steps until at least so many lanes have decided. Returns these lanes, in order.
+
+        :param at_least: of a simulator that moves all its environments in every call, only 1: it cannot go on while a
+            lane has no action.
+        :raises StateError: no lanes, or too few, have an action; or the simulator needs an action for every lane.
+        """
+        if at_least > len(self._going) + len(self._arrived):
+            raise StateError(
+                f"recv({at_least}) waits for {at_least} lanes; {len(self._going)} have an action. Call send() first."
+            )
+        self._resume()
+        while len(self._arrived) < at_least:
+            self._move()
+        arrivals, self._arrived = sorted(self._arrived, key=lambda a: a.lane), []
+        return arrivals
+
+    def _move(self) -> None:
+        """Take one primitive step in every lane that waits for one; first reset those that wait for a reset."""
+        waiting, self._waiting = self._waiting, {}
+        if resets := [lane for lane, effect in waiting.items() if isinstance(effect, Reset)]:
+            self._waiting = {lane: effect for lane, effect in waiting.items() if lane not in resets}
+            self._results.update(self._simulator.reset(dict.fromkeys(resets)))
+        else:
+            if self._simulator.moves_all and len(waiting) < self.num_envs:
+                idle = [lane for lane in range(self.num_envs) if lane not in waiting]
+                self._waiting = waiting
+                raise StateError(
+                    f"the simulator moves all lanes in every call, and these have no action: {idle[:8]}. Send each "
+                    "lane that recv() returns its next action; recv(1) returns as soon as one has decided."
+                )
+            outcomes = self._simulator.step({n: e.action for n, e in waiting.items() if isinstance(e, Step)})
+            for lane, (result, first) in outcomes.items():
+                self._results[lane], self._ended[lane] = result, bool(result[2] or result[3])
+                if first is not None:
+                    self._first[lane] = first
+        self._resume()
+
+    def _resume(self) -> None:
+        """Run the lanes that have a result up to their next primitive step, or the end of their decision."""
+        results, self._results = self._results, {}
+        waiting, arrived = self._scheduler.run(self._going, results)
+        self._waiting.update(waiting)
+        for lane, arrival in arrived.items():
+            del self._going[lane]
+            self._arrived.append(arrival)
+
+    def _drop(self, lane: int) -> None:
+        """Forget the decision of a lane, and its result."""
+        for table in (self._going, self._results, self._waiting, self._over, self._ended, self._first):
+            table.pop(lane, None)
+        self._arrived = [a for a in self._arrived if a.lane != lane]
+
+    # -- one lane -----------------------------------------------------------------------------------------------------
+
+    def _beginning(self, lane: int, first: First, seed: int | None) -> Effects[Arrival]:
+        """The start of an episode, as an arrival without reward."""
+        observation, info = first
+        report = yield from self.lanes[lane].begin(observation, info, seed)
+        self._over.pop(lane, None)
+        return Arrival(lane, observation, 0.0, False, False, report)
+
+    def _deciding(self, lane: int, action: Any) -> Effects[Arrival]:
+        """One decision, and the reset after it where the mode says so."""
+        decided = yield from self.lanes[lane].decide(action)
+        arrival = Arrival(lane, *decided)
+        if not (decided.terminated or decided.truncated):
+            return arrival
+        self._over[lane] = self._ended.pop(lane, False)
+        if self._simulator.mode is not AutoresetMode.SAME_STEP:
+            return arrival
+        first: First = self._first.pop(lane) if lane in self._first else (yield Reset())
+        begun = yield from self._beginning(lane, first, None)
+        info = {**begun.info, "final_obs": decided.observation, "final_info": decided.info}
+        return arrival._replace(observation=begun.observation, info=info)
+
+    def _next_episode(self, lane: int) -> Effects[Arrival]:
+        """The decision after the end of an episode, which is the reset."""
+        if self._over[lane] and self._simulator.resets_itself:
+            observation, _, _, _, info = yield Step(self.setup.idle)
+        else:
+            observation, info = yield Reset()
+        arrival = yield from self._beginning(lane, (observation, info), None)
+        arrival.info["duration"] = 0
+        return arrival
+
+    def _stacked(self) -> Any:
+        """The newest observations of all lanes, as one batch."""
+        space, rows = self.single_observation_space, [lane.context.observation for lane in self.lanes]
+        return batch_of(space, rows)
+
+
+def _seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
+    """:raises ConfigError: there are more or fewer seeds than lanes."""
+    if seed is None:
+        return [None] * count
+    if isinstance(seed, (int, np.integer)):
+        return [int(seed) + lane for lane in range(count)]
+    seeds = list(seed)
+    if len(seeds) != count:
+        raise ConfigError(f"{len(seeds)} seeds for {count} lanes; give one for each, or the first one.")
+    return seeds

@@ -1,0 +1,281 @@
+"""extend_vector(): each lane behaves as extend() does alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from hypothesis import Phase, assume, given, settings
+from hypothesis import strategies as st
+from rlgpt import extend, extend_vector
+from rlgpt.domain import CodedAction, CodedFeatures, CodedPredicate, Output, Parameter
+from rlgpt.errors import ConfigError, StateError
+from rlgpt.options import Arrival, ExtendedEnv, ExtendedVectorEnv
+from rlgpt.plugin.states import same
+from rlgpt.testing.grid import FETCH, TASKS, GridPlugin
+
+KEY = TASKS["grid/key"]
+MODES = list(AutoresetMode)
+
+
+def action(name: str, source: str, **more: Any) -> CodedAction:
+    return CodedAction(name=name, doc="", source=source, **more)
+
+
+WANDER = (
+    "import random\n"
+    "def run(cells=2.0):\n"
+    "    view = yield observe()\n"
+    "    way = random.choice(['up', 'left', 'down'])\n"
+    "    yield [go(direction=way, cells=round(cells)), go(direction='right', cells=1)]\n"
+)
+ACTIONS = (
+    action("fetch", FETCH),
+    action("pick", "def can_start(view):\n    return view['agent'] == view['key']\n\ndef run():\n    yield use()\n"),
+    action("wander", WANDER, parameters=(Parameter(name="cells", low=1.0, high=6.0, default=2.0, unit="cells"),)),
+    action("bad", "def run():\n    yield go(direction='up')\n    yield 5\n"),
+)
+FUNCTIONS = (
+    CodedFeatures(
+        name="sight",
+        doc="",
+        source="def features(view, memory):\n"
+        "    memory['n'] = memory.get('n', 0) + 1\n"
+        "    return {'seen': memory['n']}\n",
+        outputs=(Output(name="seen", doc="views so far", unit="", low=0.0, high=1000.0),),
+    ),
+    CodedPredicate(name="there", doc="", source="def done(view, memory):\n    return view['agent'] == view['key']\n"),
+)
+CASES: dict[str, dict[str, Any]] = {
+    "whole": {},
+    "traced": {"trace": True, "interrupt_every": 2},
+    "rewards": {"reward_weights": {"near_key": 2.0, "env_reward": 1.0}, "horizon": 9},
+    "functions": {"functions": FUNCTIONS, "interrupt_every": 3},
+}
+
+
+def grid_vector(lanes: int, mode: AutoresetMode) -> SyncVectorEnv:
+    make = lambda: GridPlugin().make_env(KEY, seed=0)  # noqa: E731
+    return SyncVectorEnv([make] * lanes, autoreset_mode=mode)
+
+
+class AsBatch(VectorWrapper[Any, Any, Any, Any, Any]):
+    """A batch simulator: every call moves all environments."""
+
+
+class BatchGrid(GridPlugin):
+    def lane_model(self, venv: Any, lane: int) -> Any:
+        return venv.unwrapped.envs[lane].unwrapped
+
+
+def vector(lanes: int, mode: AutoresetMode, *, batch: bool = False, **more: Any) -> ExtendedVectorEnv:
+    inner: VectorEnv[Any, Any, Any] = grid_vector(lanes, mode)
+    plugin = BatchGrid() if batch else GridPlugin()
+    return extend_vector(AsBatch(inner) if batch else inner, ACTIONS, plugin=plugin, task=KEY, **more)
+
+
+def alone(**more: Any) -> ExtendedEnv:
+    plugin = GridPlugin()
+    return extend(plugin.make_env(KEY, seed=0), ACTIONS, plugin=plugin, task=KEY, **more)
+
+
+def play_alone(seed: int, choices: list[Any], mode: AutoresetMode, **more: Any) -> list[Any]:
+    """What one lane must give: the arrivals of extend() with gymnasium's rule for the reset."""
+    env, seen, over = alone(**more), list[Any](), False
+    observation, info = env.reset(seed=seed)
+    seen.append((observation, 0.0, False, False, info))
+    for choice in choices:
+        if over and mode is not AutoresetMode.SAME_STEP:
+            observation, info = env.reset()
+            seen.append((observation, 0.0, False, False, info))
+            over = False
+            if mode is AutoresetMode.NEXT_STEP:
+                continue
+        observation, reward, terminated, truncated, info = env.step(choice)
+        over = terminated or truncated
+        if over and mode is AutoresetMode.SAME_STEP:
+            last = {"final_obs": observation, "final_info": info}
+            observation, info = env.reset()
+            info.update(last)
+        seen.append((observation, reward, terminated, truncated, info))
+    env.close()
+    return seen
+
+
+def play_lanes(env: ExtendedVectorEnv, seed: int, choices: list[list[Any]]) -> list[list[Any]]:
+    """The same for all lanes of a vector, each of which gets its next action as soon as it has decided."""
+    seen: list[list[Any]] = [[] for _ in choices]
+    left = [[None, *own] for own in choices]  # None: the start of the first episode
+    pending = env.begin({lane: seed + lane for lane in range(env.num_envs)})
+    while True:
+        for arrival in pending:
+            lane, over = arrival.lane, arrival.terminated or arrival.truncated
+            seen[lane].append(fields(arrival))
+            del left[lane][:1]
+            if over and env.metadata["autoreset_mode"] is AutoresetMode.DISABLED:
+                seen[lane] += map(fields, env.begin({lane: None}))
+            env.send({lane: left[lane][0] if left[lane] else np_choice(0, 1.0)})
+        if not any(left):
+            break
+        pending = env.recv()
+    env.close()
+    return seen
+
+
+def fields(arrival: Arrival) -> tuple[Any, ...]:
+    return tuple(arrival)[1:]
+
+
+def np_choice(branch: int, cells: float) -> Any:
+    return (branch, np.array([cells], np.float32))
+
+
+def plain(value: Any) -> Any:
+    """Infos of a vector hold numbers as numpy's; verdicts and decisions compare by their values."""
+    if isinstance(value, Mapping):
+        return {k: plain(v) for k, v in value.items() if not (k == "duration" and v == 0)}
+    return value
+
+
+def assert_equal(lane: list[Any], single: list[Any]) -> None:
+    assert len(lane) >= len(single)
+    for ours, theirs in zip(lane, single, strict=False):
+        for a, b in zip(ours, theirs, strict=True):
+            assert same(plain(a), plain(b)), f"{a} != {b}"
+
+
+choice = st.tuples(st.integers(0, 8), st.floats(1.0, 6.0)).map(lambda c: np_choice(*c))
+
+
+@settings(max_examples=12, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(
+    mode=st.sampled_from(MODES),
+    case=st.sampled_from(list(CASES)),
+    batch=st.booleans(),
+    seed=st.integers(0, 99),
+    choices=st.lists(st.lists(choice, min_size=8, max_size=8), min_size=1, max_size=3),
+)
+def test_a_lane_behaves_as_the_environment_alone(
+    mode: AutoresetMode, case: str, batch: bool, seed: int, choices: list[list[Any]]
+) -> None:
+    # Such a simulator has begun the next episode when the last view is built, and the grid's views read the simulator.
+    assume(case == "whole" or not (batch and mode is AutoresetMode.SAME_STEP))
+    lanes = play_lanes(vector(len(choices), mode, batch=batch, **CASES[case]), seed, choices)
+    for number, (lane, own) in enumerate(zip(lanes, choices, strict=True)):
+        assert_equal(lane, play_alone(seed + number, own, mode, **CASES[case]))
+
+
+@pytest.mark.parametrize("case", ["whole", "functions"])
+def test_the_number_of_threads_changes_nothing(case: str) -> None:
+    rng = np.random.default_rng(5)
+    choices = [[np_choice(int(rng.integers(9)), float(rng.uniform(1, 6))) for _ in range(10)] for _ in range(5)]
+    one, four = (play_lanes(vector(5, AutoresetMode.SAME_STEP, threads=n, **CASES[case]), 3, choices) for n in (1, 4))
+    for a, b in zip(one, four, strict=True):
+        assert_equal(a, b)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("make", [SyncVectorEnv, AsyncVectorEnv, lambda *a, **k: AsBatch(SyncVectorEnv(*a, **k))])
+def test_without_actions_a_vector_is_unchanged(make: Callable[..., Any], mode: AutoresetMode) -> None:
+    makers = [lambda: gym.make("CartPole-v1", max_episode_steps=20)] * 3
+    bare, extended = make(makers, autoreset_mode=mode), extend_vector(make(makers, autoreset_mode=mode))
+    assert (extended.action_space, extended.observation_space) == (bare.action_space, bare.observation_space)
+    bare.action_space.seed(3)
+    first, second = bare.reset(seed=7), extended.reset(seed=7)
+    assert same(first[0], second[0])
+    for _ in range(60):
+        actions = bare.action_space.sample()
+        ours, theirs = extended.step(actions), bare.step(actions)
+        assert same(ours[:4], theirs[:4])
+        assert ours[4]["decided"].all()
+        if mode is AutoresetMode.SAME_STEP and "final_obs" in theirs[4]:
+            for a, b in zip(ours[4]["final_obs"], theirs[4]["final_obs"], strict=True):
+                assert (a is None and b is None) or same(a, b)
+        over = np.logical_or(theirs[2], theirs[3])
+        if mode is AutoresetMode.DISABLED and over.any():
+            seeds = [11, 12, 13]
+            a, _ = extended.reset(seed=seeds, options={"reset_mask": over.copy()})
+            b, _ = bare.reset(seed=seeds, options={"reset_mask": over.copy()})
+            assert same(a, b)
+    bare.close()
+    extended.close()
+
+
+def test_step_of_separate_environments_is_one_decision_of_each() -> None:
+    env = vector(3, AutoresetMode.NEXT_STEP)
+    env.reset(seed=4)
+    branches = np.array([0, 5, 7])
+    _, _, _, _, infos = env.step((branches, np.full((3, 1), 4.0, np.float32)))
+    assert infos["decided"].all()
+    assert [alone_duration(4 + i, int(b)) for i, b in enumerate(branches)] == list(infos["duration"])
+
+
+def alone_duration(seed: int, branch: int) -> int:
+    env = alone()
+    env.reset(seed=seed)
+    return int(env.step(np_choice(branch, 4.0))[4]["duration"])
+
+
+def test_step_of_a_batch_returns_when_some_lanes_have_decided() -> None:
+    env = vector(2, AutoresetMode.SAME_STEP, batch=True)
+    env.reset(seed=4)
+    long = alone_duration(4, 7)
+    assert long > 1
+    for primitive in range(1, long + 1):
+        _, rewards, _, _, infos = env.step((np.array([7, 0]), np.full((2, 1), 4.0, np.float32)))
+        assert list(infos["decided"]) == [primitive == long, True]
+        assert rewards.shape == (2,)
+    assert list(infos["duration"]) == [long, 1]
+
+
+def test_a_batch_waits_for_an_action_of_every_lane() -> None:
+    env = vector(2, AutoresetMode.NEXT_STEP, batch=True)
+    with pytest.raises(StateError, match="reset"):
+        env.send({0: np_choice(0, 1.0)})
+    env.reset(seed=0)
+    env.send({0: np_choice(0, 1.0)})
+    with pytest.raises(StateError, match=r"no action: \[1\]"):
+        env.recv()
+    with pytest.raises(StateError, match="lane 0 has not decided"):
+        env.send({0: np_choice(0, 1.0)})
+    env.send({1: np_choice(0, 1.0)})
+    assert [a.lane for a in env.recv(2)] == [0, 1]
+
+
+def test_separate_environments_go_on_while_others_wait() -> None:
+    env = vector(2, AutoresetMode.DISABLED)
+    env.reset(seed=0)
+    for _ in range(3):
+        env.send({1: np_choice(0, 1.0)})
+        (arrival,) = env.recv()
+        assert (arrival.lane, arrival.decided["duration"]) == (1, 1)
+    with pytest.raises(StateError, match=r"recv\(1\) waits for 1 lanes; 0 have an action"):
+        env.recv()
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(ConfigError, match="takes a gymnasium vector"):
+        extend_vector(gym.make("CartPole-v1"))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="threads is 0"):
+        extend_vector(grid_vector(1, AutoresetMode.DISABLED), threads=0)
+    venv = AsBatch(grid_vector(1, AutoresetMode.DISABLED))
+    venv.metadata = {}
+    with pytest.raises(ConfigError, match="autoreset_mode"):
+        extend_vector(venv, plugin=BatchGrid(), task=KEY)
+
+
+def test_views_of_lanes_are_built_in_batches() -> None:
+    sizes: list[int] = []
+
+    class Batched(GridPlugin):
+        def views(self, contexts: Any) -> Any:
+            sizes.append(len(contexts))
+            return super().views(contexts)
+
+    env = extend_vector(grid_vector(4, AutoresetMode.SAME_STEP), ACTIONS, plugin=Batched(), task=KEY)
+    env.reset(seed=0)
+    assert sizes == [4]
