@@ -1,4 +1,4 @@
-"""Five environments without a plugin, described as a user of ``rlgpt.design()`` would describe them.
+"""Five environments without a plugin, with descriptions like those that users of ``rlgpt.design()`` write.
 
     python examples/design/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
     python examples/design/worlds.py doorkey --llm examples/design/transcripts/doorkey/0.jsonl
@@ -75,7 +75,9 @@ def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def minigrid_states() -> StateCodec:
-    """The codec that saves episodes of MiniGrid. It names the classes of the grid and of the things in it."""
+    """The codec that saves and restores episodes of MiniGrid. It names the classes of the grid and of the objects in the
+    grid.
+    """
     from minigrid.core import world_object
     from minigrid.core.grid import Grid
 
@@ -169,7 +171,7 @@ WORLDS = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("world", choices=WORLDS)
-    parser.add_argument("--llm", required=True, help="the name of a model for litellm, or a transcript")
+    parser.add_argument("--llm", required=True, help="the name of a model for litellm, or the path of a recording")
     parser.add_argument("--api-base", help="of your own server; the model is then openai/NAME")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for each attempt")
     parser.add_argument("--folder", type=Path, help="of the run; an existing run is resumed")

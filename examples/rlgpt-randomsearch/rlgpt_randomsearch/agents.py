@@ -39,7 +39,7 @@ class RandomSlow(SlowAgent):
 
 
 def random_plans(context: TeamContext, *, size: int = 3) -> Agents:
-    """The team ``agents=random_plans``; ``agents.size=N`` sets the number of coded actions.
+    """Make the team ``agents=random_plans``. ``agents.size=N`` sets the maximal number of coded actions in a plan.
 
     A factory of teams receives a context and its settings. It may also build on a team of rlgpt, as in
     ``dataclasses.replace(rlgpt.agents.build.slow_fast_critic(context), slow=MySlow())``.

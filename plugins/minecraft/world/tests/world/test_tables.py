@@ -192,9 +192,10 @@ def test_the_readme_states_the_numbers_of_sources() -> None:
     kinds = Counter(re.sub("mcpk.wiki|MineDojo", "another", source.split()[0]) for source in sources)
     wiki, another, ours = kinds["minecraft.wiki"], kinds["another"], kinds["ours:"]
     game = len(sources) - wiki - another - ours
-    assert f"Of the {len(sources)} rows that name a source each" in readme
-    assert f"{wiki} name the game's wiki, {game} a class of the game's 1.11.2 code, {another} another" in readme
-    assert f"{ours} are our own choice" in readme
+    assert f"{len(sources)} rows have a source" in readme
+    assert f"The source of {wiki} rows is the game's wiki, of {game} rows a class of the game's 1.11.2 code" in readme
+    assert f"of {another} rows another source" in readme
+    assert f"{ours} rows are our own choice" in readme
 
 
 @pytest.mark.parametrize("module", RULES)
