@@ -1,9 +1,9 @@
-"""Compares RL-GPT with its baselines on the car's tasks. Every row has the same budget of primitive steps.
+"""Compares RL-GPT with its baselines on the car's tasks. Every method has the same budget of primitive steps.
 
     python benchmarks/car.py                      # all cells, two at a time; run it again to resume
     python benchmarks/car.py --report             # measure nothing, print the figures of the table
 
-comparison.py explains the rows. No policy was trained or selected on the roads of the evaluation.
+comparison.py explains the methods. No policy was trained or selected on the roads of the evaluation.
 """
 
 from __future__ import annotations

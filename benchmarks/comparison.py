@@ -1,6 +1,6 @@
-"""Compares RL-GPT with its baselines on a plugin's tasks. Every row has the same budget of primitive steps.
+"""Compares RL-GPT with its baselines on a plugin's tasks. Every method has the same budget of primitive steps.
 
-Rows, for each task and seed:
+The methods (in code and files: *rows*), for each task and seed:
 
 ==================  =================================================================================================
 ``rlgpt``           the whole method; steps of rehearsals, evaluations of code, training and selection all count
@@ -11,15 +11,15 @@ Rows, for each task and seed:
 ``primitives``      PPO over the plugin's primitives as parameterised actions, without a language model
 ``rlgpt_gamma``     RL-GPT with one gamma for each decision (ablation)
 ``rlgpt_heads``     RL-GPT with independent heads (ablation)
-``rlgpt_turns``     RL-GPT with four iterations of the outer loop within the same total
+``rlgpt_turns``     RL-GPT with four iterations of the outer loop and the same budget
 ==================  =================================================================================================
 
-The outer loop has one iteration unless ``--iterations`` says otherwise, so that the training gets all steps of the
-budget that rehearsals, evaluations of code alone and selection do not use. Replies are replayed from the plugin's
-transcripts: seed s replays recording s modulo the number of recordings. The final evaluation uses seeds that no
-selection used, once with sampled and once with greedy actions. The script prints lines of JSON at the end. An
-interrupted run resumes only with the same settings and at the same commit. The trainer is the built-in PPO unless
-``--trainer`` names another one; the committed results use the built-in PPO.
+By default the outer loop has one iteration (``--iterations``), so that the training gets all steps of the budget that
+rehearsals, evaluations of code alone and selection do not use. Replies are replayed from the plugin's recordings: seed
+s replays recording s modulo the number of recordings. The final evaluation uses seeds that no selection used, once with
+sampled and once with greedy actions. The script prints lines of JSON at the end. An interrupted run resumes only with
+the same settings and at the same commit. The trainer is the built-in PPO unless ``--trainer`` names another one; the
+committed results use the built-in PPO.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ BASELINES = ("rl", "primitives")
 
 @dataclass(frozen=True)
 class Comparison:
-    """A benchmark that compares rows on some tasks.
+    """A benchmark that compares methods (*rows*) on some tasks.
 
     :ivar name: name of the plugin and of the table of results.
     :ivar budget: primitive steps of each cell; a mapping gives each task its own.
-    :ivar rows: rows that are measured on every task.
-    :ivar variants: further row -> the tasks on which it is measured.
-    :ivar runner: the class that measures a cell (a task, a row and a seed).
+    :ivar rows: methods that are measured on every task.
+    :ivar variants: further method -> the tasks on which it is measured.
+    :ivar runner: the class that measures a cell (a task, a method and a seed).
     :ivar first_seed: the first seed; the others follow it.
     :ivar lines: a file that stores the lines printed at the end; None: they are only printed.
     """
@@ -101,7 +101,7 @@ class Comparison:
         return 0 if complete else 1
 
     def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:
-        """All cells. RL-GPT's come first: other rows are derived from their runs."""
+        """All cells. The cells of RL-GPT come first, because other methods are derived from its runs."""
 
         def product(names: Sequence[str], among: Sequence[str]) -> list[Cell]:
             return [

@@ -4,8 +4,8 @@ primitive steps.
     python benchmarks/design.py --out runs/design.jsonl   # all cells, two at a time; run it again to resume
     python benchmarks/design.py --report                  # measure nothing, print the figures of the table
 
-The environments and their descriptions are those of examples/design/worlds.py, the replies those of its transcripts;
-comparison.py explains the rows. ``rl`` is PPO with every number of the observation and the environment's own reward.
+The environments and their descriptions are those of examples/design/worlds.py, the replies those of its recordings;
+comparison.py explains the methods. ``rl`` is PPO with every number of the observation and the environment's own reward.
 Each environment has its own budget, with which a cell takes minutes on one core.
 """
 

@@ -6,11 +6,13 @@
     python benchmarks/falls_short.py --tasks falls_short/microwave falls_short/parking
 
 falls_short_cases.py has the tasks, falls_short_calibration.py the success of recorded code on them, and comparison.py
-explains the rows. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has the printed lines: a
-line ``falls_short/TASK/ROW`` for each row, and ``falls_short/TASK/margin`` with RL-GPT minus the best other row.
+explains the methods. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has the printed lines:
+a line ``falls_short/TASK/ROW`` for each method, and ``falls_short/TASK/margin`` with RL-GPT minus the best other
+method.
 
-``rlgpt`` and the rows that are derived from it replay recordings; where a task has no recording, or only recordings for
-older prompts, these cells fail with a message that says what to record. ``rl`` and ``primitives`` need no recording.
+``rlgpt`` and the methods that are derived from it replay recordings. If a task has no recording, or only recordings for
+older prompts, these cells fail with a message that states which recording is needed. ``rl`` and ``primitives`` need no
+recording.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from result_table import Cell, ResultTable
 from rows import RowRunner
 
 FIRST_SEED = 20
-"""Seeds 20 to 24 have been used by no other benchmark, trial or calibration."""
+"""The seeds 20 to 24. No other benchmark or calibration has used them."""
 
 
 class CaseRunner(RowRunner):

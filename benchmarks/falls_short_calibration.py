@@ -1,10 +1,10 @@
 """Measures the success of fixed code on the tasks of the suite ``falls_short``. The suite was chosen by these figures.
 
-    python benchmarks/falls_short_calibration.py                 # what has no result yet
+    python benchmarks/falls_short_calibration.py                 # measure what has no result yet
     python benchmarks/falls_short_calibration.py --table         # the table in Markdown
 
-There are three rows for each recording. ``code`` plays the recording's actions in the plan's order. ``untrained`` is an
-untrained policy over these actions and the base actions. ``primitives`` is an untrained policy over the plugin's
+Three methods are measured for each recording. ``code`` plays the recording's actions in the plan's order. ``untrained``
+is an untrained policy over these actions and the base actions. ``primitives`` is an untrained policy over the plugin's
 primitives, which chooses nearly at random. The episodes have the report seeds of a run with seed 900, which no other
 run uses. No policy is trained. The results are lines of JSON in results/falls_short_calibration.jsonl; ``rate`` is
 primitive steps per CPU-second.
@@ -36,7 +36,7 @@ ROWS = (*KINDS, "primitives")
 
 
 def measure(name: str, row: str, recording: int, episodes: int) -> dict[str, Any]:
-    """The success of one row with one recording."""
+    """Measure the success of one method (``row``) with one recording."""
     settings = {"budget": BUDGET, "iterations": 1, "episodes": episodes, "trainer": "ppo"}
     with tempfile.TemporaryDirectory() as folder:
         runner = CaseRunner(Cell(f"falls_short/{name}", row, RUN), ResultTable(Path(folder) / "cells.jsonl"), settings)

@@ -24,7 +24,7 @@ class Case:
 
     :ivar task: the id of a plugin's task; ``design/NAME`` is an environment without a plugin.
     :ivar settings: settings of the task that differ from its defaults.
-    :ivar adds: a text that says what learning could add to code.
+    :ivar adds: what learning could improve on code, as text.
     :ivar selection_episodes: episodes of each evaluation of code or policy; 0: the default of every run.
     """
 
@@ -35,7 +35,7 @@ class Case:
 
     def find(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
         """The plugin, the task with its settings, the factory by which a spec finds the plugin, and the
-        transcripts to replay.
+        recordings to replay.
         """
         if self.task == "design/lunar_lander":
             return _windy_lander()
@@ -76,7 +76,7 @@ MILD_HINGE = {"robot_noise_ratio": 0.35, "object_noise_ratio": 0.2}
 CASES: Mapping[str, Case] = {
     "microwave": Case(
         "kitchen/microwave_noisy",
-        "which look and which offset of the grasp to trust, and when to let go and grip again after a slip",
+        "which observation and which offset of the grasp to use, and when to release and grasp again",
         NOISY_MICROWAVE,
     ),
     "hinge_cabinet": Case(
@@ -86,35 +86,35 @@ CASES: Mapping[str, Case] = {
     ),
     "sequence_a": Case(
         "kitchen/sequence_a_noisy",
-        "which of the four elements to try again and which to leave, within one horizon",
+        "which of the four elements to try again and which to skip, within one horizon",
     ),
     "sequence_b": Case(
         "kitchen/sequence_b_noisy",
-        "as in sequence_a, with knobs that slip: when a turn has failed, and how hard to push",
+        "as in sequence_a, with knobs that slip: whether a turn has failed, and how hard to push",
     ),
     "blocked_start": Case(
         "mujoco_car/blocked_start",
-        "how much to steer and how fast to drive on what was seen 0.1 s ago, and when to back out again",
+        "how to steer and how fast to drive with observations that are 0.1 s old, and when to reverse",
         {"sensor_delay": 0.1},
     ),
     "parking": Case(
         "mujoco_car/parking",
-        "when to brake before the place that late sensors show, and which correction to make next",
+        "when to brake before the position that delayed sensors show, and which correction is next",
         {"sensor_delay": 0.2, "friction": 0.3},
     ),
     "one_leg": Case(
         "furniture/one_leg_medium",
-        "where to search for the hole: which offset to try next after the peg met the rim",
+        "where to search for the hole: which offset to try next after the peg touched the rim",
         {"tag_error": 0.006},
     ),
     "wooden_pickaxe": Case(
         "minecraft/wooden_pickaxe",
-        "the policy sees the trunk that code finds by touch alone: where to turn, how far to walk, where to chop",
+        "the policy observes the trunk, which code does not see: where to turn, walk and chop",
         {"tier": "paper"},
     ),
     "lunar_lander": Case(
         "design/lunar_lander",
-        "which of the code's descents, with which speed and lean, suits the wind of the moment",
+        "which of the code's descents, with which speed and tilt, suits the current wind",
         selection_episodes=30,
     ),
 }

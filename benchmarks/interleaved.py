@@ -26,8 +26,8 @@ def bootstrap_median(values: Sequence[float], *, seed: int = 0) -> tuple[float, 
 
 
 def block_order(names: Sequence[str], number: int) -> list[str]:
-    """The order of the names in block ``number``. Over all blocks, each name has each position, and
-    follows each other name, equally often.
+    """The order of the names in block ``number``. Over all blocks, each name is equally often at each position and
+    equally often after each other name.
     """
     shift = number % len(names)
     order = [*names[shift:], *names[:shift]]

@@ -1,9 +1,9 @@
-"""Compares RL-GPT with its baselines on the Franka kitchen. Every row has the same budget of primitive steps.
+"""Compares RL-GPT with its baselines on the Franka kitchen. Every method has the same budget of primitive steps.
 
     python benchmarks/kitchen.py                      # all cells, two at a time; run it again to resume
     python benchmarks/kitchen.py --report             # measure nothing, print the figures of the table
 
-comparison.py explains the rows.
+comparison.py explains the methods.
 """
 
 from __future__ import annotations

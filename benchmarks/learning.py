@@ -5,11 +5,11 @@ actions.
     python benchmarks/learning.py --report              # measure nothing, print the figures of the table
     python benchmarks/learning.py --rows guided --seeds 10 11 12 --out runs/try.jsonl
 
-Actions and setup of a task come from one of its shipped recordings, whose rehearsals are replayed once. (Those of the
-grid are in this file.) All cells of a task use the same actions. A cell is a task, a row and a seed: its policy is
-trained for the whole budget and then plays fresh episodes with sampled actions. Settings are chosen on seeds 10 to 12
-and reported on seeds 5 to 9. Each printed line has the IQM over seeds with its 95 % bootstrap interval. ``minus_first``
-is the difference from the first variant, with seeds resampled in pairs.
+Actions and setup of a task come from one of its shipped recordings, whose rehearsals are replayed once. (Actions and
+setup of the grid are in this file.) All cells of a task use the same actions. A cell is a task, a variant (``row``) and
+a seed: its policy is trained for the whole budget and then plays fresh episodes with sampled actions. Settings are
+chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed line has the IQM over seeds with its 95 % bootstrap
+interval. ``minus_first`` is the difference from the first variant, with seeds resampled in pairs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Variant:
     :ivar setup: fields of the RLSetup that differ from the defaults of a run.
     :ivar changes: hyperparameters that differ from the task's own.
     :ivar sharpness: sharpness of the policy's probabilities in the evaluation, as in :meth:`rlgpt.rl.base.Policy.act`.
-    :ivar policy_of: the row whose trained policy is evaluated; None: this row trains a policy.
+    :ivar policy_of: the variant whose trained policy is evaluated; None: this variant trains a policy.
     """
 
     setup: dict[str, Any] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Variant:
 
 
 OPTIONS = {"interrupt_every": None, "residual": 0.0, "plan_prior": 0.0}
-"""The paper's: the policy decides when an action ends, and begins without knowledge of the plan."""
+"""The paper's learning: the policy decides when an action ends, and begins without knowledge of the plan."""
 VARIANTS = {
     "options": Variant(OPTIONS),
     "prior": Variant({"interrupt_every": None, "residual": 0.0}),
@@ -74,7 +74,7 @@ VARIANTS = {
     "guided": Variant(),
     "sharp_4": Variant(sharpness=4.0, policy_of="guided"),
 }
-"""``guided`` has the defaults of a run, the others lack a part of them."""
+"""The variants. ``guided`` has the defaults of a run; the other variants lack a part of these defaults."""
 ROWS = ("code", "untrained", *VARIANTS)
 
 
@@ -141,7 +141,7 @@ class Measurement:
 
 
 def grid_door() -> tuple[Any, Any]:
-    """The recipe of the slippery grid. Its code walks along the rows, then along the columns, first to
+    """The recipe of the slippery grid. Its code walks along the rows of the grid, then along the columns, first to
     the key, then to the door.
     """
     from rlgpt.domain import CodedAction
@@ -197,7 +197,9 @@ def thirds(result: Mapping[str, Any]) -> list[float]:
 
 
 def report(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print the figures of each task and row, and the difference of each variant from the first measured variant."""
+    """Print the figures of each task and variant, and the difference of each variant from the first measured
+    variant.
+    """
     from rlgpt.report.stats import FEW, difference, spread
 
     for task in dict.fromkeys(c.task for c in cells):
@@ -232,7 +234,7 @@ def main() -> int:
     parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=ROWS)
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
     parser.add_argument("--budget", type=int, help=f"primitive steps of each training; default: 60,000; {BUDGETS}")
-    parser.add_argument("--episodes", type=int, default=50, help="fresh ones that judge a cell")
+    parser.add_argument("--episodes", type=int, default=50, help="fresh episodes that evaluate the policy of a cell")
     parser.add_argument("--trainer", default="ppo", choices=TRAINERS)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "learning.jsonl")

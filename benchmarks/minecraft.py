@@ -1,9 +1,9 @@
-"""Compares RL-GPT with its baselines in the embedded Minecraft world. Every row has the same budget of primitive steps.
+"""Compares RL-GPT with its baselines in the embedded Minecraft world, with the same budget of primitive steps for all.
 
     python benchmarks/minecraft.py                      # all cells, two at a time; run it again to resume
     python benchmarks/minecraft.py --report             # measure nothing, print the figures of the table
 
-comparison.py explains the rows. ``harvest_log`` is also measured with four iterations of the outer loop, as in the
+comparison.py explains the methods. ``harvest_log`` is also measured with four iterations of the outer loop, as in the
 paper, whose figure comes from the real game. Policies observe numbers; with ``harvest_milk_rgb`` they observe pixels.
 """
 

@@ -1,10 +1,10 @@
 """Measures the speed of the embedded Minecraft world on one core, and its start-up time.
 
-    python benchmarks/minecraft_world.py               # some minutes
-    python benchmarks/minecraft_world.py --quick       # that it runs, in a minute
+    python benchmarks/minecraft_world.py               # a few minutes
+    python benchmarks/minecraft_world.py --quick       # a smoke test, one minute
     python benchmarks/minecraft_world.py --parts world start
 
-``world``: steps per CPU-second, of physics and mobs, with pictures, and of the environment with MineDojo's dictionary.
+``world``: steps per CPU-second of physics and mobs, with pictures, and of the environment with MineDojo's dictionary.
 ``minedojo``: steps per CPU-second of MineDojo's own client, of our Malmo server with which it plays, and of both
 together (``make minedojo``). ``start``: seconds until a new process has its first observation and picture. Kernels are
 compiled, on all cores or on one core, or read from disk.
@@ -77,7 +77,7 @@ Work = Callable[[int], float]
 
 
 def _play(count: int, seed: int) -> np.ndarray[Any, np.dtype[np.void]]:
-    """Random actions that walk, look around, jump and dig."""
+    """Make random actions that walk, turn the view, jump and dig."""
     draw = np.random.default_rng(seed)
     actions = np.zeros(count, ACTION)
     actions["yaw"], actions["pitch"] = draw.normal(0, 8, count), draw.normal(0, 3, count)
@@ -265,7 +265,7 @@ PARTS = {"start": measure_start, "world": measure_world, "minedojo": measure_min
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=tuple(PARTS))
-    parser.add_argument("--quick", action="store_true", help="few blocks: that it runs, not how fast")
+    parser.add_argument("--quick", action="store_true", help="few blocks: a smoke test, its figures mean nothing")
     arguments = parser.parse_args()
     for part in arguments.parts:
         PARTS[part](quick=arguments.quick)

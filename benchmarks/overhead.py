@@ -6,7 +6,7 @@ measures the sandbox.
     python benchmarks/overhead.py --parts step worker training
 
 ==============  ====================================================================================================
-``step``        CPU time of a step of ``extend(env)``, divided by that of ``env``, with the same actions and states
+``step``        CPU time of a step of ``extend(env)``, divided by the time of ``env``, with the same actions and states
 ``training``    primitive steps per CPU-second (all processes) of each trainer, over plain Sample Factory's, on the
                 kitchen with recorded actions, so that all of them simulate the same
 ``worker``      microseconds of a step of an environment in another process, over the plain step

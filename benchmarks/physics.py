@@ -1,5 +1,5 @@
-"""Measures the time of a control step relative to its physics: that of ``env.step`` divided by that of ``mj_step`` with
-the same controls.
+"""Measures the time of a control step relative to its physics: the time of ``env.step`` divided by the time of
+``mj_step`` with the same controls.
 
     python benchmarks/physics.py               # a few minutes
     python benchmarks/physics.py --quick       # a smoke test, seconds
@@ -98,7 +98,7 @@ def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
                     mujoco.mj_step(model, raw, nstep=substeps)
             spent[kind] = time.process_time() - before
         if not np.array_equal(env.data.qpos, raw.qpos):
-            raise AssertionError(f"{env}: the replay is no longer in the same state: its time cannot be compared")
+            raise AssertionError(f"{env}: the replay is in another state, so its time cannot be compared")
         seconds.append((spent["env"], spent["raw"]))
     return seconds
 

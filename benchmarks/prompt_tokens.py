@@ -1,12 +1,14 @@
-"""Tokens of a run's requests, by iteration: in all, and those that no earlier request of the run begins with.
+"""Counts the tokens of a run's requests in each iteration: all tokens, and those that a cache cannot contain, because
+no earlier request of the run begins with them.
 
     python benchmarks/prompt_tokens.py RUN [RUN ...]
     python benchmarks/prompt_tokens.py --task mujoco_car/blocked_start --keep --out RUN llm.transcript=2 min_decisions=0
 
-Providers cache the beginning of a request where an earlier one began in the same way; it costs a fraction of the rest.
-The second form makes a run to be counted: it answers requests from the task's recording by their key, even where their
-text has changed since, so that two versions of the prompts can be compared on the same replies. With --keep a recorded
-plan keeps each action that was recorded with the same code as in the iteration before.
+Providers cache the beginning of a request if an earlier request began in the same way; cached tokens cost a fraction of
+the price. The second command makes a run and counts its tokens. The run takes its replies from the task's recording by
+the key of each request, even if the text of the request has changed, so that two versions of the prompts can be
+compared on the same replies. With --keep, a recorded plan keeps each action whose code is the same as in the iteration
+before.
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ from rlgpt.llm.base import Request, RequestKey
 from rlgpt.llm.exchange import read_exchanges
 
 CHARACTERS = 4
-"""Of a token, about."""
+"""Number of characters in a token, approximately."""
 
 
 def counted(requests: list[Request]) -> dict[int, list[int]]:
-    """Iteration -> requests, characters of all, characters beyond the longest beginning of an earlier request."""
+    """Iteration -> number of requests, characters of all requests, and characters after the longest beginning that a
+    request shares with an earlier request.
+    """
     rows: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     seen: list[str] = []
     for request in requests:
@@ -40,13 +44,13 @@ def counted(requests: list[Request]) -> dict[int, list[int]]:
 
 
 def _common(one: str, other: str) -> int:
-    """Characters with which both begin."""
+    """Number of equal characters at the beginning of two texts."""
     pairs = zip(one, other, strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def play(task: str, out: Path, settings: Sequence[str], *, keep: bool) -> None:
-    """A run with the recorded replies, whatever the prompts say now."""
+    """Make a run with the recorded replies, even if the prompts have changed."""
     from rlgpt.cli.main import main
     from rlgpt.llm import Reply, replay
 
@@ -65,7 +69,7 @@ def play(task: str, out: Path, settings: Sequence[str], *, keep: bool) -> None:
 
 
 def _kept(text: str, key: RequestKey, entries: Mapping[RequestKey, Any]) -> str:
-    """A plan that keeps what was recorded with the same code before."""
+    """Change a recorded plan: it keeps each action that an earlier iteration recorded with the same code."""
     plan = extract.find(text).objects[0]
     codes: dict[tuple[int, str], str | None] = {}
     for at in sorted((k for k in entries if k.role == "fast"), key=lambda k: (k.attempt, k.ask)):

@@ -1,4 +1,4 @@
-"""The kitchen with recorded actions: the environment plays these instead of the trainer's actions.
+"""The kitchen with recorded actions: the environment plays the recorded actions instead of the trainer's actions.
 
 Each environment plays the same episodes, because starts and actions are seeded by the number of the episode. So all
 trainers simulate the same states, and only the trainers differ.
@@ -24,7 +24,9 @@ BUDGET = 1_000_000
 
 
 class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that replaces seeds and actions by its own. It counts steps in a file that other processes can read."""
+    """A wrapper that uses its own seeds and actions instead of the trainer's. It counts steps in a file that other
+    processes can read.
+    """
 
     def __init__(self, env: gymnasium.Env[Any, Any], steps_file: Path) -> None:
         super().__init__(env)
@@ -76,7 +78,7 @@ def hyperparameters(steps_file: Path) -> Hyperparameters:
 
 
 class FlatObservation(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """A wrapper that returns the same observation as one vector, float32, shape (59,). It uses nothing of rlgpt."""
+    """A wrapper that returns the same observation as one vector, float32, shape (59,). It does not use rlgpt."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)

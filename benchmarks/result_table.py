@@ -12,12 +12,12 @@ from filelock import FileLock
 from rlgpt.files import write_atomic
 
 SETTINGS = ("budget", "iterations", "episodes", "trainer")
-"""Columns with the settings with which a cell was measured. Older results lack the first two."""
+"""Columns that contain the settings with which a cell was measured. Older results lack the first two columns."""
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """A cell of a benchmark: a task, a row (a method) and a seed."""
+    """A cell of a benchmark: a task, a compared method (``row``) and a seed."""
 
     task: str
     row: str
@@ -25,7 +25,7 @@ class Cell:
 
 
 class ResultTable:
-    """Results of one benchmark, sorted by task, row and seed.
+    """Results of one benchmark, sorted by task, method and seed.
 
     The run and the log of a cell that is being measured are in the folder :attr:`runs` beside the file.
 
@@ -76,5 +76,7 @@ def settings_of(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """The settings in which two sets differ, as text; empty if they agree. A setting that one set lacks is ignored."""
+    """The differences between two sets of settings, as text; empty if they agree. A setting that one set lacks is
+    ignored.
+    """
     return ", ".join(f"{k}={known[k]} (now {v})" for k, v in wanted.items() if k in known and known[k] != v)

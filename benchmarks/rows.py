@@ -1,4 +1,4 @@
-"""Measures the cells of each row of a comparison (see comparison.py)."""
+"""Measures the cells of each compared method, or *row* (see comparison.py)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from run_settings import read_settings, require_settings, start_or_resume
 
 ABLATIONS = {"rlgpt_gamma": {"semi_markov": False}, "rlgpt_heads": {"branch_masking": False}}
 TURNS = 4
-"""Number of iterations of the outer loop in the row ``rlgpt_turns``."""
+"""Number of iterations of the outer loop in the method ``rlgpt_turns``."""
 DERIVED = ("rl_setup", "code", "untrained")
-"""Rows whose results are derived from the run of ``rlgpt`` with the same seed."""
+"""Methods whose results are derived from the run of ``rlgpt`` with the same seed."""
 
 
 def _ppo() -> Any:
@@ -58,7 +58,7 @@ class RowRunner:
 
     def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
         """The plugin and the task of the cell, the factory by which a spec finds the plugin, and the
-        transcripts to replay.
+        recordings to replay.
         """
         from rlgpt.plugin.manager import PluginManager
 
@@ -87,7 +87,7 @@ class RowRunner:
         return figures
 
     def folder(self, row: str) -> Path:
-        """The run of a row with this cell's task and seed."""
+        """The run folder of a method, with this cell's task and seed."""
         return self.table.run_folder(replace(self.cell, row=row))
 
     def run_loops(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class RowRunner:
 
     def untrained(self) -> dict[str, Any]:
         spec = self._best_spec()
-        # The network is untrained and has no warm start, because this row does not count the steps of earlier
+        # The network is untrained and has no warm start, because this method does not count the steps of earlier
         # iterations.
         seed = self.seeds.training(self._best_iteration().index)
         policy = self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters)

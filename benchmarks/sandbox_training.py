@@ -96,7 +96,7 @@ def open_plain(sandbox: Sandbox, library: Library, coded: Sequence[CodedAction],
 
 
 def train(name: str, steps_file: Path, folder: Path, seed: int) -> None:
-    """The built-in PPO with coded actions, until it is ended from outside.
+    """Train the built-in PPO with coded actions until another process ends the training.
 
     :param name: ``sandboxed_KIND`` or ``generators_KIND``.
     """

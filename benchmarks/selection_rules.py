@@ -1,11 +1,12 @@
-"""Simulates rules of selection: how often a rule keeps the worse one of code and policy, and how many episodes it
-plays.
+"""Simulates rules of selection: how often a rule keeps the worse candidate (code or policy), and how many episodes the
+rule plays.
 
     nice python benchmarks/selection_rules.py > benchmarks/results/selection.jsonl     # a few minutes
 
-Episodes succeed independently, with the given rates; ``greedy`` and ``sampled`` are two ways of one policy to act, with
-the same rate. Rules: ``fixed`` plays ten episodes of code and ten of the sampled policy; ``race`` is the loop's
-(:mod:`rlgpt.loop.selection`); ``hoeffding`` is a race over the same episodes with the bound of Maron and Moore (1994).
+Episodes succeed independently, with the given rates; ``greedy`` and ``sampled`` are two modes of one policy, with the
+same rate. Rules: ``fixed`` plays ten episodes of code and ten of the sampled policy; ``race`` is the rule of the outer
+loop (:mod:`rlgpt.loop.selection`); ``hoeffding`` is a race over the same episodes with the bound of Maron and Moore
+(1994).
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _episode(envs: Mapping[str, tuple[Env, Callable[[Any], Any]]], seed: int, le
         blocks.append(seconds)
         reference, over = states["bare"]
         if not all(np.array_equal(state, reference) for state, _ in states.values()):
-            raise AssertionError("the variants are no longer in the same state: their times cannot be compared")
+            raise AssertionError("the variants are no longer in the same state, so their times cannot be compared")
         if over:
             break
     return blocks

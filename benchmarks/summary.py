@@ -34,8 +34,8 @@ def print_lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequen
 
 
 def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
-    """The figures as lines of JSON: the IQM and interval of each row on each task, RL-GPT minus each
-    other row, and each row over all tasks.
+    """The figures as lines of JSON: the IQM and interval of each method on each task, RL-GPT minus each
+    other method, and each method over all tasks.
     """
     grid = _grid(results, cells)
     if mixed := _mixed_settings(grid):
@@ -64,7 +64,7 @@ def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cel
 
 
 def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print a caption and a table: each task and row, then each row over all tasks."""
+    """Print a caption and a table: each method on each task, then each method over all tasks."""
     grid = _grid(results, cells)
     complete, intervals = aggregates(grid, cells)
     print(fill(_caption(grid, complete), 120), end="\n\n")
@@ -92,8 +92,8 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
 
 
 def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool) -> tuple[Interval, str]:
-    """The difference of two rows' IQMs with its interval, and a note on how it was computed. With too few seeds for an
-    interval, the range is given instead.
+    """The difference of the IQMs of two methods with its interval, and a note on how it was computed. With too few
+    seeds for an interval, the range is given instead.
 
     :param derived: whether ``theirs`` was derived from the run of ``ours`` with the same seed. If so, seeds are
         resampled in pairs, and only seeds that both have are used.
@@ -111,10 +111,10 @@ def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: b
 
 
 def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, Interval]]:
-    """The IQM over seeds and tasks, with its stratified interval, of each row that is measured on every task.
+    """The IQM over seeds and tasks, with its stratified interval, of each method that is measured on every task.
 
-    All rows are aggregated over the same tasks: the tasks that have a result for every seed of each such row. With only
-    one such task there is no aggregate.
+        All methods are aggregated over the same tasks: the tasks that have a result for every seed of each such method.
+    With only one such task there is no aggregate.
 
     :returns: the tasks, and row -> interval.
     """
@@ -139,13 +139,13 @@ def _iqm(by_seed: Mapping[int, float]) -> Interval:
 
 
 def _line(name: str, unit: str, value: Interval, **more: Any) -> str:
-    """One line of JSON. It has ``range`` instead of ``interval`` if there are too few seeds for an interval."""
+    """One line of JSON. The line has ``range`` instead of ``interval`` if there are too few seeds for an interval."""
     around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
     return line(name, round(value.point, 3), unit, **around, **more)
 
 
 def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid:
-    """The results in the order of ``cells``; tasks and rows without a result are left out."""
+    """The results in the order of ``cells``; tasks and methods without a result are left out."""
     grid: Grid = {}
     tasks, rows = (list(dict.fromkeys(getattr(c, name) for c in cells)) for name in ("task", "row"))
     for task in tasks:
@@ -206,4 +206,4 @@ def _mixed_settings(grid: Grid) -> str:
             counts = Counter(r[name] for r in results if name in r)
             if len(counts) > 1:
                 parts.append(f"{name} {' and '.join(f'{value} ({n} results)' for value, n in counts.items())}")
-    return f"Not measured alike: {'; '.join(parts)}." if parts else ""
+    return f"Not all cells were measured with the same settings: {'; '.join(parts)}." if parts else ""

@@ -1,5 +1,5 @@
 """Trainers in separate processes that take turns: each runs for some updates and is then suspended (SIGSTOP). So all
-trainers are measured in the same minutes, but never at the same time. Start-up is not counted.
+trainers are measured within the same minutes, but never at the same time. The time of the start-up is not counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs one trainer on the recorded kitchen until it is ended from outside: ``trainers.py NAME STEPS_FILE FOLDER SEED``.
+"""Runs one trainer on the recorded kitchen until another process ends it: ``trainers.py NAME STEPS_FILE FOLDER SEED``.
 
 All trainers have the plugin's hyperparameters: 4 environments in one process, rollouts of 32 steps, minibatches of 64,
 8 epochs, two hidden layers of 64 with tanh for actor and critic each, normalised observations and returns, one thread.
@@ -61,7 +61,7 @@ def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def plain_environment(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> Any:
-    """The environment factory for Sample Factory. Of rlgpt it uses only the task's environment."""
+    """The environment factory for Sample Factory. The only part of rlgpt that it uses is the task's environment."""
     return FlatObservation(RecordedKitchen().make_env(recorded_spec(Path(cfg.steps_file)).task, seed=0))
 
 

@@ -75,9 +75,7 @@ def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def minigrid_states() -> StateCodec:
-    """The codec that saves and restores episodes of MiniGrid. It names the classes of the grid and of the objects in the
-    grid.
-    """
+    """The codec that saves and restores episodes of MiniGrid. It names the classes of the grid and its objects."""
     from minigrid.core import world_object
     from minigrid.core.grid import Grid
 
@@ -171,7 +169,7 @@ WORLDS = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("world", choices=WORLDS)
-    parser.add_argument("--llm", required=True, help="the name of a model for litellm, or the path of a recording")
+    parser.add_argument("--llm", required=True, help="a model's name for litellm, or a recording")
     parser.add_argument("--api-base", help="of your own server; the model is then openai/NAME")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for each attempt")
     parser.add_argument("--folder", type=Path, help="of the run; an existing run is resumed")

@@ -1,4 +1,4 @@
-"""MineDojo's interpreter, for the tests of the world and of the plugin."""
+"""The fixture of MineDojo's interpreter, for the tests of the world and of the plugin."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import pytest
 
 @pytest.fixture(scope="session")
 def minedojo() -> Path:
-    """MineDojo's interpreter. Without it a test is skipped; in CI, or where it is required, the test fails."""
+    """MineDojo's interpreter. If the interpreter is missing, a test is skipped; in CI, or if it is required, the test
+    fails.
+    """
     from rlgpt_minecraft.interpreter import HINT, minedojo_python
 
     python = minedojo_python()
     if python is not None:
         return python
-    message = f"MineDojo's interpreter is not there: {HINT}"
+    message = f"MineDojo's interpreter was not found: {HINT}"
     if os.environ.get("RLGPT_REQUIRE_MINEDOJO") == "1" or os.environ.get("CI") in ("1", "true"):
         pytest.fail(message)
     pytest.skip(message)

@@ -136,8 +136,7 @@ def _read(folder: Path, shape: tuple[int, int]) -> Weights:
         with Folder(folder, TrainerError).open(WEIGHTS, limit=LIMIT) as file:
             weights = np.load(file, allow_pickle=False)
     except ValueError as error:
-        raise TrainerError(f"{folder / WEIGHTS} does not contain weights: {error}. Delete this folder and start the
-        training again.") from error
+        raise TrainerError(f"{folder / WEIGHTS} has no weights: {error}. Delete it and train again.") from error
     if weights.shape != shape or not np.isfinite(weights).all():
         raise TrainerError(f"{folder / WEIGHTS} has shape {weights.shape}; this environment needs {shape}.")
     return np.asarray(weights, dtype=np.float64)

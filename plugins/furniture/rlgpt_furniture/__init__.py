@@ -9,7 +9,7 @@ hookimpl = pluggy.HookimplMarker("rlgpt")
 
 @hookimpl
 def rlgpt_plugins() -> list[object]:
-    """The hook by which rlgpt finds this plugin."""
+    """Return the plugin to rlgpt (pluggy hook)."""
     from rlgpt_furniture.plugin import FurniturePlugin
 
     return [FurniturePlugin()]

@@ -25,7 +25,7 @@ MAX_JOINT_STEP = 0.3
 
 
 class Arm:
-    """Kinematics of the arm. They are computed on a copy of the state, so the simulation does not change."""
+    """Kinematics of the arm, computed on a copy of the simulator's state. So the simulation does not change."""
 
     def __init__(self) -> None:
         self.model: Any = mujoco.MjModel.from_xml_string(panda.arm_only())

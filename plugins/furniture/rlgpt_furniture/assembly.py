@@ -14,11 +14,11 @@ from rlgpt_furniture.furniture import Furniture, Joint
 PEG_TOLERANCE = 0.005
 """Tolerance of an assembled part's position along each axis, m, as in FurnitureBench's simulator."""
 MIN_COSINE = 0.94
-"""Minimal cosine of the angle between each axis of an assembled part and its place, as in FurnitureBench."""
+"""Minimal cosine of the angle between each axis of an assembled part and of its target pose, as in FurnitureBench."""
 CONNECTOR_TOLERANCE = 0.010
 """Distance along each axis within which a connector attaches a part, m."""
 FULL_TWIST = math.pi / 2
-"""Angle by which a part must be turned in its connector, in either direction, rad. It replaces screwing."""
+"""Angle by which a part must be turned in its connector, in either direction, rad. This turn replaces screwing."""
 
 Matrix = tuple[float, float, float, float, float, float, float, float, float]
 """The nine numbers of a rotation matrix, row by row."""
@@ -100,7 +100,9 @@ class Assembly:
         self._yaw[number] = yaw
 
     def hinged(self, part: int) -> bool:
-        """Whether a connector holds a part (by its index) that has not been twisted yet."""
+        """Whether a connector holds the part with this index, and the part has not been twisted by the full angle
+        yet.
+        """
         return self._connectors and any(
             self._bodies[n][1] == part and place >= 0 and not self.made[n] for n, place in enumerate(self.place)
         )

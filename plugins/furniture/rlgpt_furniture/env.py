@@ -39,14 +39,15 @@ MAX_JOINT_LEAD = 0.25
 MAX_HAND_LEAD = 0.08
 """Largest distance between the hand and its target, m."""
 TARGET_BOUNDS = ((0.25, 0.8), (-0.55, 0.55), (0.004, 0.5))
-"""Bounds of the hand's target, m. They are FurnitureBench's, but higher, because the legs are tall."""
+"""Bounds of the hand's target, m. The bounds are FurnitureBench's, except that the upper one is higher, because the
+legs are tall."""
 GRIP_DEADBAND = 0.1
 """A grip action with a smaller absolute value does not move the fingers."""
 CAMERA_PIXELS = 64
 ARM_JOINTS = 9
-"""Number of joints of the arm and the fingers, which come first in ``qpos``."""
+"""Number of joints of the arm and the fingers. These joints are the first in ``qpos``."""
 SETTLE_STEPS = 10
-"""Number of control steps before an episode, in which the parts come to rest."""
+"""Number of control steps before an episode, after which the parts do not move any more."""
 
 Observation = dict[str, np.ndarray[Any, Any]]
 
@@ -156,7 +157,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self._cameras = {}
 
     def save(self) -> bytes:
-        """The state of the episode. After :meth:`load` the episode continues bit for bit."""
+        """Return the state of the episode. After :meth:`load` the episode continues exactly as without the save."""
         own = np.array([*self.target, *self.rotation, *self.joints, self.width, *self.assembly.numbers()])
         physics, tags = physics_of(self.model, self.data), self._tag_offsets.ravel()
         return pack({"own": own, "steps": self.steps, "tags": tags, "physics": physics})

@@ -21,7 +21,7 @@ MAX_TURN = 0.2
 MAX_JOINT_STRIDE = 0.12
 """Largest displacement of a joint in one control step along a path, rad."""
 POSITION_TOLERANCE, ANGLE_TOLERANCE = 0.002, 0.02
-"""Distances, in m and rad, within which a target counts as reached."""
+"""Largest distances, in m and rad, at which a target is reached."""
 BLOCKED_STEPS, MIN_APPROACH = 12, 0.001
 """The hand counts as blocked if the distance to its target (m, plus 0.1 m per rad) decreases by less than
 ``MIN_APPROACH`` within ``BLOCKED_STEPS`` steps.
@@ -104,7 +104,7 @@ Action = tuple[np.int64, NDArray[np.float32]]
 
 
 def command(ctx: Context, joints: Array) -> Action:
-    """The action that moves the joints' targets to ``joints`` (7, rad), as far as one control step can."""
+    """The action that moves the joints' targets towards ``joints`` (7, rad), as far as possible in one control step."""
     model: FurnitureTask = ctx.model
     action = np.empty(8, np.float32)
     action[:7] = np.clip((joints - model.joints) / (JOINT_RATE * PERIOD), -1.0, 1.0)

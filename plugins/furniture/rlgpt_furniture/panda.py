@@ -2,7 +2,7 @@
 
 Kinematics and joint limits are those of the Franka Control Interface's documentation (Denavit-Hartenberg parameters,
 "Robot and interface specifications"), link masses those of Gaz et al. 2019 (Dynamic identification of the Franka Emika
-Panda robot). Inertia tensors are those of the shapes. No file of another model is used.
+Panda robot). Inertia tensors are those of the shapes. The model contains no file of other models.
 """
 
 from __future__ import annotations

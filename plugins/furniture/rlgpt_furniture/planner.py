@@ -24,7 +24,7 @@ MAX_EXTENSION = 0.4
 """Length by which a tree grows in one step, rad."""
 MAX_ITERATIONS = 120
 ALLOWED_PENETRATION = 0.0008
-"""Depth of penetration that does not count as a collision, m."""
+"""Largest depth of penetration that is not a collision, m."""
 
 
 class Planner:
@@ -134,7 +134,7 @@ def connect(
     trees: list[tuple[list[Array], list[int]]] = [([start], [-1]), ([goal], [-1])]
     for turn in range(MAX_ITERATIONS):
         near, other = turn % 2, 1 - turn % 2
-        # every fourth sample lies between the two ends, because most paths are short
+        # every fourth sample is between start and goal, because most paths are short
         sample_joints = start + rng.uniform() * (goal - start) + rng.normal(0, 0.3, 7) if turn % 4 == 0 else sample()
         new = _grow(trees[near], sample_joints, clear)
         if new is None:

@@ -77,7 +77,7 @@ def _upright(ctx: Context) -> float:
 
 
 def _away(ctx: Context, joint: Joint) -> tuple[float, float]:
-    """Distance from the part to its nearest place, across and along the z axis of the base, m."""
+    """Distance from the part to its nearest target position, across and along the z axis of the base, m."""
     root, frame = _part(ctx, joint.base)
     where = frame.T @ (_part(ctx, joint.part)[0] - root)
     across = [math.hypot(where[0] - p[0], where[1] - p[1]) for p in joint.places]
@@ -94,7 +94,7 @@ def _align(ctx: Context) -> float:
 
 
 def _insert(ctx: Context) -> float:
-    """Depth of the part in its place. It is positive only if the part is upright and within 1 cm across."""
+    """Depth of the part in its hole. The value is positive only if the part is upright and within 1 cm across."""
     joint = _next(ctx)
     if joint is None:
         return 1.0
@@ -120,7 +120,7 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The reward terms of a task. Each term is about the next joint; a made joint counts as 1."""
+    """The reward terms of a task. Each term is about the next joint; each joint that is made adds 1."""
     twist = (RewardTerm("twist", "share of the twist of the next part, where a connector holds it", _twist),)
     return (
         RewardTerm("reach", "of the hand to the next part: 1 - tanh(5 x m)", _reach),

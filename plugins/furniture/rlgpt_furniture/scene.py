@@ -25,7 +25,7 @@ FENCE = (
 FENCE_HEIGHT = 0.015
 """Half height of the fence, m."""
 SOLREF, SOLIMP = "0.003 1", "0.99 0.9995 0.0005"
-"""``solref`` and ``solimp`` of every contact. Parts weigh some grams, and fingers press with 45 N. The
+"""``solref`` and ``solimp`` of every contact. Parts weigh a few grams, and fingers press with 45 N. The
 penetration is proportional to (1 - d) / d for MuJoCo's impedance d. For d = 0.99 it was 0.5 mm, and 2 mm
 if the arm pushed.
 """

@@ -14,12 +14,12 @@ from rlgpt_furniture.tasks import DEFAULTS, RANDOMNESS, furniture_of
 CAMERAS = ("front", "wrist")
 """Keys that the setting ``cameras`` adds to the observation."""
 MAX_CLEARANCE = 0.005
-"""Largest clearance, m. With more clearance than the tolerance of a joint, a peg could be in its hole
-without being counted.
+"""Largest clearance, m. With more clearance than the tolerance of a joint, a peg could be in its hole although its
+joint is not made.
 """
 
 MAX_TAG_ERROR = 0.02
-"""Largest tag error, m. With a larger one, a hand that aims at a leg closes beside it."""
+"""Largest tag error, m. With a larger error, a hand that aims at a leg closes beside the leg."""
 
 
 @dataclass(frozen=True)

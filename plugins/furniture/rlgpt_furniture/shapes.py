@@ -32,10 +32,11 @@ class Meshes:
         return "".join(f'<mesh name="{n}" vertex="{v}" inertia="convex"/>' for n, v in self._vertices.items())
 
     def prism(self, name: str, profile: Sequence[tuple[float, float]], extra: str = "") -> str:
-        """A convex round body about z: (height, radius) of each level, m, from below. Equal names mean equal shapes.
+        """A convex round body about z: (height, radius) of each level, m, from below. Two meshes with the same name
+        must have the same shape.
 
-        It is not a cylinder geom: MuJoCo sometimes reports that an upright cylinder lies millimetres deep in the plane
-        under it.
+        The shape is not a cylinder geom, because MuJoCo sometimes reports that an upright cylinder penetrates the plane
+        under it by millimetres.
         """
         turns = [2 * math.pi * k / ROUND_CORNERS for k in range(ROUND_CORNERS)]
         points = [(r * math.cos(a), r * math.sin(a), z) for z, r in profile for a in turns]

@@ -26,11 +26,11 @@ SPREADS = {
     "medium": Spread(0.05, math.radians(45), 0.05, math.radians(15)),
     "high": Spread(0.10, math.pi, 0.05, math.radians(15)),
 }
-"""The levels of randomness. Low and medium are FurnitureBench's. FurnitureBench's high level has three
-fixed starts; here positions and angles are random.
+"""The levels of randomness. The levels low and medium are FurnitureBench's. FurnitureBench's high level has three fixed
+starts; in this plugin positions and angles are random.
 """
 START_AREA = ((0.34, 0.64), (-0.24, 0.24))
-"""Bounds of x and y of the parts' origins, m. They are FurnitureBench's, but 3 cm narrower towards the robot."""
+"""Bounds of x and y of the parts' origins, m: FurnitureBench's bounds, but 3 cm narrower towards the robot."""
 PART_GAP = 0.012
 """Minimal free distance between two parts, m."""
 
@@ -91,7 +91,7 @@ def _inside(x: float, y: float, corners: Array) -> bool:
     front, side = float(corners[:, 0].max()), np.abs(corners[:, 1])
     if front > 0.645:
         return False
-    # between the sides of the fence, or beyond one of them
+    # between the sides of the fence, or outside one of the sides
     return front < 0.515 or bool(side.max() < 0.16 or (side.min() > 0.19 and len(set(np.sign(corners[:, 1]))) == 1))
 
 

@@ -1,4 +1,4 @@
-"""The tasks. Each has a kind of furniture, a randomness of the start and a horizon."""
+"""The tasks. Each task has a kind of furniture, a randomness of the start poses and a horizon."""
 
 from __future__ import annotations
 

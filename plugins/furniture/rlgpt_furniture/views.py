@@ -49,7 +49,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 def view(ctx: Context) -> dict[str, Plain]:
     """The view at the current step."""
-    # These modules import the simulator; listing the keys must not import it.
+    # These modules import the simulator. A list of the keys must be possible without this import.
     from rlgpt_furniture.motion import hand_pose, held_part, part_pose
 
     furniture: Furniture = ctx.model.furniture

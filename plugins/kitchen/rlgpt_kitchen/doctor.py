@@ -1,4 +1,4 @@
-"""Checks of this machine for ``rlgpt doctor``: packages the kitchen needs, and OpenGL."""
+"""Checks of this machine for ``rlgpt doctor``: the packages that the kitchen needs, and OpenGL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _package(name: str, low: tuple[int, ...], high: tuple[int, ...]) -> Check:
 
 
 def checks() -> list[Check]:
-    """Packages within the tested version ranges, and an OpenGL library that renders frames."""
+    """Check that packages are within the tested version ranges, and that an OpenGL library can render frames."""
     backend = find_backend()
     return [
         *(_package(name, low, high) for name, (low, high) in TESTED_VERSIONS.items()),

@@ -1,4 +1,4 @@
-"""The seven elements of the kitchen that have a goal. This module imports no simulator."""
+"""The seven elements of the kitchen that have a goal. This module does not import the simulator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ THRESHOLD = 0.3
 
 @dataclass(frozen=True)
 class Element:
-    """An element: a movable thing in the kitchen, such as a door or a knob.
+    """An element: a movable object in the kitchen, such as a door or a knob.
 
     :ivar label: its name in FrankaKitchen-v1.
     :ivar goal_text: its goal in words.
@@ -51,8 +51,8 @@ class Element:
         return dist(self.start, self.goal)
 
     def progress(self, joints: tuple[float, ...]) -> float:
-        """Completed share of the way to the goal, in [0, 1]. It is 1 exactly if the environment counts
-        the element as complete.
+        """Completed share of the way to the goal, in [0, 1]. The value is 1 if and only if the element is complete
+        for the environment.
         """
         share = (self.span - dist(joints, self.goal)) / (self.span - THRESHOLD)
         return min(1.0, max(0.0, share))

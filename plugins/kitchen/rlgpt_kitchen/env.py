@@ -28,10 +28,10 @@ with contextlib.redirect_stderr(io.StringIO()):
     from gymnasium_robotics.envs.franka_kitchen.kitchen_env import KitchenEnv
 
 VIEWPOINT = Viewpoint(look_at=(-0.4, 0.4, 2.1), distance=2.0, azimuth=60.0, elevation=-22.0)
-"""Viewpoint of the camera. It shows the counter, the knobs and the cabinets, with the arm at the right."""
+"""Viewpoint of the camera. The picture shows the counter, the knobs and the cabinets, with the arm at the right."""
 
 OBSERVATION_BOUND = 100.0
-"""Bound to which observations are clipped. It makes the spaces finite, and real values are far below it."""
+"""Bound to which observations are clipped. It makes the spaces finite, and real values are far below this bound."""
 
 Observation = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 
@@ -103,10 +103,10 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         self.base.close()
 
     def save(self) -> bytes:
-        """The state of the episode. After :meth:`load` the episode continues bit for bit, with the same noise of
-        sensors and motors.
+        """Return the state of the episode. After :meth:`load` the episode continues exactly as without the save, with
+        the same noise of sensors and motors.
 
-        It does not contain the newest observation. That observation cannot be computed again, because it is noisy.
+        The state does not contain the newest observation, which cannot be computed again because it is noisy.
         """
         base, robot = self.base, self.base.robot_env
         return pack(
@@ -122,7 +122,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Return to a state that :meth:`save` returned for the same elements.
 
-        :param seed: seeds the noise from now on. None: the noise continues as it would have without a save.
+        :param seed: seed of the noise from now on. None: the noise continues as without the save.
         :raises StateError: the state is damaged, or belongs to other elements.
         """
         saved = record(state, ("physics", "sensed", "completed", "steps", "noise"), seed=seed)

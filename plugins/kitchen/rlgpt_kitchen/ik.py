@@ -20,7 +20,7 @@ JOINTS = 7
 DAMPING = 0.05
 """Damping lambda of :func:`rlgpt.plugin.resolved_rate.joint_step`."""
 LIMIT_MARGIN = 0.02
-"""Distance that is kept from the joint limits, rad."""
+"""Minimal distance of the joints from their limits, rad."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Pose:
 
 
 class Arm:
-    """Kinematics of the arm. They are computed on a copy of the state, so the simulation does not change."""
+    """Kinematics of the arm, computed on a copy of the simulator's state. So the simulation does not change."""
 
     def __init__(self, model: Any) -> None:
         self.model = model

@@ -44,7 +44,7 @@ class KitchenModel:
         self._hand = self._left | self._right | wrist
 
     def _element_of(self, body: int) -> int:
-        """Index of the element a body belongs to, or -1."""
+        """Index of the element that a body belongs to; -1: none."""
         roots = {self.model.body(e.body).id: i for i, e in enumerate(self.elements)}
         while body:
             if body in roots:

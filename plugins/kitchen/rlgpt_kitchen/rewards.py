@@ -99,7 +99,7 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 def default_setup(task: Task) -> RLSetup:
     """The default setup: for each element the potential 4 nearness + 6 progress, and 5 for its
-    completion. PPO learnt with these weights in trials.
+    completion. PPO learned with these weights in preliminary runs.
     """
     elements = elements_of(task)
     keys = ["robot", "hand_position", "gripper_closed", "time"]

@@ -13,11 +13,12 @@ from rlgpt_kitchen.ik import JOINTS, Array, Pose, rotation_vector
 from rlgpt_kitchen.model import KitchenModel
 
 SPEED = 0.04
-"""Default displacement of the hand in one control step, m. It is close to the limit of the joints."""
+"""Default displacement of the hand in one control step, m. A larger displacement is hardly possible, because of the
+speed limits of the joints."""
 MAX_TURN = 0.25
 """Largest rotation of the hand in one control step, rad."""
 ANGLE_TOLERANCE = 0.1
-"""Angle within which a target counts as reached, rad."""
+"""Largest angle to a target that is reached, rad."""
 INTEGRAL_GAIN, MAX_INTEGRAL = 0.15, 0.04
 """Integral term of the position error: the share that is added in each step, and the bound of the integral (m)."""
 BLOCKED_STEPS, MIN_APPROACH = 8, 0.01
@@ -25,8 +26,8 @@ BLOCKED_STEPS, MIN_APPROACH = 8, 0.01
 ``MIN_APPROACH`` within ``BLOCKED_STEPS`` steps.
 """
 MAX_LAG = 0.05
-"""Distance in m. The waypoint of a path advances when the hand is nearer than this, and every
-BLOCKED_STEPS steps in any case.
+"""Distance in m. The waypoint of a path advances when the hand is nearer than this distance, and also after every
+BLOCKED_STEPS steps.
 """
 SETTLE_STEPS = 10
 """Number of steps that are reserved for the end of a path."""

@@ -1,4 +1,4 @@
-"""The tasks. Each has elements that must reach their goals, a horizon and a level of noise."""
+"""The tasks. Each task has elements that must reach their goals, a horizon and a level of noise."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ HORIZON = 280
 """Horizon of a task with one element, in control steps: the environment's default."""
 
 SEQUENCE_HORIZON = 560
-"""Horizon of a sequence of four elements, in control steps: twice the default, because the default
-requires motion at the limits of the joints.
+"""Horizon of a sequence of four elements, in control steps: twice the default, because within the default horizon the
+joints would have to move at their speed limits.
 """
 
 NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.01, "object_noise_ratio": 0.0005}
-"""Noise of the clean tasks: the environment's defaults."""
+"""Noise of the tasks without the suffix ``_noisy``: the environment's defaults."""
 
 STRONG_NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.5, "object_noise_ratio": 0.3}
 """Noise of the ``_noisy`` variants: up to 0.05 rad on every observed joint of the arm, from which the
 environment also computes its motor commands; up to 0.03 m on the observed kettle and 0.03 rad on the
-observed doors. Fixed scripts that always solve the clean tasks solve 6 of 20 noisy episodes (hinge
+observed doors. Fixed scripts that always solve the tasks without this noise solve 6 of 20 noisy episodes (hinge
 cabinet), 12 to 16 (microwave, switch, burners) or all (kettle, slide cabinet).
 """
 

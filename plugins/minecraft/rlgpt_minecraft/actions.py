@@ -1,8 +1,8 @@
-"""The base action space: the choices of a policy that runs no coded action.
+"""The base action space: the choices of a policy apart from coded actions.
 
 The official code of RL-GPT (``minecraft.py``, ``transform_action``) has two heads: one of twelve moves, and one of no
-operation, use and attack: MultiDiscrete [12, 3]. These cannot craft, so tasks that need crafting have more choices in
-the second head. ``actions=paper`` leaves them out.
+operation, use and attack: MultiDiscrete [12, 3]. These actions cannot craft, so tasks that need crafting have more
+choices in the second head. ``actions=paper`` removes these choices.
 """
 
 from __future__ import annotations

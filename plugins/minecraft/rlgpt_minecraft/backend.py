@@ -1,5 +1,5 @@
 """The backend ``minedojo``: MineDojo itself, with the same spaces as the embedded world. So code and policies that were
-made in the embedded world run on it unchanged.
+made in the embedded world run on MineDojo unchanged.
 
 The package needs its own interpreter (``make minedojo``). ``rlgpt.envs`` runs it there.
 """
@@ -38,22 +38,23 @@ FACTORY = f"{Path(__file__).with_name('minedojo_worker.py')}:MineDojo"
 PASSED_VARIABLES = ("JAVA_HOME", "GRADLE_USER_HOME", "XDG_RUNTIME_DIR", "MINEDOJO_HEADLESS", "MINEDOJO_DEBUG_LOG")
 """Environment variables that the game and its launcher read, in addition to those that every worker gets."""
 LIMITS = WorkerTimeouts(start=180.0, reset=1200.0, step=300.0, close=30.0)
-"""The first start builds the game, the first reset starts it, and MineDojo's client waits 240 s for a reply."""
+"""Time limits in seconds. The first start builds the game, the first reset starts the game, and MineDojo's client waits
+240 s for a reply."""
 HIDDEN_IMAGE_SIZE = (64, 64)
-"""Height and width of the picture where the mission has none. The game always draws one."""
+"""Height and width of the picture if the mission has none. The game always draws a picture."""
 RENDERED_IMAGE_SIZE = (160, 256)
 HOST = "localhost"
 MAX_SERVED_ENVS = 8
 """Maximal number of environments of a training on a running server. Each has its own interpreter and its own game."""
 SLOW_RESET_S = 15.0
-"""A reset that takes longer logs the likely reason."""
+"""Duration in seconds of a reset, after which the likely reason of the delay is logged."""
 
 
 class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
-    """A task of MineDojo, in MineDojo's own process.
+    """A task of MineDojo that runs in MineDojo's own process.
 
     The spaces are those of ``voxeldojo.env.MineDojoEnv`` for the same options. The constructor checks that MineDojo has
-    the same ones. ``info`` is Malmo's JSON without voxels and rays, and MineDojo's ``success``. If the game crashes,
+    the same spaces. ``info`` is Malmo's JSON without voxels and rays, and MineDojo's ``success``. If the game crashes,
     the episode ends as truncated, the crash is logged, and the next reset starts the game again.
 
     :param waits_for: the likely reason of a slow reset, for the log.
@@ -97,7 +98,7 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
         return obs, reward, terminated, truncated, info
 
     def render(self) -> Any:
-        """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
+        """The player's view: uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self.worker.render()
 
     def no_op(self) -> NDArray[np.int64]:
@@ -282,7 +283,7 @@ def check_game() -> None:
 def check_server(port: int) -> None:
     """Check that a server listens on a port of this machine.
 
-    :raises ConfigError: no server does.
+    :raises ConfigError: no server listens on this port.
     """
     try:
         socket.create_connection((HOST, port), timeout=5.0).close()

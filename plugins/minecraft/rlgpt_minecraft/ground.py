@@ -1,6 +1,6 @@
 """The blocks around the player: obstacles, holes and floors.
 
-The box of voxels reaches two blocks to each side, four down and three up from the block that contains the feet.
+The box of voxels contains the blocks up to two blocks to each side, four down and three up from the block of the feet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SIDES = {"left": -45.0, "ahead": 0.0, "right": 45.0}
 """Directions that the view describes, in degrees to the right of the heading."""
 
 STEP_M = 0.8
-"""Metres from the player's centre to the column that a step enters: half the player's width and half a block."""
+"""Distance in m from the player's centre to the column that a step enters: half the player's width and half a block."""
 
 MAX_DESCENT_BLOCKS = 4
 """Maximal descent that is measured, in blocks. A fall of more than 3 blocks causes damage."""
@@ -38,7 +38,7 @@ class Ground:
 
     def __init__(self, voxels: Mapping[str, NDArray[Any]], position: Array, yaw: float) -> None:
         self._array = voxels["block_name"]
-        # lists: reading one element of an array costs five times as much
+        # lists, because reading one element of an array takes five times as long
         self._names: list[list[list[str]]] = self._array.tolist()
         self._solid: list[list[list[bool]]] = voxels["blocks_movement"].tolist()
         self._position: list[float] = position.tolist()
@@ -100,7 +100,9 @@ class Ground:
         return self.solid(dx, 1, dz) or (self.solid(dx, 0, dz) and self.solid(dx, 2, dz))
 
     def descent(self, degrees: float = 0.0, metres: float = STEP_M) -> int:
-        """Return the descent to the floor of the column, 0 to 4 blocks; 4 also means deeper, 0 also means higher."""
+        """Return the descent to the floor of the column, 0 to 4 blocks. 4 also means a deeper floor, 0 also a higher
+        one.
+        """
         dx, dz = self.column_at(degrees, metres)
         return next(
             (

@@ -1,5 +1,5 @@
-"""The path of MineDojo's own interpreter. The package needs older versions than ours, so this process never imports
-it."""
+"""The path of MineDojo's own interpreter. MineDojo needs older versions of packages than this plugin, so this process
+never imports MineDojo."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ PLACE = Path(".minedojo", "bin", "python")
 
 
 def minedojo_python() -> Path | None:
-    """Return the interpreter with MineDojo: ``$RLGPT_MINEDOJO_PYTHON``, or the one that ``make minedojo`` built.
+    """Return the interpreter with MineDojo: ``$RLGPT_MINEDOJO_PYTHON``, or the interpreter that ``make minedojo``
+    built.
 
-    The function searches for the latter in the working directory and its parents, then in the parents of this file. It
-    returns None if there is none. It does not check that the interpreter can import minedojo.
+    The function searches for the interpreter of ``make minedojo`` in the working directory and its parents, then in the
+    parents of this file. If there is no interpreter, the function returns None. It does not check that the interpreter
+    can import minedojo.
     """
     named = os.environ.get(VARIABLE)
     if named:

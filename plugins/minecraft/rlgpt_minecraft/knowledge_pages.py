@@ -1,4 +1,4 @@
-"""Expert knowledge about the world for prompts: facts, no solutions."""
+"""Expert knowledge about the world for prompts: facts, not solutions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this file
-alone.
+"""MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this file,
+which imports no other file of the plugin.
 
 Spaces and values are MineDojo's. Each leaf is converted to the dtype, shape and bounds of its space, because MineDojo
-returns booleans where its spaces say int64, and the temperature of a desert exceeds its bound.
+returns booleans although its spaces state int64, and the temperature of a desert exceeds its bound.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from minedojo.sim.bridge import BridgeEnv
 from minedojo.tasks import ALL_TASKS_SPECS
 
 HIDDEN = ("voxels", "rays", "pov")
-"""Keys of Malmo's JSON that ``info`` leaves out; the observation has their values."""
+"""Keys of Malmo's JSON that ``info`` does not contain, because the observation has their values."""
 SPAWN_HEIGHT = 1
 """Height above the player's feet at which MineDojo's tasks summon animals, in blocks."""
 SEED_LIMIT = 2**31 - 1
 
 
 class MineDojo:
-    """A task of MineDojo with gymnasium's interface. The seed determines every random number that is drawn here.
+    """A task of MineDojo with gymnasium's interface. The seed determines all random numbers that this class draws.
 
     :param task_id: task id of ``minedojo.make``.
     :param options: keyword arguments of ``minedojo.make``; ``initial_inventory`` is a list of dictionaries.
@@ -134,7 +134,7 @@ def fit(space: Any, value: Any) -> Any:
 
 
 def make_minedojo_env(task_id: str, options: Mapping[str, Any]) -> Any:
-    """Call ``minedojo.make`` and restore its table of tasks, from which it removes what it reads.
+    """Call ``minedojo.make`` and restore MineDojo's table of tasks, because ``minedojo.make`` removes entries from it.
 
     ``options`` override the table: ``minedojo.make`` would raise an error for an option that both have.
     """

@@ -20,14 +20,15 @@ from rlgpt_minecraft.rays import CENTRE, DISTANCE, Array, bearing, directions, e
 from rlgpt_minecraft.things import Thing, things
 
 SAME = 1.5
-"""Metres. Rays that hit entities of one name, at most this much farther than the nearest hit, count as one entity."""
+"""Distance in m. If rays hit entities with the same name, hits at most this much farther away than the nearest hit
+belong to the same entity."""
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """The nearest thing of one name.
+    """The nearest thing with one name.
 
-    :ivar visible: whether the observation shows one. If not, it counts as 40 m away, straight ahead.
+    :ivar visible: whether the observation shows such a thing. If not, the other values are those of a thing 40 m ahead.
     :ivar distance: metres from the eyes. :ivar bearing: degrees to the right of the heading.
     :ivar elevation: degrees above the horizontal.
     """
@@ -37,9 +38,9 @@ class Sighting:
     bearing: float = 0.0
     elevation: float = 0.0
     aimed: bool = False
-    """Whether it is under the cross-hair and within reach."""
+    """Whether the thing is under the cross-hair and within reach."""
     hits: Array = field(default_factory=lambda: np.zeros((0, 3)), compare=False, repr=False)
-    """Unit vectors of the rays that hit it: float64 ``(n, 3)``."""
+    """Unit vectors of the rays that hit the thing: float64 ``(n, 3)``."""
 
 
 NOTHING = Sighting()
@@ -58,7 +59,7 @@ class Crosshair:
     distance: float
     reach: bool
     place: Place
-    """World coordinates of the block."""
+    """World coordinates of the block under the cross-hair."""
 
 
 @dataclass
@@ -99,7 +100,9 @@ class ParsedObservation:
 
     @cached_property
     def sights(self) -> dict[str, Sighting]:
-        """Thing -> the nearest one: among the hits of the rays, else among the voxels around the player."""
+        """Name of a thing -> the nearest such thing: among the hits of the rays, else among the voxels around the
+        player.
+        """
         found = self._by_ray()
         for thing in self.sought:
             if thing.name not in found:

@@ -98,8 +98,8 @@ class MinecraftPlugin(EnvironmentPlugin):
         return recordings("rlgpt_minecraft", task)
 
     def limits(self, task: Task) -> EnvLimits:
-        """Return the maximal number of environments: 2 of the game itself, which needs gigabytes for each; 8 on a
-        running server; 64 of the embedded world.
+        """Return the maximal number of environments: 2 with the game itself, which needs gigabytes of memory for each;
+        8 with a running server; 64 with the embedded world.
 
         :raises ConfigError: a setting of the task has no valid value, or no server listens on its port. A run checks
             this before it begins.

@@ -1,4 +1,4 @@
-"""Facts about an episode that a single observation does not show, from its observations and actions."""
+"""Facts about an episode that a single observation does not contain, computed from all its observations and actions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Progress:
     ``start``      position (x, y, z, m) at the start of the episode
     ``dig_ticks``  consecutive steps with attack on the block that is now under the cross-hair
     ``nearest``    thing -> smallest lidar distance so far, m; 40 if none was seen
-    ``dug``        thing -> largest number of consecutive steps with attack on one
+    ``dug``        thing -> largest number of consecutive steps with attack on such a thing
     ``most``       item -> largest gain over the count at the start
 
     :param items: items whose counts are tracked.
@@ -66,7 +66,7 @@ class Progress:
         return {"had": self._had, "place": self._place, **self.as_info()}
 
     def check(self, state: object) -> None:
-        """Check a state that may come from a stranger.
+        """Check a state that may be made by others.
 
         :raises StateError: the state is not a result of :meth:`as_state` for the same task.
         """

@@ -21,7 +21,8 @@ DISTANCE = 40.0
 
 PITCHES = (0.0, 2.0, -2.0, 5.0, -5.0, 10.0, -10.0, 18.0, -18.0, 32.0, -32.0)
 YAWS = (0.0, *(sign * 4.0 * i for i in range(1, 13) for sign in (1, -1)))
-"""Degrees. Dense around the horizontal, and to both sides as wide as a screen of 256 x 160 pixels."""
+"""Angles of the rays in degrees. The rays are dense around the horizontal and as wide as a screen of 256 x 160
+pixels."""
 
 RAYS = tuple((math.radians(pitch), math.radians(yaw), DISTANCE) for pitch in PITCHES for yaw in YAWS)
 """Pitch (radians), yaw (radians) and length (m) of each ray, in the format of MineDojo's ``lidar_rays``."""

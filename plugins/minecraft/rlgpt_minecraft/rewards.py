@@ -14,7 +14,7 @@ from rlgpt_minecraft.things import FLUIDS, THINGS
 from rlgpt_minecraft.views import view_keys
 
 DIG_TICKS = 60
-"""Ticks to break a log with bare hands. A longer attack on one block earns no more reward."""
+"""Ticks to break a log with bare hands. A longer attack on one block does not increase the reward."""
 
 Value = Callable[[Context], float]
 
@@ -48,8 +48,9 @@ def _life(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """Return the terms of a task: nearness and aim for each thing it shows except fluids, items, success, life,
-    time."""
+    """Return the reward terms of a task: nearness and aim for each thing in its view except fluids, then items,
+    success, life and time.
+    """
     spec = spec_of(task)
     terms: list[RewardTerm] = []
     for thing in (name for name in spec.sights if name not in FLUIDS):
@@ -101,8 +102,9 @@ def default_setup(task: Task) -> RLSetup:
 
 
 def _keys(task: Task) -> tuple[str, ...]:
-    """Return the observation keys of a policy: the picture, if the task has one, and every number of the view except
-    those that reveal the place of the episode or repeat others."""
+    """Return the observation keys of a policy: the picture, if the task has one, and all numbers of the view except
+    those that reveal the position in the world or repeat other numbers.
+    """
     left_out = {"position", "height", "heading", "food", "breath", "daylight"}
     numbers = (key.name for key in view_keys(task) if key.size and key.name not in left_out)
     return (*(("rgb",) if pixels(task) is not None else ()), *numbers)

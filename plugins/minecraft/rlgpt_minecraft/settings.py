@@ -18,7 +18,8 @@ class Settings(Value):
 
     :ivar backend: the embedded world, or MineDojo itself.
     :ivar actions: ``paper``: the base actions of the paper, [12, 3], which cannot craft.
-    :ivar tier: ``paper``: code has MineDojo's low-level actions and no block or animal in its view (see ``paper``).
+    :ivar tier: ``paper``: code has MineDojo's low-level actions, and its view has no blocks and animals (see
+        ``paper``).
     :ivar image_size: height and width of ``rgb`` in the observation, 1 to 2,048 pixels; None: no picture.
     :ivar port: port of a running Malmo server for the backend ``minedojo``; 0: the backend starts the game.
     :ivar biome: MineDojo's ``specified_biome``; None: all biomes of a default world.

@@ -81,7 +81,9 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         self.base.close()
 
     def save(self) -> bytes:
-        """Return the state of an episode in the embedded world: after :meth:`load` it continues bit for bit."""
+        """Return the state of an episode in the embedded world. After :meth:`load` it continues exactly as without the
+        save.
+        """
         world: Any = self.base.unwrapped
         state = {
             "world": world.save(),
@@ -94,7 +96,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Return to a state that :meth:`save` returned for the same task.
 
-        :param seed: seeds the world's random numbers from now on. None: the saved random numbers continue.
+        :param seed: seed of the world's random numbers from now on. None: the saved random numbers continue.
         :raises StateError: the state is damaged, or of another task or version.
         """
         saved = record(state, ("world", "steps", "counts", "progress"))

@@ -1,5 +1,5 @@
-"""MineDojo's environment of a task, of the backend that its settings name. Both backends have the same spaces and
-start."""
+"""MineDojo's environment of a task, with the backend that the task's settings name. Both backends have the same spaces
+and the same start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIES = 50
 
 
 def mission_of(spec: Spec, settings: Settings) -> Mission:
-    """Return the mission of a task. Each episode has a new land."""
+    """Return the mission of a task. Each episode has a new landscape."""
     return Mission(
         inventory=tuple(Stack(slot=i, name=item, quantity=n) for i, (item, n) in enumerate(spec.inventory)),
         time=NOON,
@@ -49,8 +49,9 @@ def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None
 class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Summons the animals of a task after each reset, uniformly in a square around the player.
 
-    MineDojo does the same (``ExtraSpawnMetaTaskBase``), one block above the player's height. Here they stand on the
-    ground."""
+    MineDojo does the same (``ExtraSpawnMetaTaskBase``), one block above the player's height. This class puts the
+    animals on the ground.
+    """
 
     def __init__(self, env: MineDojoEnv, spec: Spec) -> None:
         super().__init__(env)
@@ -67,7 +68,7 @@ class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
         return observation, info
 
     def _random_ground(self) -> tuple[float, int, float]:
-        """Draw the centre of a block of firm ground in the square. If all draws fail, return the place of the
+        """Draw the centre of a block of firm ground in the square. If all draws fail, return the position of the
         player."""
         world, draw, reach = self._minedojo.sim.world, self._minedojo.np_random, self._spec.spread
         player = world.player[0]

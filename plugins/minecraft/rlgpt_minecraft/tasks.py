@@ -1,4 +1,4 @@
-"""The tasks: target, start, biome and horizon. Each names the source of its settings."""
+"""The tasks: target, start, biome and horizon. Each task names the source of its settings."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ _ALL = (
 )
 
 FLUIDS = frozenset(("water", "lava"))
-"""Things that can be seen but not aimed at."""
+"""Names of things that can be seen but not aimed at."""
 
 THINGS = {thing.name: thing for thing in _ALL}
 """Name -> thing."""

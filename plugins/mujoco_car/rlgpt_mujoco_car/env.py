@@ -42,18 +42,18 @@ TOUCH_SUBSTEPS = 4
 """Number of physics steps between two checks for contact with a wall; they last 0.01 s."""
 TOUCH_PERIOD = TIMESTEP * TOUCH_SUBSTEPS
 WALL_CONTACTS = 6
-"""Index of the number of wall contacts in the sensor data."""
+"""Index in the sensor data of the number of contacts with walls."""
 MAX_TOUCH_CHECKS = round(1.0 / TOUCH_PERIOD)
-"""Number of consecutive checks that may find contact with a wall; they last one second. One more check
-with contact ends the episode as lost.
+"""Number of consecutive checks that may find contact with a wall: these checks last one second. One more check with
+contact ends the episode as a failure.
 """
 PARKED_STEPS = 10
 """Number of control steps for which the car must stand in the parking space."""
 PARKING_TOLERANCE = (0.09, 0.06, 0.12)
 """Largest errors of the parked car: along the road (m), across the road (m), in heading (rad)."""
 GOAL_HEIGHT_TOLERANCE = 0.05
-"""Height by which a car at the goal may be below the ground there, m. A car that fell beside the road has
-not arrived.
+"""Largest height by which a car at the goal may be below the ground, m. A car that fell beside the road is lower: it
+has not reached the goal.
 """
 PIXEL_SIZE = 64
 
@@ -82,8 +82,8 @@ class CarTask(gymnasium.Env[Any, Any]):
     ``friction`` makes the ground slippery.
 
     The reward is the progress along the road since the last step, in m. ``info["success"]``: the car has reached the
-    end of the road, stands in the parking space, or is on top of the hill. The episode is lost after one second of
-    uninterrupted contact with a wall, or when the car turns over.
+    end of the road, stands in the parking space, or is on top of the hill. The episode ends as a failure after one
+    second of uninterrupted contact with a wall, or when the car turns over.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / PERIOD)}  # noqa: RUF012
@@ -158,9 +158,9 @@ class CarTask(gymnasium.Env[Any, Any]):
         self._camera = self._pixel_camera = None
 
     def save(self) -> bytes:
-        """The state of the episode. After :meth:`load` the episode continues bit for bit.
+        """Return the state of the episode. After :meth:`load` the episode continues exactly as without the save.
 
-        It does not contain the scene, but the state of the random generator from which the scene is drawn again.
+        The state does not contain the scene, but the state of the random generator from which the scene is drawn again.
         """
         counts = self.steps, self.touch_checks, self.parked_steps, self._index
         physics = physics_of(self.model, self.data)

@@ -49,7 +49,9 @@ class _Motion:
         self.steps += 1
 
     def end(self, ended: str) -> Run:
-        """Return the outcome. A call that has not moved brakes for one step first: every call takes at least one."""
+        """Return the outcome. If a call has taken no step, it first brakes for one step: every call takes at least
+        one.
+        """
         if self.steps == 0:
             yield from self.step(0.0, float(self._ctx.observation["motion"][3]))
         ahead, behind, left, right = clearance(self._ctx.observation["rays"])

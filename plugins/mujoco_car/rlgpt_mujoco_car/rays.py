@@ -24,7 +24,8 @@ def segments(scene: Scene) -> Array:
 
 
 def _inward(edge: Array, side: float) -> Array:
-    """The corners of a wall's inner face, ``(M, 2)``. This face is half of the wall's thickness towards the road.
+    """The corners of a wall's inner face, ``(M, 2)``: the face towards the road, half a thickness from the wall's
+    middle.
 
     :param side: 1 if the road is on the left of the wall, -1 if it is on the right.
     """

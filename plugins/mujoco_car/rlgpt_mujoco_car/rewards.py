@@ -28,7 +28,7 @@ def _nearness(ctx: Context) -> float:
 
 
 def _aligned(ctx: Context) -> float:
-    """Nearness times the cosine of the angle to the goal's heading, 0 where the cosine is negative."""
+    """Nearness times the cosine of the angle to the goal's heading; 0 if the cosine is negative."""
     return _nearness(ctx) * max(0.0, float(ctx.observation["goal"][2]))
 
 

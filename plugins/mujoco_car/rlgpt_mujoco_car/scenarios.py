@@ -1,4 +1,4 @@
-"""The scenarios of the tasks. Each draws the scene of an episode from a seeded generator."""
+"""The scenarios of the tasks. Each scenario draws the scene of an episode with a seeded generator."""
 
 from __future__ import annotations
 

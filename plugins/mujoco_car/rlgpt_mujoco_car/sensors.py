@@ -16,7 +16,7 @@ from rlgpt_mujoco_car.road import SPACING, Array
 
 RAYS = 20
 RAY_RANGE = 5.0
-"""Reading of a ray that hits nothing, m."""
+"""Distance that a ray without a hit reports, m."""
 LOOKAHEAD = (0.5, 1.0, 1.5, 2.25, 3.0)
 """Distances along the road from the car to the observed points, m."""
 COMPONENT_SIZES = {"rays": RAYS, "motion": 5, "road": 2 + 2 * len(LOOKAHEAD), "goal": 4, "touching": 1}

@@ -53,7 +53,7 @@ def ackermann(steer: float) -> tuple[float, float]:
 
 
 def body(x: float, y: float, z: float, heading: float) -> str:
-    """The car as an MJCF body. The centre of its rear axle is above (x, y), and its wheels are on the
+    """The car as an MJCF body. The centre of the rear axle is above (x, y), and the wheels are on the
     ground at height ``z``.
     """
     half = heading / 2

@@ -16,7 +16,7 @@ from rlgpt_mujoco_car.vehicle import BODY_LENGTH, BODY_WIDTH
 _RAY_ANGLES = np.arange(RAYS) * (2 * math.pi / RAYS)
 _RAY_COS, _RAY_SIN = np.cos(_RAY_ANGLES), np.sin(_RAY_ANGLES)
 SIDE_MARGIN = 0.01
-"""Distance beside the body that still belongs to its path, m."""
+"""Distance beside the body within which an obstacle is in the path of the car, m."""
 CORNER_MARGIN = 0.02
 """Depth by which a hit may be inside the outline of the body, m, because a corner of an obstacle can be
 between two rays.

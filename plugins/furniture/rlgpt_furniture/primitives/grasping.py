@@ -33,7 +33,7 @@ GRASP_OFFSETS = (0.0, 0.01, -0.01, 0.02, -0.02)
 
 
 def _across(ctx: Context, number: int) -> Array:
-    """Rotation of the hand for a grasp: the nearer one of the two possible rotations.
+    """Rotation of the hand for a grasp: of the two possible rotations, the one nearer to the current rotation.
 
     The hand points down, and the fingers open along the more level of the part's x and y axes.
     """

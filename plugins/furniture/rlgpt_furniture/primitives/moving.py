@@ -31,7 +31,7 @@ DOWN = np.diag((1.0, -1.0, -1.0))
 MAX_STEPS = 150
 """Maximal number of steps of the longest primitives."""
 MAX_POSE_STEP = 0.1
-"""Angle between two poses of a turn on the spot, rad."""
+"""Angle between two successive poses of a turn without a displacement, rad."""
 
 
 def planned(ctx: Context, position: Array, rotation: Array, steps: int) -> Run:
@@ -77,7 +77,9 @@ def rotate_part(ctx: Context, *, axis: str, angle: float) -> Run:
 
 
 def _twist(ctx: Context, axis: Array, angle: float) -> Run:
-    """Turn the hand on the spot, as far as the arm can. A planned path would pull the part out of its connector."""
+    """Turn the hand without moving it, as far as the arm can. A planned path would pull the part out of its
+    connector.
+    """
     model: FurnitureTask = ctx.model
     at, facing = model.target.copy(), model.rotation.reshape(3, 3).copy()
     pieces = max(1, math.ceil(abs(angle) / MAX_POSE_STEP))

@@ -1,4 +1,5 @@
-"""Primitives for coded actions: trusted, general and bounded. They use only observations and know no task."""
+"""Primitives for coded actions: trusted, general and bounded. They use only observations and do not depend on a
+task."""
 
 from __future__ import annotations
 

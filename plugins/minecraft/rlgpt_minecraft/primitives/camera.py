@@ -1,4 +1,5 @@
-"""Primitives that turn the camera. It turns in steps of 15 degrees, so the cross-hair is up to 7.5 degrees off."""
+"""Primitives that turn the camera. The camera turns in steps of 15 degrees, so the cross-hair can be 7.5 degrees beside
+its target."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
 
 
 def aim_at(ctx: Context, name: str, tries: int = TRIES) -> Moves:
-    """Turn until the nearest thing of a name is under the cross-hair, for a limited number of tries."""
+    """Turn until the nearest thing with a name is under the cross-hair, for a limited number of attempts."""
     for _ in range(tries):
         target = sight(ctx, name)
         if not target.visible or target.aimed:

@@ -14,7 +14,7 @@ from rlgpt_minecraft.primitives.common import Run, choice, observe
 
 
 def _hindrance(ctx: Context, item: str) -> str:
-    """Return what is missing to craft an item, or ""."""
+    """Return what is missing to craft an item; "" if nothing is missing."""
     observation = observe(ctx).observation
     tools = observation["nearby_tools"]
     if craft_place(item) == "table" and not tools["table"]:
@@ -27,7 +27,8 @@ def _hindrance(ctx: Context, item: str) -> str:
 def _failure(before: Mapping[str, int], after: Mapping[str, int], item: str) -> str:
     """Return what was missing when MineDojo's mask allowed an item and crafting failed.
 
-    The mask ignores fuel and room. It also counts ingredients of another variant (logs for coal)."""
+    The mask ignores fuel and free slots. It also counts ingredients of another variant (logs for coal).
+    """
     if any(after.get(used, 0) < n for used, n in before.items()):
         return "room"
     burning = sum(int(FUEL[ID[held]]) * n for held, n in before.items())

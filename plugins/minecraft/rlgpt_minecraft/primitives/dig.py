@@ -18,15 +18,15 @@ from rlgpt_minecraft.rays import bearing
 MAX_TICKS = 60
 """Maximal number of ticks of one call."""
 BELOW = 2.5
-"""Metres from the eyes. The block under the feet is nearer."""
+"""Distance from the eyes in m. The block under the feet is nearer."""
 CENTRING = 12
 """Maximal number of ticks of the walk to the centre of a block."""
 FITS = 0.18
-"""Metres. A body 0.6 m wide that is this close to the centre falls into a hole 1 m wide."""
+"""Distance in m. A body 0.6 m wide that is this close to the centre falls into a hole 1 m wide."""
 
 
 def _danger(obs: ParsedObservation) -> str:
-    """Return "lava" if the voxels show any, else ""."""
+    """Return "lava" if the voxels contain lava, else ""."""
     return "lava" if len(obs.ground.blocks("lava")) else ""
 
 

@@ -20,7 +20,7 @@ MAX_TICKS = 40
 """Maximal number of ticks of one call."""
 STRIKES = 3
 COOLDOWN = 12
-"""Ticks between strikes. A sword or fist then has its full strength again (Minecraft 1.9 and later)."""
+"""Ticks between two strikes, after which a sword or fist has its full strength again (Minecraft 1.9 and later)."""
 PLACE_LOOKS = tuple(product((-45, -30, -60), (0, 3, -3, 6)))
 """Elevations (degrees) and turns (camera bins) of the attempts to place a block."""
 
@@ -65,7 +65,8 @@ def mine(ctx: Context, *, ticks: int) -> Run:
         used, right, up = used + 1, 0, 0
         obs = observe(ctx)
         if not (obs.crosshair.block and obs.crosshair.place == place) and not obs.crosshair.entity:
-            # A body that still slides moves the cross-hair off the block. Look back before the block counts as broken.
+            # A body that still slides moves the cross-hair off the block. Turn back before a check whether the block is
+            # broken.
             right, up = _turns(obs, place)
             there = obs.ground.at(place)
             broken = there != block if there is not None else (right, up) == (0, 0)

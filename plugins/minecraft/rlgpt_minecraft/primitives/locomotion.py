@@ -17,15 +17,15 @@ Way = Literal["forward", "back", "left", "right"]
 
 DEGREES: dict[str, float] = {"forward": 0.0, "back": 180.0, "left": -90.0, "right": 90.0}
 BLOCKED_TICKS = 10
-"""Ticks without progress after which a walk counts as blocked."""
+"""Ticks without progress after which a walk is blocked."""
 ADVANCE = 0.05
-"""Metres that count as progress."""
+"""Smallest progress of a walk, m."""
 DETOUR = 5
-"""Ticks of the first sidestep around an obstacle. Later ones are longer."""
+"""Ticks of the first sidestep around an obstacle. Later sidesteps are longer."""
 DETOURS = 4
 """Maximal number of detours of one walk."""
 BESIDE = 1.4
-"""Metres at which a detour is looked for."""
+"""Distance to an obstacle at which the search for a detour begins, m."""
 
 
 def hazard(ground: Ground, degrees: float) -> str:
@@ -92,7 +92,8 @@ class Stride:
 
     def _begin_detour(self, ground: Ground, turned: float) -> str:
         """Choose a side for a detour. Return "" or the reason to stop: "wall" after four detours, or the hazard on one
-        side if the other side is closed."""
+        side if the other side is blocked.
+        """
         if self._detours >= DETOURS:
             return "wall"
         self._detours += 1
@@ -106,6 +107,8 @@ class Stride:
         return why if ground.wall(other) or hazard(ground, other) else ""
 
     def _freer(self, ground: Ground) -> int:
-        """Return 1 for left or -1 for right: the side without a wall, else the side that was not tried last."""
+        """Return 1 for left or -1 for right: the side without a wall, else the side that was not tried in the last
+        detour.
+        """
         free = [side for side in (1, -1) if not ground.wall(-45.0 * side, BESIDE)]
         return free[0] if len(free) == 1 else -self._side if self._detours > 1 else self._side

@@ -24,9 +24,9 @@ from rlgpt_minecraft.rays import Array, bearing
 MAX_TICKS = 40
 """Maximal number of ticks of one leg."""
 LOST = 25
-"""Ticks that a walk continues towards the last known place of its target."""
+"""Number of ticks for which a walk continues towards the last known position of its target."""
 NEAR = 1.0
-"""Horizontal distance from that place at which the walk gives up, m."""
+"""Horizontal distance from the last known position at which the walk ends without its target, m."""
 SEARCH = (-15.0, -30.0, -45.0, -60.0, 0.0)
 """Elevations of the search for a thing on the ground, degrees."""
 EXPLORE_TURNS = (0, -45, 45, -90, 90)
@@ -46,9 +46,9 @@ def walk(ctx: Context, *, metres: float, direction: Way, sprint: bool) -> Run:
 
 
 class Pursuit:
-    """The place of a target: where it is visible, or where it was last seen.
+    """The position of a target: the current position, or the last one if the target is not visible.
 
-    :ivar unseen: ticks since it was last seen.
+    :ivar unseen: ticks since the target was last visible.
     """
 
     def __init__(self, ctx: Context, name: str) -> None:
@@ -57,7 +57,7 @@ class Pursuit:
         self.unseen = 0
 
     def turn(self) -> tuple[int, int] | None:
-        """Return the bins to turn to it, right and up, or None if it is lost."""
+        """Return the camera bins, right and up, that turn to the target, or None if the target is lost."""
         obs, found = observe(self._ctx), sight(self._ctx, self._name)
         if found.visible:
             self.unseen, self._place = 0, obs.place(found)
@@ -115,7 +115,7 @@ def explore(ctx: Context, *, steps: int) -> Run:
 
 
 def _search(ctx: Context, name: str, steps: int) -> Moves:
-    """Look down and level again until a thing is visible. Small things can lie between the rays."""
+    """Turn the view down and back to level until a thing is visible. Small things can be between two rays."""
     for elevation in SEARCH[:steps]:
         if sight(ctx, name).visible:
             return
