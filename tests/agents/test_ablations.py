@@ -84,7 +84,7 @@ def test_the_agent_nocritic_accepts_a_rehearsal_that_has_no_verdict(
     assert "0.25" in critic.critique(brief, outcome, ()).summary
 
 
-def test_fixed_actions_error_names_the_action_that_is_not_among_them(brief: Brief, plan: ActionPlan) -> None:
+def test_fixed_actions_error_names_a_requested_action_that_does_not_exist(brief: Brief, plan: ActionPlan) -> None:
     with pytest.raises(UnknownNameError, match="fetch_key"):
         FixedActions().write(brief, plan, plan.coded[0], written=(), attempts=(), history=())
 

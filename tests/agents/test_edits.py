@@ -62,6 +62,6 @@ def test_source_code_without_edit_markers_is_not_a_patch() -> None:
     assert not is_patch(SOURCE)
 
 
-def test_twenty_thousand_unclosed_edits_raise_the_same_error_as_one() -> None:
+def test_twenty_thousand_unclosed_edits_raise_the_same_error_as_one_unclosed_edit() -> None:
     with pytest.raises(ValueError, match="begins before"):
         patched(SOURCE, "<<<<<<< SEARCH\n" * 20_000)

@@ -78,7 +78,7 @@ def test_a_plan_that_keeps_unknown_code_is_asked_for_again_with_all_its_faults(b
         assert words in complaint
 
 
-def test_history_marks_the_coded_actions_that_were_kept(iteration: Iteration) -> None:
+def test_history_marks_kept_coded_actions(iteration: Iteration) -> None:
     plan = iteration.plan.model_copy(
         update={"sub_actions": (iteration.plan.sub_actions[0].model_copy(update={"keep": True}),)}
     )

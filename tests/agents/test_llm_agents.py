@@ -255,7 +255,7 @@ def test_critic_prompt_lists_every_episode_and_shows_the_first_failure_in_detail
     assert detail.count('go(direction="up"') == 1
 
 
-def test_fingerprint_of_a_request_changes_with_the_stub_and_not_with_results_of_the_run(
+def test_fingerprint_of_a_request_depends_on_the_stub_but_not_on_results_of_the_run(
     brief: Brief, plugin: GridPlugin, task: Task, iteration: Iteration
 ) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
@@ -269,7 +269,7 @@ def test_fingerprint_of_a_request_changes_with_the_stub_and_not_with_results_of_
     assert changed != first
 
 
-def test_code_only_mode_changes_the_prompt_and_not_its_fingerprint(brief: Brief) -> None:
+def test_code_only_mode_changes_the_prompt_but_not_its_fingerprint(brief: Brief) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
     training = Training(steps=5000, decisions=150, least=200, target=0.95)
     LLMSlow(llm, Mode(iterations=3)).plan(brief.model_copy(update={"training": training}), ())

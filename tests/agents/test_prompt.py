@@ -110,7 +110,7 @@ def test_error_about_an_unknown_prompt_part_lists_similar_names(prompt: Prompt) 
         prompt.render(("sytem",), FIXED, MEASURED)
 
 
-def test_prompt_file_of_a_user_replaces_the_shipped_file_of_the_same_name(tmp_path: Path) -> None:
+def test_prompt_file_of_a_user_replaces_the_shipped_prompt_file_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "heuristics.md").write_text("Code everything.\n")
     shipped, own = Prompt("slow"), Prompt("slow", tmp_path)

@@ -33,7 +33,7 @@ VALUES: st.SearchStrategy[Plain] = st.recursive(
 
 
 @given(st.text(max_size=400), st.integers(60, 500))
-def test_shorten_keeps_to_its_limit_and_keeps_the_start_of_a_text(text: str, limit: int) -> None:
+def test_shorten_returns_the_start_of_a_text_within_the_length_limit(text: str, limit: int) -> None:
     short = shorten(text, limit)
     assert len(short) <= limit or len(short) == len(text) <= limit
     if len(text) > limit:
@@ -96,7 +96,7 @@ def test_text_of_a_trace_contains_its_last_decision_at_any_limit(limit: int) -> 
     assert len(text) < limit + 400
 
 
-def test_failure_of_a_rehearsal_is_described_in_words(rehearsal: Rehearsal, action: CodedAction) -> None:
+def test_description_of_a_rehearsal_states_the_reason_of_its_failure(rehearsal: Rehearsal, action: CodedAction) -> None:
     assert failure_of(rehearsal) == "it stopped 1 column short"
     verdict = Verdict(kind="fuel", action="fetch_key", message="ran too long", line=3, step=5)
     stopped = Rehearsal(attempt=1, action=action, verdict=verdict)
@@ -113,14 +113,14 @@ def test_code_block_of_an_action_shows_its_parameters_and_source(action: CodedAc
     assert action.source.strip() in text
 
 
-def test_history_before_the_first_iteration_says_that_there_is_none() -> None:
+def test_history_before_the_first_iteration_states_that_no_iteration_exists() -> None:
     for render in (history_text.for_slow, history_text.for_setup, history_text.for_solo):
         assert render(()) == history_text.FIRST
     assert history_text.for_action((), "fetch_key") == history_text.FIRST
     assert history_text.measured(()) == {}
 
 
-def test_history_shows_each_agent_its_own_findings(iteration: Iteration) -> None:
+def test_history_shows_each_agent_only_the_findings_for_that_agent(iteration: Iteration) -> None:
     slow, setup, solo = (
         render((iteration,)) for render in (history_text.for_slow, history_text.for_setup, history_text.for_solo)
     )

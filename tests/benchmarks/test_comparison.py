@@ -15,7 +15,7 @@ def comparison(benchmark_module: Any) -> Any:
     return benchmark_module("comparison")
 
 
-def test_cells_of_the_row_rlgpt_come_before_the_cells_derived_from_them(comparison: Any) -> None:
+def test_cells_of_the_row_rlgpt_come_before_cells_derived_from_that_row(comparison: Any) -> None:
     two = comparison.Comparison("grid", ("grid/a", "grid/b"), 100, variants={"rlgpt_turns": ("grid/b",)})
     cells = two.cells(two.tasks, (*two.rows, "rlgpt_turns"), 2)
     assert len(cells) == len(set(cells)) == 2 * 2 * len(two.rows) + 2

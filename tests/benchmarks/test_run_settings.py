@@ -18,7 +18,7 @@ def runs(benchmark_module: Any) -> Any:
 @pytest.mark.parametrize(
     ("changes", "said"), [({"commit": "def"}, r"commit=abc \(now def\)"), ({"budget": 7}, r"budget=1000 \(now 7\)")]
 )
-def test_a_run_resumes_only_with_its_own_settings(
+def test_a_benchmark_run_resumes_only_with_the_recorded_settings(
     runs: Any, tmp_path: Path, changes: dict[str, Any], said: str
 ) -> None:
     run = tmp_path / "run"
@@ -30,7 +30,7 @@ def test_a_run_resumes_only_with_its_own_settings(
     assert runs.read_settings(run) == SETTINGS
 
 
-def test_a_run_without_recorded_settings_resumes(runs: Any, tmp_path: Path) -> None:
+def test_a_benchmark_run_without_recorded_settings_resumes(runs: Any, tmp_path: Path) -> None:
     (tmp_path / "run.json").touch()
     runs.start_or_resume(tmp_path, SETTINGS)
     assert [p.name for p in tmp_path.iterdir()] == ["run.json"]

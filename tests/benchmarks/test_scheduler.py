@@ -76,7 +76,7 @@ def test_a_cell_with_a_result_is_not_measured_again(
     assert table.path.read_bytes() == before
 
 
-def test_each_cell_gets_its_own_settings(bench: Any, script: str, tmp_path: Path) -> None:
+def test_each_benchmark_cell_runs_with_the_settings_of_its_row(bench: Any, script: str, tmp_path: Path) -> None:
     table = bench.ResultTable(tmp_path / "grid.jsonl")
     cells = [bench.Cell(TASK, "rl", seed) for seed in (2, 3)]
     assert bench.measure_cells(script, cells, table, jobs=1, settings=lambda cell: {"budget": cell.seed})

@@ -70,7 +70,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory):
     return folder, fetch(folder, llm, horizon=40), llm
 
 
-def test_bundle_of_design_works_with_extend(solved) -> None:
+def test_extend_accepts_a_bundle_that_design_returned(solved) -> None:
     folder, bundle, _ = solved
     assert bundle.tested_on.success_rate == 1.0
     assert bundle == load_bundle(folder / "bundle")

@@ -97,7 +97,7 @@ def test_score_of_a_task_must_name_the_return_or_a_metric_of_the_task() -> None:
 
 
 @pytest.mark.parametrize(("maximize", "mean", "reached"), [(True, 2, True), (True, 1, False), (False, 1, True)])
-def test_target_of_a_score_is_reached_from_below_or_from_above_as_the_score_says(
+def test_target_is_reached_from_below_for_a_maximized_and_from_above_for_a_minimized_score(
     maximize: bool, mean: float, reached: bool
 ) -> None:
     assert Score(maximize=maximize, target=1.5).reached(mean) is reached

@@ -93,7 +93,9 @@ def test_worker_restarts_are_limited_until_an_episode_finishes(recipe: Recipes) 
     steady.close()
 
 
-def test_crash_of_a_worker_truncates_the_episode_when_the_recipe_says_so(recipe: Recipes, tmp_path: Path) -> None:
+def test_crash_of_a_worker_truncates_the_episode_when_the_recipe_requests_truncation(
+    recipe: Recipes, tmp_path: Path
+) -> None:
     of = {"on_crash": "truncate"}
     env = WorkerEnv(recipe("trouble", how="exit", mark=str(tmp_path / "a"), of=of))
     env.reset(seed=0)

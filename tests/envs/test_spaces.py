@@ -126,7 +126,7 @@ BOX: dict[str, Any] = {"kind": "box", "dtype": "<f4", "shape": [2], "low": "AAAA
         {"kind": "dict", "parts": [["a"]]},
     ],
 )
-def test_invalid_description_of_a_space_is_refused(described: Any) -> None:
+def test_build_refuses_an_invalid_description_of_a_space(described: Any) -> None:
     with pytest.raises(Unusable):
         build(described, LIMIT)
 
@@ -142,7 +142,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize("described", LARGE.values(), ids=LARGE)
-def test_large_space_is_refused_before_it_is_allocated(described: Any) -> None:
+def test_large_space_is_refused_before_memory_is_allocated(described: Any) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(Unusable, match=r"at most 67,108,864 are taken.*raise space_bytes in its Recipe"):

@@ -111,7 +111,7 @@ def test_worker_env_converts_an_environment_of_gym_0_21(env: Made, truncated: bo
         worker.reset(options={"a": 1})
 
 
-def test_worker_env_refuses_an_invalid_action_before_sending_it(env: Made) -> None:
+def test_worker_env_sends_no_invalid_action_to_the_worker(env: Made) -> None:
     worker = env("trouble", how="none", when="never")
     worker.reset(seed=0)
     for action in (np.zeros(3), "left", 0.5):
@@ -135,7 +135,7 @@ def test_worker_process_has_only_the_environment_variables_of_its_recipe(
     assert "cwd=/ path=/a/b" in str(error.value)
 
 
-def test_worker_recipe_survives_pickling_and_rejects_bad_factories_and_arguments(recipe: Recipes) -> None:
+def test_worker_recipe_can_be_pickled_and_refuses_invalid_factories_and_arguments(recipe: Recipes) -> None:
     made = recipe("trouble", how="die", when="never")
     assert pickle.loads(pickle.dumps(made)) == made
     assert made.python == sys.executable

@@ -85,7 +85,7 @@ def test_folder_write_replaces_a_link_and_not_the_target_of_the_link(folder: Fol
     assert (outside(folder) / "file").read_text() == SECRET
 
 
-def test_folder_reads_a_file_with_a_second_hard_link_but_refuses_to_change_it(folder: Folder) -> None:
+def test_folder_reads_but_does_not_change_a_file_with_a_second_hard_link(folder: Folder) -> None:
     os.link(outside(folder) / "file", folder.path / "second")
     os.link(outside(folder) / "file", folder.path / "sub" / "second")
     assert folder.read_text("second", limit=100) == SECRET
@@ -105,7 +105,7 @@ def test_folder_refuses_to_read_a_pipe_or_a_folder_as_a_file(folder: Folder, act
 
 @pytest.mark.parametrize("name", ["../outside/file", "/etc/passwd", "", "sub/../../outside/file", "a\0b", "sub//file"])
 @pytest.mark.parametrize("action", ["exists", "read", "in place"])
-def test_folder_refuses_a_file_name_that_leads_out_of_it(folder: Folder, name: str, action: str) -> None:
+def test_folder_refuses_a_file_name_that_leads_out_of_the_folder(folder: Folder, name: str, action: str) -> None:
     with pytest.raises(RunError, match="not the name of a file"):
         ACTIONS[action](folder, name)
 

@@ -57,7 +57,7 @@ def test_commands_refuse_deeply_nested_json(shared: Path, name: str, command: st
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("best", [99, pytest.param(-5, marks=pytest.mark.slow), None])
-def test_commands_recompute_the_best_iteration_when_the_run_record_names_an_invalid_one(
+def test_commands_recompute_the_best_iteration_when_the_run_record_names_an_invalid_iteration(
     shared: Path, command: str, best: int | None
 ) -> None:
     (shared / "report.json").unlink()

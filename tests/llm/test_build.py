@@ -148,7 +148,7 @@ def test_model_settings_of_a_role_inherit_unset_fields_and_address_and_key_only_
         {"key": "x"},
     ],
 )
-def test_invalid_llm_settings_are_refused(wrong: dict[str, Any]) -> None:
+def test_llm_settings_refuse_invalid_values(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         LLMSettings(**wrong)
 

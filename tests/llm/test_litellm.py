@@ -135,7 +135,7 @@ def test_litellm_error_names_a_timeout_or_a_refused_connection(provider: Provide
         model(url, retries=1).complete(request_)
 
 
-def test_litellm_model_waits_as_long_as_retry_after_says(provider: Provider, request_: Request) -> None:
+def test_litellm_model_waits_for_the_time_in_the_retry_after_header(provider: Provider, request_: Request) -> None:
     naps = Naps()
     provider.script = [FAULTS["429"], FAULTS["429_date"], FAULTS["500"]]
     model(provider, sleep=naps, retries=3).complete(request_)
@@ -152,7 +152,7 @@ def test_pauses_between_retries_grow_up_to_60_seconds() -> None:
     assert pause(4, 1, 1.0) == 8
 
 
-def test_within_returns_the_result_and_raises_the_error_of_its_function() -> None:
+def test_within_returns_the_result_or_raises_the_error_of_its_function() -> None:
     assert within(5, lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         within(5, lambda: 1 / 0)

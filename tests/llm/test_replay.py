@@ -30,7 +30,7 @@ def attempt(request: Request, n: int) -> Request:
     return request.model_copy(update={"key": request.key.model_copy(update={"attempt": n})})
 
 
-def test_replay_returns_the_unusable_replies_of_a_recording_too(recording: Path, request_: Request) -> None:
+def test_replay_also_returns_the_unusable_replies_of_a_recording(recording: Path, request_: Request) -> None:
     header = Transcript.read(recording).header
     assert (header.task, header.model, header.note) == ("kitchen/kettle", "fake", "by hand")
     assert len(header.date) == 10

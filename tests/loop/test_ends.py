@@ -62,7 +62,7 @@ def test_run_is_marked_as_stopped_when_the_llm_budget_ends_before_the_first_plan
     assert Run.open(tmp_path).record.status == "stopped"
 
 
-def test_failed_run_records_the_error_that_ended_it(tmp_path: Path) -> None:
+def test_failed_run_records_its_error(tmp_path: Path) -> None:
     class Broken(PPO):
         def train(self, *_: object, **__: object) -> None:  # type: ignore[override]
             raise RuntimeError("the learner is on fire")

@@ -59,9 +59,7 @@ def reviews(llm: FakeLLM) -> list[Request]:
 
 
 @pytest.mark.parametrize("evidence", ["text", "frames", "both"])
-def test_review_request_contains_text_frames_or_both_as_the_setting_evidence_says(
-    tmp_path: Path, evidence: str
-) -> None:
+def test_review_request_contains_text_frames_or_both_by_the_setting_evidence(tmp_path: Path, evidence: str) -> None:
     llm = FakeLLM(reply, supports_vision=True)
     settings = SETTINGS.model_copy(update={"budget": 1500, "iterations": 1, "evidence": evidence})
     result = run(context(tmp_path / "seen", PPO(), llm, settings=settings, kind="code_only"))

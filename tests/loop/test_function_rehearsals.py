@@ -101,7 +101,7 @@ def test_function_rehearsal_calls_a_feature_at_every_step_and_summarizes_its_out
     assert found.remarks == ()
 
 
-def test_coded_reward_can_read_a_feature_and_fails_without_it(played: Played) -> None:
+def test_coded_reward_can_read_a_feature_and_fails_without_that_feature(played: Played) -> None:
     assert not rehearsed(reward("return -view['far']", low=-20, high=0), played, DISTANCE).failed
     missing = rehearsed(reward("return -view['far']", low=-20, high=0), played)
     assert missing.verdict is not None

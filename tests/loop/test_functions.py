@@ -35,7 +35,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FakeLLM, A
 Finished = tuple[Path, FakeLLM, Any]
 
 
-def test_run_repairs_each_function_until_its_rehearsal_works(finished: Finished) -> None:
+def test_run_repairs_each_function_until_its_rehearsal_succeeds(finished: Finished) -> None:
     (iteration,) = finished[2].history
     assert [f.name for f in iteration.functions] == ["geometry", "there", "nearer"], "features first, rewards last"
     for name in FUNCTIONS:

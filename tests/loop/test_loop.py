@@ -27,7 +27,7 @@ from rlgpt.testing.llm import FakeLLM
 from story import AWAY, SETTINGS, TASK, context, reply
 
 
-def test_run_plans_writes_trains_evaluates_and_saves_a_bundle(tmp_path: Path) -> None:
+def test_run_writes_code_trains_a_policy_evaluates_and_saves_a_bundle(tmp_path: Path) -> None:
     llm = FakeLLM(reply)
     result = run(context(tmp_path, PPO(), llm))
     assert result.stopped is None
@@ -107,7 +107,7 @@ def test_training_seeds_differ_from_evaluation_seeds() -> None:
         ("slow_fast", True, True),
     ],
 )
-def test_each_kind_of_agents_sends_requests_and_trains_as_its_name_says(
+def test_kind_of_agents_determines_whether_a_run_sends_requests_and_trains(
     tmp_path: Path, kind: str, asks: bool, trains: bool
 ) -> None:
     llm = FakeLLM(reply)
@@ -183,7 +183,7 @@ def test_iteration_with_too_few_decisions_leaves_its_training_steps_to_the_next_
     assert [i.training for i in never.history] == [None, None]
 
 
-def test_iteration_trains_as_the_last_one_when_the_recording_ends_after_it(tmp_path: Path) -> None:
+def test_last_iteration_of_a_recording_trains_with_all_remaining_steps(tmp_path: Path) -> None:
     """The recording ends after one iteration. So this iteration trains with the steps of the missing iteration too."""
 
     def once(request: Request) -> str:

@@ -16,7 +16,7 @@ RESULTS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30)
 MOST = 30
 
 
-def test_evidence_between_equal_candidates_is_a_martingale() -> None:
+def test_evidence_between_equal_candidates_has_a_constant_expectation() -> None:
     """If each candidate wins a pair with probability 1/2, the expected evidence after one more pair is equal to the
     evidence before that pair. Ville's inequality requires this property.
     """
@@ -44,7 +44,7 @@ def test_race_depends_only_on_the_order_of_results(pairs: list[tuple[bool, bool]
     assert moved == is_better(ours, theirs)
 
 
-def test_many_small_wins_do_not_outweigh_a_large_loss() -> None:
+def test_is_better_is_false_for_many_small_wins_and_one_large_loss() -> None:
     assert not is_better([1.0] * 19 + [0.0], [0.9] * 19 + [100.0])
 
 

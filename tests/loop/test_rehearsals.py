@@ -199,7 +199,7 @@ def test_trace_of_a_rehearsal_is_of_the_episode_in_which_the_action_ran() -> Non
     assert others[0].ended == "masked"
 
 
-def test_rehearsal_of_an_action_that_never_ran_neither_works_nor_fails() -> None:
+def test_rehearsal_of_an_action_that_never_ran_is_neither_a_success_nor_a_failure() -> None:
     never = walks("never", "def can_start(view):\n    return False\n" + WALK)
     trace, *_ = rehearse(GridPlugin(), TASK, (), never, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
     rehearsal = Rehearsal(attempt=0, action=never, trace=trace, review=NOT_EXERCISED)

@@ -67,7 +67,7 @@ def test_selection_plays_each_seed_once_and_keeps_the_best(a: list[bool], b: lis
 
 
 @given(OUTCOMES, OUTCOMES, OUTCOMES, st.integers(0, MOST // BLOCK), st.integers(0, 500))
-def test_resumed_selection_has_the_result_of_an_uninterrupted_one(
+def test_resumed_selection_has_the_result_of_an_uninterrupted_selection(
     a: list[bool], b: list[bool], c: list[bool], stop: int, steps: int
 ) -> None:
     wins = {"sampled": a, "greedy": b, CODE: c}

@@ -68,7 +68,7 @@ def test_json_lines_have_every_entry_once(run: Run) -> None:
     assert len(tables[-1].rows) == 10
 
 
-def test_tracker_that_lost_the_run_gets_all_of_it_again(run: Run) -> None:
+def test_deleted_tracker_file_is_written_again_with_all_entries_on_resume(run: Run) -> None:
     session(run, JsonlTracker(), 0, 1)
     first = [(e.kind, e.step, e.numbers) for e in lines(run) if "llm/calls" not in e.numbers]
     (run.folder / FILE).unlink()
@@ -76,7 +76,7 @@ def test_tracker_that_lost_the_run_gets_all_of_it_again(run: Run) -> None:
     assert [(e.kind, e.step, e.numbers) for e in lines(run)] == first
 
 
-def test_tracker_that_is_added_on_resume_gets_the_finished_iterations(run: Run, tmp_path: Path) -> None:
+def test_tracker_added_on_resume_gets_the_finished_iterations(run: Run, tmp_path: Path) -> None:
     for index in (0, 1):
         run.rewrite(f"iterations/{index}/iteration", iteration(index))
     session(run, JsonlTracker())
@@ -106,7 +106,9 @@ def test_observer_that_cannot_be_entered_is_dropped(capsys: pytest.CaptureFixtur
     assert "observer Shut is dropped: ValueError: shut" in capsys.readouterr().err
 
 
-def test_linked_tracker_folder_is_refused(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_lines_tracker_does_not_write_through_a_link(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "elsewhere").write_text("precious")
     (run.folder / FILE).symlink_to(tmp_path / "elsewhere")
     session(run, JsonlTracker(), 0)
@@ -116,7 +118,7 @@ def test_linked_tracker_folder_is_refused(run: Run, tmp_path: Path, capsys: pyte
 
 @needs("tensorboard")
 @pytest.mark.filterwarnings("ignore")
-def test_tensorboard_reads_every_number_once(run: Run) -> None:
+def test_tensorboard_files_contain_every_number_once(run: Run) -> None:
     from rlgpt.observers.tensorboard import TensorBoardTracker
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -138,7 +140,9 @@ def test_tensorboard_reads_every_number_once(run: Run) -> None:
 @needs("mlflow")
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_mlflow_holds_one_run_with_everything_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mlflow_contains_one_run_with_every_entry_once(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     uri = (tmp_path / "mlruns").as_uri()
     from mlflow import MlflowClient
@@ -197,7 +201,7 @@ def offline_records(folder: Path) -> list[Any]:
 @needs("wandb")
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_wandb_offline_files_hold_one_run_with_everything_once(
+def test_wandb_offline_files_contain_one_run_with_every_entry_once(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from rlgpt.observers.wandb import WandbTracker

@@ -136,7 +136,7 @@ def test_extend_warns_about_a_bundle_for_another_environment() -> None:
         extend(cartpole(), bundle)
 
 
-def test_extend_does_not_warn_of_code_that_can_work() -> None:
+def test_extend_does_not_warn_of_code_that_may_be_correct() -> None:
     source = "def run(force=1):\n    try:\n        import numpy\n    except ImportError:\n        yield act()\n"
     extend(cartpole(), [CodedAction(name="careful", doc="", source=source)])
 
@@ -273,7 +273,7 @@ def test_idle_action_accepts_another_dtype_but_not_another_value() -> None:
             idle_action(space, (), wrong)
 
 
-def test_idle_action_outside_the_space_is_refused() -> None:
+def test_extend_refuses_an_idle_action_outside_the_space() -> None:
     with pytest.raises(UnknownNameError, match=r"unknown label 'rest'.*Valid: left, right\. idle= must be"):
         extend(cartpole(), [PUSH], labels=["left", "right"], idle="rest")
     with pytest.raises(ConfigError, match=r"idle is 2, not an action of Discrete\(2\)"):
@@ -283,7 +283,7 @@ def test_idle_action_outside_the_space_is_refused() -> None:
         extend(cartpole(), [PUSH], plugin=GenericPlugin.of(cartpole), idle=1)
 
 
-def test_extend_error_says_that_unsuitable_labels_are_those_of_the_bundle() -> None:
+def test_extend_error_names_the_bundle_as_the_source_of_unsuitable_labels() -> None:
     bundle = Bundle(actions=(GO,), world=World(labels={"force": "", "brake": "", "gear": ""}))
     with pytest.raises(ConfigError, match=r"needs 2 different labels, got 3.*those of the bundle.*another environment"):
         extend(cartpole(), bundle)

@@ -222,7 +222,7 @@ def test_view_is_encoded_once_for_all_can_start_functions(monkeypatch: pytest.Mo
     assert encoded == [env.view()]
 
 
-def test_view_is_built_only_when_code_or_the_trace_needs_it() -> None:
+def test_view_is_built_only_when_needed_by_code_or_the_trace() -> None:
     """The view of a large simulator may take more time than a step."""
 
     class Counted(GridPlugin):
@@ -334,7 +334,7 @@ def test_extended_environment_passes_gymnasiums_checker(actions: tuple[CodedActi
         check_env(grid(*actions))
 
 
-def test_extend_works_on_an_environment_without_a_plugin() -> None:
+def test_extend_accepts_an_environment_without_a_plugin() -> None:
     """CartPole has no plugin, so its labels, primitives and view come from its spaces."""
     push = action("push", "def run():\n    for _ in range(3):\n        yield repeat(action='action_1', steps=1)\n")
     env = extend(gym.make("CartPole-v1"), [push])

@@ -103,7 +103,7 @@ def test_flat_view_returns_an_environment_with_a_flat_space_unchanged() -> None:
     assert flat_view(env) is env
 
 
-def test_flat_view_works_on_wrappers_of_an_extended_environment() -> None:
+def test_flat_view_accepts_a_wrapper_of_an_extended_environment() -> None:
     wrapped = gym.wrappers.RecordEpisodeStatistics(extend(Spaces(spaces.Box(-1, 1, (2,))), [still("x", True)]))
     flat = flat_view(wrapped)
     assert flat.env is wrapped

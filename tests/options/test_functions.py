@@ -152,12 +152,12 @@ def test_view_with_many_function_outputs_does_not_exceed_the_size_limit_of_the_s
 
 
 @pytest.mark.parametrize("name", ["near_key", "walk"])
-def test_function_with_the_name_of_a_reward_term_or_action_is_refused(name: str) -> None:
+def test_extend_refuses_a_function_with_the_name_of_a_reward_term_or_action(name: str) -> None:
     with pytest.raises(SandboxError, match=f"{name}: these names are those of"):
         opened(WALK, functions=(DISTANCE, NEARER.model_copy(update={"name": name})))
 
 
-def test_output_with_the_name_of_a_view_key_is_refused() -> None:
+def test_extend_refuses_a_function_output_with_the_name_of_a_view_key() -> None:
     hides = DISTANCE.model_copy(update={"outputs": (Output(name="agent", low=0, high=1),)})
     with pytest.raises(SandboxError, match="used twice: agent"):
         opened(functions=(hides,))
@@ -185,7 +185,7 @@ def test_error_about_an_unknown_reward_weight_lists_coded_terms() -> None:
         opened(reward_weights={"nearest": 1.0})
 
 
-def test_output_with_the_name_of_an_observation_key_is_refused() -> None:
+def test_extend_refuses_a_function_output_with_the_name_of_an_observation_key() -> None:
     output = CodedFeatures(name="a", source=DISTANCE.source, outputs=[Output(name="observation", low=0, high=1)])
     with pytest.raises(SandboxError, match="observation: these names are those of parts of the observation"):
         extend(gymnasium.make("CartPole-v1"), functions=[output], observations=["x", "v", "angle", "turn"])

@@ -1,4 +1,4 @@
-"""extend_vector(): each lane behaves as extend() does alone."""
+"""Tests of ``extend_vector()``: each lane of a vector behaves like a single environment of ``extend()``."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def grid_vector(lanes: int, mode: AutoresetMode) -> SyncVectorEnv:
 
 
 class AsBatch(VectorWrapper[Any, Any, Any, Any, Any]):
-    """A batch simulator: every call moves all environments."""
+    """A vector treated as a batch simulator, in which each call steps all environments."""
 
 
 class BatchGrid(GridPlugin):
@@ -84,7 +84,7 @@ def alone(**more: Any) -> ExtendedEnv:
 
 
 def play_alone(seed: int, choices: list[Any], mode: AutoresetMode, **more: Any) -> list[Any]:
-    """What one lane must give: the arrivals of extend() with gymnasium's rule for the reset."""
+    """Return the arrivals expected of one lane: those of ``extend()`` with Gymnasium's rule for the reset."""
     env, seen, over = alone(**more), list[Any](), False
     observation, info = env.reset(seed=seed)
     seen.append((observation, 0.0, False, False, info))
@@ -107,7 +107,7 @@ def play_alone(seed: int, choices: list[Any], mode: AutoresetMode, **more: Any) 
 
 
 def play_lanes(env: ExtendedVectorEnv, seed: int, choices: list[list[Any]]) -> list[list[Any]]:
-    """The same for all lanes of a vector, each of which gets its next action as soon as it has decided."""
+    """Return the arrivals of each lane of a vector. Each lane gets its next action as soon as its decision ends."""
     seen: list[list[Any]] = [[] for _ in choices]
     left = [[None, *own] for own in choices]  # None: the start of the first episode
     pending = env.begin({lane: seed + lane for lane in range(env.num_envs)})
@@ -135,7 +135,7 @@ def np_choice(branch: int, cells: float) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Infos of a vector hold numbers as numpy's; verdicts and decisions compare by their values."""
+    """Return an info without durations of zero, which a vector adds, so that infos can be compared."""
     if isinstance(value, Mapping):
         return {k: plain(v) for k, v in value.items() if not (k == "duration" and v == 0)}
     return value
@@ -159,10 +159,10 @@ choice = st.tuples(st.integers(0, 8), st.floats(1.0, 6.0)).map(lambda c: np_choi
     seed=st.integers(0, 99),
     choices=st.lists(st.lists(choice, min_size=8, max_size=8), min_size=1, max_size=3),
 )
-def test_a_lane_behaves_as_the_environment_alone(
+def test_a_lane_of_a_vector_behaves_like_a_single_extended_environment(
     mode: AutoresetMode, case: str, batch: bool, seed: int, choices: list[list[Any]]
 ) -> None:
-    # Such a simulator has begun the next episode when the last view is built, and the grid's views read the simulator.
+    # In a batch with SAME_STEP, the next episode has begun before the last view is built from the simulator.
     assume(case == "whole" or not (batch and mode is AutoresetMode.SAME_STEP))
     lanes = play_lanes(vector(len(choices), mode, batch=batch, **CASES[case]), seed, choices)
     for number, (lane, own) in enumerate(zip(lanes, choices, strict=True)):
@@ -170,7 +170,7 @@ def test_a_lane_behaves_as_the_environment_alone(
 
 
 @pytest.mark.parametrize("case", ["whole", "functions"])
-def test_the_number_of_threads_changes_nothing(case: str) -> None:
+def test_the_number_of_threads_does_not_change_the_episodes_of_lanes(case: str) -> None:
     rng = np.random.default_rng(5)
     choices = [[np_choice(int(rng.integers(9)), float(rng.uniform(1, 6))) for _ in range(10)] for _ in range(5)]
     one, four = (play_lanes(vector(5, AutoresetMode.SAME_STEP, threads=n, **CASES[case]), 3, choices) for n in (1, 4))
@@ -180,7 +180,9 @@ def test_the_number_of_threads_changes_nothing(case: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("make", [SyncVectorEnv, AsyncVectorEnv, lambda *a, **k: AsBatch(SyncVectorEnv(*a, **k))])
-def test_without_actions_a_vector_is_unchanged(make: Callable[..., Any], mode: AutoresetMode) -> None:
+def test_extend_vector_without_actions_changes_neither_spaces_nor_steps(
+    make: Callable[..., Any], mode: AutoresetMode
+) -> None:
     makers = [lambda: gym.make("CartPole-v1", max_episode_steps=20)] * 3
     bare, extended = make(makers, autoreset_mode=mode), extend_vector(make(makers, autoreset_mode=mode))
     assert (extended.action_space, extended.observation_space) == (bare.action_space, bare.observation_space)
@@ -205,7 +207,7 @@ def test_without_actions_a_vector_is_unchanged(make: Callable[..., Any], mode: A
     extended.close()
 
 
-def test_step_of_separate_environments_is_one_decision_of_each() -> None:
+def test_a_step_of_separate_environments_is_one_decision_of_each_environment() -> None:
     env = vector(3, AutoresetMode.NEXT_STEP)
     env.reset(seed=4)
     branches = np.array([0, 5, 7])
@@ -220,7 +222,7 @@ def alone_duration(seed: int, branch: int) -> int:
     return int(env.step(np_choice(branch, 4.0))[4]["duration"])
 
 
-def test_step_of_a_batch_returns_when_some_lanes_have_decided() -> None:
+def test_a_step_of_a_batch_returns_when_a_decision_of_any_lane_ends() -> None:
     env = vector(2, AutoresetMode.SAME_STEP, batch=True)
     env.reset(seed=4)
     long = alone_duration(4, 7)
@@ -232,7 +234,7 @@ def test_step_of_a_batch_returns_when_some_lanes_have_decided() -> None:
     assert list(infos["duration"]) == [long, 1]
 
 
-def test_a_batch_waits_for_an_action_of_every_lane() -> None:
+def test_recv_of_a_batch_requires_an_action_of_every_lane() -> None:
     env = vector(2, AutoresetMode.NEXT_STEP, batch=True)
     with pytest.raises(StateError, match="reset"):
         env.send({0: np_choice(0, 1.0)})
@@ -246,7 +248,7 @@ def test_a_batch_waits_for_an_action_of_every_lane() -> None:
     assert [a.lane for a in env.recv(2)] == [0, 1]
 
 
-def test_separate_environments_go_on_while_others_wait() -> None:
+def test_a_separate_environment_steps_while_other_environments_have_no_action() -> None:
     env = vector(2, AutoresetMode.DISABLED)
     env.reset(seed=0)
     for _ in range(3):
@@ -257,7 +259,7 @@ def test_separate_environments_go_on_while_others_wait() -> None:
         env.recv()
 
 
-def test_arguments_are_checked() -> None:
+def test_extend_vector_refuses_invalid_arguments() -> None:
     with pytest.raises(ConfigError, match="takes a gymnasium vector"):
         extend_vector(gym.make("CartPole-v1"))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="threads is 0"):
@@ -268,7 +270,7 @@ def test_arguments_are_checked() -> None:
         extend_vector(venv, plugin=BatchGrid(), task=KEY)
 
 
-def test_views_of_lanes_are_built_in_batches() -> None:
+def test_views_of_all_lanes_are_built_in_one_call_of_the_plugin() -> None:
     sizes: list[int] = []
 
     class Batched(GridPlugin):

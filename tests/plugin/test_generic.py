@@ -190,7 +190,7 @@ class Walk(gymnasium.Env):
         return np.array([0.0, self.x]), self.x, False, False, {}
 
 
-def test_act_repeat_and_act_until_work_as_documented() -> None:
+def test_act_repeat_and_act_until_end_as_documented() -> None:
     plugin, env = GenericPlugin.of(Walk()), Walk()
     (task,) = plugin.tasks().values()
     play = Play(plugin, env, task)
@@ -316,6 +316,6 @@ def test_plugin_defaults_from_given_spaces_start_no_simulator() -> None:
         (World(metrics={"a": Metric(name="x"), "b": Metric(name="x")}), "names of metrics must differ"),
     ],
 )
-def test_bundle_with_contradicting_success_and_score_is_refused(world: World, told: str) -> None:
+def test_extend_refuses_a_bundle_with_contradicting_success_and_score(world: World, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         rlgpt.extend(gymnasium.make("CartPole-v1"), Bundle(actions=(), world=world))

@@ -146,7 +146,7 @@ def test_success_by_return_is_judged_at_the_end_of_the_episode(
     assert found == [False] * (len(steps) - 1) + [sum(steps) >= threshold if cut else expected]
 
 
-def test_info_for_a_success_function_says_whether_the_episode_is_over() -> None:
+def test_info_for_a_success_function_states_whether_the_episode_is_over() -> None:
     seen: list[bool] = []
     env = Judged(Ends(1.0, {}), 2, lambda info, total: bool(seen.append(info[OVER])))
     env.reset(seed=0)

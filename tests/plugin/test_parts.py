@@ -233,7 +233,7 @@ def test_observations_argument_names_the_parts_of_a_dict() -> None:
         ({"mode": {"x": ""}}, "only the numbers of a one-dimensional Box have names"),
     ],
 )
-def test_observations_argument_that_does_not_fit_the_space_is_refused(told, says: str) -> None:
+def test_observation_codec_refuses_names_that_do_not_fit_the_space(told, says: str) -> None:
     with pytest.raises(RlgptError) as fault:
         ObservationCodec(ROBOT, told)
     assert says in str(fault.value)

@@ -163,7 +163,7 @@ class Forgetful(AttributeStates):
         super().__init__([Ball], ["_np_random"])
 
 
-def test_holds_is_false_for_a_codec_that_does_not_save_the_random_generator() -> None:
+def test_holds_returns_false_for_a_codec_that_does_not_save_the_random_generator() -> None:
     assert not holds(Forgetful(), Bouncing())
 
 

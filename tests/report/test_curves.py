@@ -10,7 +10,7 @@ from report_stories import iteration
 from rlgpt.report import curves
 
 
-def test_curve_of_a_training_begins_after_the_steps_of_rehearsals_and_evaluations_before_it() -> None:
+def test_training_curve_begins_after_the_steps_of_earlier_rehearsals_and_evaluations() -> None:
     first = iteration(0, curve=((3000, 0.2), (9000, 0.6)))
     second = iteration(1, curve=((3000, 0.7),))
     points = curves.curve([first, second], smooth=1)

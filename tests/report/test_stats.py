@@ -28,7 +28,7 @@ def test_spread_is_a_range_for_fewer_than_five_scores_and_an_interval_otherwise(
         assert told == around
 
 
-def test_iqm_equals_a_calculation_by_hand() -> None:
+def test_iqm_equals_a_known_result() -> None:
     assert iqm(np.array([0.0, 0.2, 0.4, 1.0])) == pytest.approx(0.3)
     assert iqm(np.array([0.0, 0.3, 0.9])) == pytest.approx(0.4)
 

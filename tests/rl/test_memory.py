@@ -65,7 +65,7 @@ def restored(memory: Memory, capacity: int) -> Memory:
     return fresh
 
 
-def test_restored_imitation_memory_samples_the_same_decisions() -> None:
+def test_restored_imitation_memory_samples_the_same_decisions_as_the_saved_memory() -> None:
     memory = Memory(10)
     for length, first in ((6, 0), (4, 6), (3, 10)):
         memory.add(*episode(length, first))

@@ -129,7 +129,7 @@ def test_warm_start_keeps_value_weights_only_if_the_returns_have_the_same_defini
     assert torch.equal(warm["value.weight"], cold["value.weight"]) == kept
 
 
-def test_checkpoint_of_another_schema_version_is_refused_with_advice(tmp_path: Path) -> None:
+def test_loading_refuses_a_checkpoint_of_another_schema_version_with_advice(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count")
     train(tmp_path / "old", spec, budget=10)
     path = tmp_path / "old" / "policy.pt"

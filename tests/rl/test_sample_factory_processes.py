@@ -113,7 +113,7 @@ def test_tail_of_a_log_is_its_first_traceback_or_its_last_lines(tmp_path: Path) 
     ]
 
 
-def test_error_about_missing_sample_factory_says_how_to_install_it() -> None:
+def test_error_about_missing_sample_factory_gives_the_command_that_installs_it() -> None:
     script = (
         "import sys\n"
         "sys.modules['sample_factory'] = None\n"

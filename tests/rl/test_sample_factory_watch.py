@@ -83,7 +83,7 @@ def test_stopped_runner_process_is_reported_as_hung(tmp_path: Path) -> None:
     assert time.monotonic() - begun[0] < REPORTED_WITHIN
 
 
-def test_error_about_a_missing_cuda_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_about_a_missing_cuda_device_gives_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     with pytest.raises(TrainerError, match=r"^device=gpu needs CUDA.*device=cpu"):
         train(tmp_path / "train", grid_spec(tmp_path / "count"), device="gpu")

@@ -45,7 +45,7 @@ def test_stamp_of_a_guest_contains_the_hash_of_its_sources(elsewhere: Path) -> N
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_build_without_componentize_py_says_what_to_install(
+def test_error_about_a_guest_that_cannot_be_built_gives_advice(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
     monkeypatch.setattr(build, "can_build", lambda: False)
@@ -68,7 +68,7 @@ def test_failed_build_keeps_the_old_guest(elsewhere: Path) -> None:
 
 
 @pytest.mark.slow
-def test_concurrent_builds_of_the_guest_build_it_once(tmp_path: Path) -> None:
+def test_concurrent_builds_compile_the_guest_once(tmp_path: Path) -> None:
     program = "import sys, pathlib, rlgpt.sandbox.build as b; print(b.build(pathlib.Path(sys.argv[1])))"
     command = [sys.executable, "-c", program, str(tmp_path / "guest.wasm")]
     children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]

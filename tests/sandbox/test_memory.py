@@ -232,7 +232,7 @@ def test_verdict_on_an_error_in_shared_code_names_both_lines(open_guest: Open) -
         ("while True: pass\n", "ran too long"),
     ],
 )
-def test_shared_code_that_does_not_load_stops_only_the_actions_that_use_it(
+def test_shared_code_that_does_not_load_stops_only_the_actions_that_call_the_code(
     shared: str, says: str, open_guest: Open
 ) -> None:
     plain = "def run():\n    yield grasp()\n"

@@ -346,7 +346,7 @@ def test_pytest_run_of_the_contract_prints_the_broken_law_and_the_expected_durat
     assert "contract: grid/door: " in ran.stdout
 
 
-def test_correct_plugin_breaks_no_law_of_the_contract() -> None:
+def test_contract_tests_report_no_broken_law_of_a_correct_plugin() -> None:
     assert broken_laws(GridPlugin()) == {}
 
 

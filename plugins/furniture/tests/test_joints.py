@@ -49,7 +49,7 @@ def test_leg_beside_its_hole_is_not_assembled() -> None:
         assert not env.step(np.zeros(8))[4]["success"]
 
 
-def test_connector_holds_a_part_and_the_joint_is_made_after_a_twist() -> None:
+def test_connector_holds_a_part_and_a_twist_makes_the_joint() -> None:
     env = leg_over_hole("connector", 0.005)
     observation = env.step(np.zeros(8))[0]
     assert env.assembly.place == [0]

@@ -163,7 +163,7 @@ def test_limits_of_the_minecraft_plugin_refuse_a_port_without_a_server() -> None
         plugin.limits(task)
 
 
-def test_log_if_slow_logs_a_wait_that_exceeds_its_limit(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_if_slow_logs_a_wait_that_exceeds_the_limit(caplog: pytest.LogCaptureFixture) -> None:
     logged = threading.Event()
     caplog.handler.addFilter(lambda record: logged.set() or True)
     with log_if_slow("a place (--games)", seconds=0.0):

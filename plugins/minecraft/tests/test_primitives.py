@@ -110,7 +110,7 @@ def test_approach_goes_around_a_wall_on_the_side_without_a_hazard(room: Player, 
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_explore_and_approach_among_hazards_cost_no_life(room: Player, seed: int) -> None:
+def test_explore_and_approach_near_hazards_do_not_reduce_life(room: Player, seed: int) -> None:
     rng, (x, y, z) = np.random.default_rng(seed), room.feet()
     there = {"air": (-1,), "lava": (-1,), "stone": (0, 1)}
     places = [(a, c) for a in range(-6, 7) for c in range(-6, 7) if max(abs(a), abs(c)) > 1]
@@ -224,7 +224,7 @@ def test_smelt_reports_missing_material_despite_the_mask(make_player: Make) -> N
     assert "a log smelts" not in player.plugin.knowledge(player.task)
 
 
-def test_craft_reports_missing_room_in_a_full_inventory(make_player: Make) -> None:
+def test_craft_reports_that_a_full_inventory_has_no_room(make_player: Make) -> None:
     player = roomy(make_player("iron_ingot", biome="plains"))
     player.type("/clear", *(f"/replaceitem entity @p slot.inventory.{n} dirt 64" for n in range(27)))
     player.type(*(f"/replaceitem entity @p slot.hotbar.{n} dirt 64" for n in range(1, 9)))

@@ -87,7 +87,7 @@ class _RunsCode:
         return os.mkdir, (str(self.folder),)
 
 
-def test_checkpoint_with_pickled_code_is_refused_without_running_it(tmp_path: Path) -> None:
+def test_load_refuses_a_checkpoint_with_pickled_code_and_does_not_run_the_code(tmp_path: Path) -> None:
     made = tmp_path / "made"
     torch.save({"state": _RunsCode(made)}, tmp_path / FILE)
     with pytest.raises(TrainerError):

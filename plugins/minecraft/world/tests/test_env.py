@@ -102,7 +102,7 @@ def test_reset_without_a_seed_gives_a_new_land_each_time() -> None:
     assert len(set(seeds)) == 2
 
 
-def test_mission_seed_determines_the_land_and_not_the_random_numbers(env: MineDojoEnv) -> None:
+def test_mission_seed_determines_the_land_but_not_the_random_numbers(env: MineDojoEnv) -> None:
     states = []
     for seed in (1, 2):
         env.reset(seed=seed)
@@ -255,7 +255,7 @@ def test_environment_refuses_an_invalid_render_mode_or_camera_interval() -> None
         MineDojoEnv(camera_interval=0)
 
 
-def test_loaded_episode_continues_exactly_like_the_saved_one() -> None:
+def test_loaded_episode_continues_exactly_like_the_saved_episode() -> None:
     env, other = MineDojoEnv(EVERYTHING, strict=False), MineDojoEnv(EVERYTHING, strict=False)
     env.reset(seed=2)
     env.action_space.seed(2)

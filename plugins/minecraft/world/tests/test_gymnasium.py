@@ -53,12 +53,12 @@ def test_gymnasium_make_accepts_the_mission_as_a_dict() -> None:
         gymnasium.make("VoxelDojo/Survival-v0", mission={"biome": "forrest"})
 
 
-def test_exported_names_of_voxeldojo_resolve() -> None:
+def test_every_exported_name_of_voxeldojo_is_importable() -> None:
     for name in voxeldojo.__all__:
         assert getattr(voxeldojo, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = voxeldojo.nothing
 
 
-def test_every_module_of_voxeldojo_works_without_rlgpt() -> None:
+def test_every_module_of_voxeldojo_can_be_imported_without_rlgpt() -> None:
     subprocess.run([sys.executable, "-W", "error", "-c", STANDALONE], check=True)

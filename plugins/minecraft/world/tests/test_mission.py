@@ -34,7 +34,7 @@ def test_shape_of_a_voxel_box_includes_both_ends() -> None:
         ({"gravity": 1}, "Extra inputs"),
     ],
 )
-def test_invalid_mission_is_refused(fields: dict[str, Any], words: str) -> None:
+def test_mission_refuses_invalid_values(fields: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         Mission.model_validate(fields)
 

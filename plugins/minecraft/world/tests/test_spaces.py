@@ -11,7 +11,7 @@ from voxeldojo import spaces
 from voxeldojo.spaces import TextArray
 
 
-def test_a_text_array_contains_string_arrays_of_its_shape_only() -> None:
+def test_a_text_array_contains_only_string_arrays_of_its_shape() -> None:
     space = TextArray((2, 3))
     assert space.contains(np.full((2, 3), "oak wood"))
     assert space.contains(np.full((2, 3), ""))
@@ -21,7 +21,7 @@ def test_a_text_array_contains_string_arrays_of_its_shape_only() -> None:
     assert not space.contains("a")
 
 
-def test_text_arrays_are_equal_if_their_shapes_are() -> None:
+def test_text_arrays_of_equal_shape_are_equal() -> None:
     assert TextArray((36,)) == TextArray([36])
     assert TextArray((36,)) != TextArray((35,))
     assert TextArray((3,)) != gym.Box(0, 1, (3,))

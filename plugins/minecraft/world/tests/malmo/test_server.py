@@ -116,7 +116,7 @@ def test_mission_ends_when_its_quit_condition_is_true(
     assert not client.peek()[2]
 
 
-def test_mission_with_force_reset_gets_a_new_land(
+def test_mission_with_force_reset_generates_new_land(
     make_server: Callable[..., RecordingServer], connect: Connect
 ) -> None:
     lands = []
@@ -132,7 +132,7 @@ def test_mission_with_force_reset_gets_a_new_land(
     assert lands[0] == lands[1]
 
 
-def test_seed_in_a_token_determines_random_numbers_and_not_the_land(server: RecordingServer, connect: Connect) -> None:
+def test_seed_in_a_token_determines_random_numbers_but_not_the_land(server: RecordingServer, connect: Connect) -> None:
     client, states = connect(), []
     for token in (b"e:0:0:1:true:3", b"e:0:0:1:true:4", b"e:0:0:1:true:3"):
         assert client.begin(token=token) == 1
@@ -259,7 +259,7 @@ def test_client_cannot_stop_the_server(server: RecordingServer, connect: Connect
     assert connect().begin() == 1
 
 
-def test_closing_the_server_disconnects_all_clients(server: RecordingServer, connect: Connect) -> None:
+def test_closing_the_malmo_server_disconnects_all_clients(server: RecordingServer, connect: Connect) -> None:
     client = connect()
     client.begin()
     server.close()

@@ -136,7 +136,7 @@ FILE = b"""<!DOCTYPE MissionInit [<!ENTITY a SYSTEM "file:///etc/passwd">]>"""
     ],
     ids=range(26),
 )
-def test_malformed_mission_xml_is_refused(said: bytes, words: str) -> None:
+def test_read_refuses_malformed_mission_xml(said: bytes, words: str) -> None:
     with pytest.raises(MissionError, match=words):
         read(said)
 
@@ -152,7 +152,7 @@ def test_malformed_mission_xml_is_refused(said: bytes, words: str) -> None:
         ({"world": "<DrawingDecorator><DrawBlock x='1' y='1' z='1' type='cheese'/></DrawingDecorator>"}, "cheese"),
     ],
 )
-def test_unplayable_mission_xml_is_refused(changes: dict[str, str], words: str) -> None:
+def test_game_refuses_the_mission_xml_of_an_unplayable_mission(changes: dict[str, str], words: str) -> None:
     with pytest.raises(MissionError, match=words):
         Game(read(mission(**changes)), 0)
 

@@ -85,7 +85,7 @@ def test_break_speed_of_ten_divides_the_number_of_ticks_by_ten(scene: Any) -> No
     assert ticks(scene) == 6
 
 
-def test_digging_the_next_block_begins_six_ticks_after_the_last_one_broke(scene: Any) -> None:
+def test_digging_the_next_block_begins_six_ticks_after_a_block_broke(scene: Any) -> None:
     """After 5 ticks of pause, 1 tick starts on the next block. minecraft.wiki, page Breaking, has 6 ticks."""
     scene.hold("stick")  # picking up dirt with an empty hand would discard the progress on the next block
     scene.put(0, 1, 2, "dirt")
@@ -164,7 +164,7 @@ def test_a_broken_block_drops_its_item(scene: Any, block: str, item: str, falls:
     assert drops.get(ITEM["clay_ball"], 4) == 4
 
 
-def test_broken_block_drops_its_own_variant(scene: Any) -> None:
+def test_a_broken_block_drops_the_item_variant_of_the_block(scene: Any) -> None:
     scene.world.clock["break_speed"] = 1000.0
     ahead(scene, "birch_log")
     scene.tick(1, attack=True)

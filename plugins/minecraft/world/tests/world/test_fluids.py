@@ -151,7 +151,7 @@ def test_water_in_a_closed_basin_stops_flowing(scene: Any, seed: int) -> None:
         assert level == min(around) + 1
 
 
-def test_updates_lost_to_a_full_queue_are_made_up_for(scene: Any) -> None:
+def test_all_unsupported_sand_falls_although_the_update_queue_overflows(scene: Any) -> None:
     """More sand than fits into the queue loses its support at the same time. All of the sand falls."""
     scene.world.blocks[MIDDLE - 10 : MIDDLE + 10, FLOOR + 4 : FLOOR + 20, MIDDLE - 10 : MIDDLE + 10] = ID["sand"]
     scene.stand(MIDDLE + 12.5, FLOOR, MIDDLE + 0.5)

@@ -111,7 +111,7 @@ def test_only_air_fluids_and_fire_let_rays_pass() -> None:
 
 
 @pytest.mark.parametrize("start", [(0.5, 5.0, 0.5), (SIZE - 0.5, HEIGHT + 5.0, 3.5), (-3.0, 200.0, -8.0)])
-def test_a_ray_from_or_out_of_the_world_ends(start: tuple[float, float, float]) -> None:
+def test_a_ray_that_leaves_or_starts_outside_the_world_hits_air(start: tuple[float, float, float]) -> None:
     for yaw in range(0, 360, 30):
         for pitch in (-90, -30, 0, 30, 90):
             assert trace(WORLD, *start, *look(float(yaw), float(pitch)), 60.0, True)[0] == AIR

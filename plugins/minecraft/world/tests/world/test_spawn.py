@@ -100,7 +100,7 @@ def scene_tick(world: World, count: int) -> None:
 
 
 @pytest.mark.parametrize(("away", "gone"), [(20, False), (130, True)])
-def test_only_very_distant_monsters_vanish_at_once(scene: Any, away: float, gone: bool) -> None:
+def test_only_monsters_beyond_128_blocks_vanish_at_once(scene: Any, away: float, gone: bool) -> None:
     scene.world.clock["time"] = NIGHT
     summon(scene.world, KIND["zombie"], MIDDLE + away, float(FLOOR), float(MIDDLE))
     scene.world.blocks[:, FLOOR - 1] = 1
