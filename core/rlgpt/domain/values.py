@@ -135,7 +135,7 @@ class Task(Value):
     success: str = Field(default="", description="in words, what the environment counts as success; empty: nothing")
     settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict, description="of the plugin")
     score: Score | None = None
-    metrics: tuple[Metric, ...] = Field(default=(), max_length=64, description="of an episode, reported with intervals")
+    metrics: tuple[Metric, ...] = Field(default=(), max_length=96, description="of an episode, reported with intervals")
 
     @model_validator(mode="after")
     def _measured(self) -> Self:

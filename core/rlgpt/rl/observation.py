@@ -69,9 +69,9 @@ class ObservationBuilder:
         return bool(self._view.keys() - self._alone)
 
     @property
-    def needs_policy_view(self) -> bool:
-        """Whether :meth:`build` reads keys that only a policy can see."""
-        return bool(self._view.keys() & self._alone)
+    def policy_keys(self) -> tuple[str, ...]:
+        """The keys that :meth:`build` reads and only a policy can see."""
+        return tuple(key for key in self._view if key in self._alone)
 
     def build(self, observation: Any, view: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """The observation: one entry for each space in :attr:`spaces`.

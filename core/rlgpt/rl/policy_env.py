@@ -163,8 +163,9 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
 
     def _observe(self, observation: Any, info: Mapping[str, Any], duration: int) -> Observation:
         view: dict[str, Any] = dict(self.extended.view()) if self._builder.needs_view else {}
-        if self._builder.needs_policy_view:
-            view.update(self.extended.plugin.policy_view(self.extended.context))
+        if self._builder.policy_keys:
+            numbers = self.extended.plugin.policy_view(self.extended.context)
+            view.update((key, numbers[key]) for key in self._builder.policy_keys if key in numbers)
         seen = self._builder.build(observation, view)
         if self._plan is not None:
             seen["obs"] = np.concatenate([seen["obs"], self._plan.build(info)])

@@ -1,0 +1,123 @@
+"""The observation: the benchmark's symbolic observation as a Dict. It contains nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt_craftax.names import (
+    ARMOUR,
+    BLOCKS,
+    BODY,
+    DARK,
+    DIRECTIONS,
+    FLAGS,
+    FLOORS,
+    HEIGHT,
+    INVENTORY,
+    ITEMS,
+    MOBS,
+    OFFSETS,
+    PASSABLE,
+    POTIONS,
+    SHOTS,
+    WIDTH,
+)
+from rlgpt_craftax.simulator import CELLS, GRIDS
+
+Observation = dict[str, Any]
+Offset = tuple[int, int]
+"""A cell, seen from the player: right, down."""
+
+MIDDLE = HEIGHT // 2, WIDTH // 2
+_GRID_NAMES = ("block", "item", "mob", "shot", "own_shot")
+_GRID_SIZES = (len(BLOCKS), len(ITEMS), len(MOBS), len(SHOTS), len(SHOTS))
+_MOVES = range(1, 5)
+_FREE = np.array([name in PASSABLE for name in BLOCKS])
+
+
+def space() -> spaces.Dict:
+    """The space of observations. The names of the codes and numbers are in :mod:`rlgpt_craftax.names`, in their order.
+
+    ``block``, ``item``, ``mob``, ``shot``, ``own_shot``: uint8 ``(9, 11)``, codes of the cells in rows from the top.
+    ``inventory`` ``(16,)``, ``potions`` ``(6,)``, ``armour`` and ``armour_enchantment`` ``(4,)``: counts and grades.
+    ``body`` ``(9,)``. ``light`` ``(1,)``: 0 to 1. ``flags`` ``(6,)``: 0 or 1. ``facing``, ``floor``: numbers.
+    """
+
+    def box(high: float, *shape: int, dtype: Any = np.float32) -> spaces.Box:
+        return spaces.Box(0, high, shape, dtype)
+
+    grids = {
+        name: box(size - 1, HEIGHT, WIDTH, dtype=np.uint8) for name, size in zip(_GRID_NAMES, _GRID_SIZES, strict=True)
+    }
+    return spaces.Dict(
+        {
+            **grids,
+            "inventory": box(99, len(INVENTORY)),
+            "potions": box(99, len(POTIONS)),
+            "armour": box(2, len(ARMOUR)),
+            "armour_enchantment": box(2, len(ARMOUR)),
+            "body": box(99, len(BODY)),
+            "light": box(1, 1),
+            "flags": box(1, len(FLAGS)),
+            "facing": spaces.Discrete(len(DIRECTIONS)),
+            "floor": spaces.Discrete(len(FLOORS)),
+        }
+    )
+
+
+def observation_of(seen: np.ndarray[Any, Any]) -> Observation:
+    """The observation in an array of :func:`rlgpt_craftax.simulator.decode`."""
+    grids = seen[: GRIDS * CELLS].astype(np.uint8).reshape(GRIDS, HEIGHT, WIDTH)
+    scalars = seen[GRIDS * CELLS :]
+    items, potions, body, facing, armour, enchanted, special = np.split(scalars, np.cumsum([16, 6, 9, 4, 4, 4]))
+    light, flags = special[:1], special[1:]
+    return {
+        **dict(zip(_GRID_NAMES, grids, strict=True)),
+        "inventory": np.concatenate([_counts(items[:10]), np.round(items[10:] * _GRADES)]).astype(np.float32),
+        "potions": _counts(potions),
+        "armour": np.round(armour * 2).astype(np.float32),
+        "armour_enchantment": enchanted.astype(np.float32),
+        "body": np.round(body * 10, 3).astype(np.float32),
+        "light": np.clip(light, 0, 1).astype(np.float32),
+        "flags": flags[[0, 1, 2, 3, 5, 6]].astype(np.float32),
+        "facing": np.int64(facing.argmax()),
+        "floor": np.int64(round(10 * float(flags[4]))),
+    }
+
+
+_GRADES = np.array([2, 4, 4, 1, 1, 1], np.float32)
+"""What the benchmark divides books, pickaxe and sword by; enchantments and bow stay as they are."""
+
+
+def _counts(roots: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Counts, of which the benchmark shows a tenth of the square root."""
+    return np.round((roots * 10) ** 2).astype(np.float32)
+
+
+def movement(before: Observation, action: int, after: Observation) -> Offset | None:
+    """How the player moved in a step, as far as the observations before and after it show.
+
+    A move is certain if the cell ahead was seen: nobody walks into a solid block, water, lava or a mob. In the dark, it
+    follows from what is seen of the map. None if that does not show it.
+    """
+    if action not in _MOVES or before["flags"][:2].any():
+        return 0, 0
+    right, down = OFFSETS[action - 1]
+    row, column = MIDDLE[0] + down, MIDDLE[1] + right
+    code = before["block"][row, column]
+    if code != DARK:
+        return (right, down) if _FREE[code] and not before["mob"][row, column] else (0, 0)
+    stayed = _differences(before["block"], after["block"], 0, 0)
+    moved = _differences(before["block"], after["block"], right, down)
+    return None if stayed == moved else (right, down) if moved < stayed else (0, 0)
+
+
+def _differences(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any], right: int, down: int) -> float:
+    """The share of cells seen in both grids that differ if the player moved; 1 if no cell is seen in both."""
+    old = before[max(0, down) : HEIGHT + min(0, down), max(0, right) : WIDTH + min(0, right)]
+    new = after[max(0, -down) : HEIGHT + min(0, -down), max(0, -right) : WIDTH + min(0, -right)]
+    both = (old != DARK) & (new != DARK)
+    return float((old != new)[both].mean()) if both.any() else 1.0
