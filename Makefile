@@ -10,7 +10,9 @@ export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 unexport PYTHONDONTWRITEBYTECODE
 
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml plugins/*/*/pyproject.toml))
-MANIFESTS := pyproject.toml overrides.txt constraints.txt $(addsuffix /pyproject.toml,core $(PLUGINS))
+# Craftax asks for pygame, for its program for people. The tests have pygame-ce, which has the same files.
+OVERRIDES := overrides.txt plugins/craftax/overrides.txt
+MANIFESTS := pyproject.toml $(OVERRIDES) constraints.txt $(addsuffix /pyproject.toml,core $(PLUGINS))
 GUEST := core/rlgpt/sandbox/guest.wasm
 GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
 
@@ -27,7 +29,7 @@ $(VENV)/.installed: $(MANIFESTS)
 	  f"Python {v.major}.{v.minor} is too old or too new: 3.11 to 3.13 work. Name one: make PYTHON=python3.11 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --overrides overrides.txt --constraint constraints.txt \
+	$(BIN)/uv pip install --quiet --python $(BIN)/python $(addprefix --overrides ,$(OVERRIDES)) --constraint constraints.txt \
 	  --group dev -e 'core[sample-factory,sweeps,tensorboard,wandb,mlflow,view]' $(addprefix -e ,$(PLUGINS))
 	@touch $@
 
@@ -35,7 +37,7 @@ $(VENV)/.installed: $(MANIFESTS)
 lock: ## choose the newest versions that fit the manifests, and write them to constraints.txt
 	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv; }
 	@echo '# The exact versions that `make setup` installs, for every system. Written by `make lock`.' > constraints.new
-	UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --overrides overrides.txt --group dev \
+	UV_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 $(addprefix --overrides ,$(OVERRIDES)) --group dev \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
 	  core/pyproject.toml --all-extras $(addsuffix /pyproject.toml,$(PLUGINS)) >> constraints.new
 	@sed -i.bak '/^-e /d' constraints.new && rm constraints.new.bak && mv constraints.new constraints.txt

@@ -47,8 +47,9 @@ def requirements() -> Iterator[Requirement]:
             yield requirement
 
 
-def test_workspace_manifest_and_overrides_file_have_the_same_overrides() -> None:
-    assert WORKSPACE["tool"]["uv"]["override-dependencies"] == lines("overrides.txt")
+def test_workspace_manifest_and_overrides_files_have_the_same_overrides() -> None:
+    files = ("overrides.txt", "plugins/craftax/overrides.txt")
+    assert WORKSPACE["tool"]["uv"]["override-dependencies"] == [line for file in files for line in lines(file)]
 
 
 def test_overrides_file_has_the_same_ranges_of_gymnasium_and_numpy_as_core() -> None:

@@ -1,0 +1,116 @@
+"""Against the simulator itself. JAX compiles it for a minute, so these tests are slow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rlgpt.errors import StateError
+from rlgpt.plugin.state_data import pack, unpack
+from rlgpt_craftax import names
+from rlgpt_craftax.env import CraftaxEnv
+from rlgpt_craftax.observation import MIDDLE, OFFSETS
+from rlgpt_craftax.plugin import CraftaxPlugin
+
+from .players import Script
+from .scenes import TASK
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def env() -> CraftaxEnv:
+    return CraftaxEnv(TASK, seed=0)
+
+
+def test_names_are_those_of_the_benchmark() -> None:
+    from craftax.craftax import constants as own
+
+    def given(enum: Any) -> tuple[str, ...]:
+        by_code = {member.value: member.name.lower() for member in enum}
+        return tuple(by_code[code] for code in range(len(by_code)))
+
+    renamed = {"invalid": "dark", "crafting_table": "table"}
+    assert tuple(renamed.get(name, name) for name in given(own.BlockType)) == names.BLOCKS
+    assert given(own.ItemType) == names.ITEMS
+    assert given(own.Action) == names.ACTIONS
+    assert given(own.Achievement) == names.ACHIEVEMENTS
+    assert int(own.ACHIEVEMENT_REWARD_MAP.sum()) == names.MOST_RETURN
+    solid = np.asarray(own.SOLID_BLOCK_MAPPING)
+    liquid = {"water", "lava", "dark", "out_of_bounds"}
+    assert {name for name, is_solid in zip(names.BLOCKS, solid, strict=True) if not is_solid} - liquid == names.PASSABLE
+
+
+def test_the_observation_shows_the_visible_state(env: CraftaxEnv) -> None:
+    env.reset(seed=3)
+    env.action_space.seed(0)
+    for step in range(150):
+        observation, _, over, _, _ = env.step(env.action_space.sample())
+        if over:
+            break
+        state = env._state
+        if step % 10:
+            continue
+        level, (row, column) = int(state.player_level), np.asarray(state.player_position)
+        assert observation["floor"] == level
+        whole = np.pad(np.asarray(state.map[level]), 12, constant_values=1)
+        lit = np.pad(np.asarray(state.light_map[level]), 12) > 0.05
+        here = (
+            slice(row + 12 - MIDDLE[0], row + 13 + MIDDLE[0]),
+            slice(column + 12 - MIDDLE[1], column + 13 + MIDDLE[1]),
+        )
+        np.testing.assert_array_equal(observation["block"], np.where(lit, whole, 0)[here])
+        np.testing.assert_array_equal(observation["inventory"][:2], [state.inventory.wood, state.inventory.stone])
+        assert observation["body"][0] == pytest.approx(float(state.player_health))
+        assert observation["facing"] == int(state.player_direction) - 1
+
+
+def test_movement_follows_from_two_observations(env: CraftaxEnv) -> None:
+    env.reset(seed=5)
+    rng, certain = np.random.default_rng(0), 0
+    for _ in range(300):
+        before = np.asarray(env._state.player_position)
+        _, _, over, _, info = env.step(np.int64(rng.integers(1, 6)))
+        if over:
+            break
+        down, right = (np.asarray(env._state.player_position) - before).tolist()
+        if info["moved"] is not None:
+            certain += 1
+            assert info["moved"] == (right, down)
+            assert info["moved"] in ((0, 0), *OFFSETS)
+    assert certain > 50
+
+
+def test_achievements_are_reported_at_the_end_only(env: CraftaxEnv) -> None:
+    env.reset(seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(TASK.horizon):
+        _, _, terminated, truncated, info = env.step(np.int64(rng.integers(43)))
+        if terminated or truncated:
+            break
+        assert set(info["metrics"]) == {"floor", "steps"}
+    assert terminated
+    assert set(names.ACHIEVEMENTS) < set(info["metrics"])
+
+
+def test_a_damaged_state_is_refused(env: CraftaxEnv) -> None:
+    env.reset(seed=0)
+    saved = env.save()
+    with pytest.raises(StateError):
+        env.load(saved[: len(saved) // 2])
+    parts: Any = unpack(saved)
+    parts["leaves"][0] = parts["leaves"][0].astype(np.int64)
+    with pytest.raises(StateError, match="arrays"):
+        env.load(pack(parts))
+
+
+def test_a_script_of_primitives_makes_tools(plugin: CraftaxPlugin) -> None:
+    """The primitives suffice for the first achievements; how they are combined is not part of any prompt."""
+    tools = []
+    for seed in range(6):
+        with Script(plugin, TASK, seed=seed) as script:
+            script.play()
+            tools.append((script.see()["pickaxe"], script.see()["sword"]))
+    assert sum(pickaxe >= 1 for pickaxe, _ in tools) >= 5, tools
+    assert sum(pickaxe >= 2 for pickaxe, _ in tools) >= 3, tools
