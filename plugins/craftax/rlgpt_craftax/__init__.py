@@ -13,3 +13,9 @@ def rlgpt_plugins() -> list[object]:
     from rlgpt_craftax.plugin import CraftaxPlugin
 
     return [CraftaxPlugin()]
+
+
+@hookimpl
+def rlgpt_config() -> str:
+    """The folder with the plugin's experiment, ``craftax_1m``."""
+    return "pkg://rlgpt_craftax.conf"
