@@ -30,7 +30,8 @@ class StateLaws(Laws):
                 for again in (stage, other):
                     _restore(codec, again, saved)
                     view = plugin.view(again.context)
-                    assert view.keys() == {key.name for key in plugin.view_keys(task) if not key.alone}, _NOW.format(task.id)
+                    keys = {key.name for key in plugin.view_keys(task) if not key.alone}
+                    assert view.keys() == keys, _NOW.format(task.id)
                     for t, (action, before) in enumerate(zip(actions, first, strict=True)):
                         after = _result(again, action)
                         assert same(after, before), (
