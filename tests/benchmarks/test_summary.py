@@ -171,7 +171,7 @@ def test_averages_over_tasks_use_only_the_tasks_with_results_of_every_seed(
 
     caption, rows = printed_table(bench, capsys, measured, cells)
     assert "*2 tasks* (kettle, microwave)" in caption
-    assert [(row["row"], row["worst"], row["seeds"]) for row in rows if row["task"] == "*2 tasks*"] == [
+    assert [(row["method"], row["worst"], row["seeds"]) for row in rows if row["task"] == "*2 tasks*"] == [
         ("`rlgpt`", "0.60", "5 each"),
         ("`rl`", "0.00", "5 each"),
     ]

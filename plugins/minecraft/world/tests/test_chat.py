@@ -251,6 +251,6 @@ def test_step_with_an_invalid_command_raises_an_error_and_takes_no_tick(sim: Sim
     before = sim.facts()["total_time"]
     with pytest.raises(CommandError):
         sim.step(Command(forward=True, chat="/tp"))
-    with pytest.raises(ValueError, match="turns by numbers"):
+    with pytest.raises(ValueError, match="must be finite numbers"):
         sim.step(Command(yaw=float("nan")))
     assert sim.facts()["total_time"] == before

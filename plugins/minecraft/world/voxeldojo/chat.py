@@ -184,7 +184,7 @@ def _slot(world: World, name: str) -> int:
 
 def _replace(world: World, words: Sequence[str]) -> None:
     if words[0] != "entity":
-        raise ValueError(f"{words[0]!r} is not entity: blocks here hold nothing")
+        raise ValueError(f"{words[0]!r} is not entity: only entities have slots in this world")
     _player(words[1])
     slot = _slot(world, words[2])
     item, quantity, variant = _stack(words[3:])
@@ -227,7 +227,7 @@ def _summon(world: World, words: Sequence[str]) -> None:
     _inside(x, y, z)
     ensure(world, int(x), int(z), 1)
     if summon(world, kind, x, y, z) < 0:
-        raise ValueError("the world has no room for another mob")
+        raise ValueError("the world already has the maximal number of mobs")
 
 
 def _time(world: World, words: Sequence[str]) -> None:

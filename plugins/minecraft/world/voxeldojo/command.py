@@ -29,7 +29,7 @@ class Command(NamedTuple):
     """The keys held in a tick, and the other commands of Malmo's clients.
 
     :ivar pitch: degrees to turn down. :ivar yaw: degrees to turn right.
-    :ivar craft: a name of ``names.CRAFTS``. :ivar equip, place: an item.
+    :ivar craft: a name in ``names.CRAFTS``. :ivar equip, place: the name of an item.
     :ivar swap: two slots to exchange. :ivar hotbar: slot (0 to 8) to take into the hand.
     :ivar chat: text for the chat, usually a server command ("/time set 0"); see ``chat``.
     """
@@ -89,7 +89,7 @@ def translate(
             full = [n for n in range(INVENTORY) if held[n] != "air"]
             raise EmptySlotError(
                 f"{FUNCTIONS[function]} of slot {slot}, which is empty; the slots that are not: {full}. "
-                f"observation['masks'] tells them; strict=False lets such actions do nothing."
+                f"observation['masks'] shows these slots; with strict=False, such actions have no effect."
             )
         item = None
     return Command(

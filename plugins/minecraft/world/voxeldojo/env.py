@@ -3,9 +3,10 @@
 Intended differences from the package:
 
 - ``terminated`` is True when the player dies. In MineDojo the player respawns and the episode continues.
-- ``damage_source`` describes the newest damage. MineDojo reads it where Malmo does not write it, and always returns 0.
+- ``damage_source`` describes the newest damage. MineDojo reads other fields than those that Malmo writes, and always
+  returns 0.
 - Values outside their space are clipped (the temperature of a desert), and each leaf has the dtype of its space
-  (MineDojo returns Python booleans where its spaces say int64).
+  (MineDojo returns Python booleans although its spaces state int64).
 - ``rgb`` exists only if the mission has an ``image_size``.
 """
 
@@ -105,7 +106,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return no_op(self.camera_interval)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """What the player sees: uint8 ``(height, width, 3)``, or None where ``render_mode`` is None."""
+        """The player's view: uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self.sim.rgb()
 
     def save(self) -> bytes:
@@ -115,7 +116,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
     def load(self, data: bytes, *, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
         """Continue from a saved state. Return its observation and info; ``delta_inv`` shows no change.
 
-        :param seed: of all random numbers from here on; None: the saved random numbers continue.
+        :param seed: seed of all random numbers from now on; None: the saved random numbers continue.
         :raises SaveError: ``data`` is not a saved state of this version."""
         self.sim.load(data, seed=seed)
         return self._begin()

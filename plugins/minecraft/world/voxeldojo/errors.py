@@ -1,4 +1,4 @@
-"""The errors of this package. Each message names what was given, what is valid and what to do."""
+"""The errors of this package. Each message states what was given, what is valid and what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ConfigError(VoxelDojoError):
 class UnknownNameError(VoxelDojoError):
     """A name that is not among the valid ones.
 
-    :param kind: what the name stands for, in the singular ("biome").
+    :param kind: what the name is a name of, in the singular ("biome").
     :param given: the name as it was given.
     :param valid: every valid name.
     :param hint: what to do, one sentence.

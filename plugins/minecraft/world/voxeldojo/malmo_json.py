@@ -1,8 +1,7 @@
 """Malmo's JSON: the keys that MineDojo reads, and further keys for its users.
 
 Source: Malmo in MineDojo 0.1, ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation``. MineDojo reads
-the newest damage at the top level, where Malmo does not write it (it writes ``damage_source``). Here it is in both
-places.
+the newest damage at the top level, but Malmo writes it to ``damage_source``. This module writes it to both places.
 """
 
 from __future__ import annotations

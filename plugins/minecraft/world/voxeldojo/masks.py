@@ -61,7 +61,8 @@ def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, ou
     """Compute all masks.
 
     :param item: int64 ``(SLOTS,)``: index into ``ITEM_NAMES`` of each slot. :param counts: see ``count``.
-    :param table, furnace: whether one is near and in view. :param out: bool ``(SIZE,)``, written.
+    :param table, furnace: whether a crafting table and a furnace are near and in view. :param out: bool ``(SIZE,)``,
+        written.
     """
     held = placeable = equipable = makeable = False
     full = True

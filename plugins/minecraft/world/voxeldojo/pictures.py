@@ -39,7 +39,7 @@ def _biome(name: str, seed: int, yaw: float, pitch: float = 4.0) -> Callable[[],
 
 
 def _put(world: World, i: int, kind: str, ahead: float, aside: float, yaw: float, colour: int = 0) -> None:
-    """Put a mob on the ground, relative to a player who looks south."""
+    """Put a mob on the ground, at a position relative to the player, whose view direction is south."""
     player, mob = world.player[0], world.mobs[i]
     x, z = float(player["x"]) - aside, float(player["z"]) + ahead
     y = int(world.top[math.floor(x), math.floor(z)]) + 1

@@ -2,8 +2,8 @@
 
 The main process compiles the kernels that generate land. Meanwhile a second process compiles the kernels that are
 needed last: the scalars of the observation and the tick, which is nearly half of all code. Each process writes its
-kernels into numba's cache. The second one reports each finished kernel, and the main process then loads it from the
-cache. Without a second core, or if the process fails, each kernel is compiled at its first call.
+kernels into numba's cache. The second process reports each finished kernel, and the main process then loads this kernel
+from the cache. Without a second core, or if the process fails, each kernel is compiled at its first call.
 
     python -m voxeldojo.prefetch    # runs the second process
 """

@@ -25,7 +25,9 @@ MAX_SAVE_BYTES = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
 
 
 class SaveError(VoxelDojoError):
-    """The bytes are not a saved world, or are one of another version of this package. Begin a new episode instead."""
+    """The bytes are not a saved world, or a saved world of another version of this package. Begin a new episode
+    instead.
+    """
 
 
 def _arrays(world: World) -> dict[str, NDArray[Any]]:

@@ -101,7 +101,8 @@ class Sim:
             put(world, stack.slot, item, min(stack.quantity, int(STACK[item])), stack.variant, 0)
 
     def step(self, command: Command = NOTHING) -> None:
-        """Run one tick. Chat, craft, equip and place come first; a block is placed with the look before the turn.
+        """Run one tick. Chat, craft, equip and place come first; a block is placed with the view direction before the
+        turn.
 
         As in Malmo, a player who died in the last step respawns first.
 
@@ -111,7 +112,7 @@ class Sim:
         """
         world = self.world
         if not (math.isfinite(command.pitch) and math.isfinite(command.yaw)):
-            raise ValueError(f"the camera turns by numbers, not by pitch {command.pitch} and yaw {command.yaw}")
+            raise ValueError(f"pitch and yaw must be finite numbers (degrees); got {command.pitch} and {command.yaw}")
         if self._died:
             respawn(world)
             self._died = False
@@ -148,7 +149,7 @@ class Sim:
             self.statistics.totals[SINCE_DEATH] = 0
 
     def chat(self, text: str) -> None:
-        """Type a line in the chat. No time passes. See ``chat``.
+        """Execute a line of the chat (see the module ``chat``). No time passes.
 
         :raises CommandError, UnknownNameError: ``text`` is not a valid command.
         """
@@ -185,8 +186,8 @@ class Sim:
     def load(self, data: bytes, *, seed: int | None = None) -> None:
         """Continue from a saved state.
 
-        :param seed: of all random numbers from here on; None: the saved random numbers continue. Land that is not
-            generated yet follows from the world's own seed in any case.
+        :param seed: seed of all random numbers from now on; None: the saved random numbers continue. Land that is not
+            generated yet depends on the world's own seed in both cases.
         :raises SaveError: ``data`` is not a saved state of this version.
         """
         world, beside = unpack(data)

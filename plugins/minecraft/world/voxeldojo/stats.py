@@ -1,7 +1,7 @@
 """The player's statistics that MineDojo's tasks read. They are not part of the world's state.
 
-``TOTALS`` are counted. Every other statistic is always 0, because the world has no enchanting, trading or riding.
-Source of the names: minecraft.wiki, Statistics (1.11); Malmo writes them in snake_case.
+The world counts the statistics in ``TOTALS``. Every other statistic is always 0, because the world has no enchanting,
+trading or riding. Source of the names: minecraft.wiki, Statistics (1.11); Malmo writes them in snake_case.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ def test_silent_client_is_disconnected_after_the_time_limit(
     silent = connect(server)
     assert silent.begin() == 1
     assert silent.hung_up()
-    assert "nothing was said for 1 s" in caplog.text
+    assert "the client sent nothing for 1 s" in caplog.text
     assert connect(server).begin() == 1
 
 
@@ -297,4 +297,4 @@ def test_command_line_of_the_malmo_server_serves_clients_and_prints_help() -> No
     finally:
         process.kill()
     assert process.returncode == 0
-    assert "hung up on: it began with b'hello'" in log
+    assert "disconnected: the client began with b'hello'" in log

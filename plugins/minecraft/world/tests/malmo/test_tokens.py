@@ -15,9 +15,9 @@ INTRUDER = Path(__file__).with_name("intruder.py")
 REASONS = [
     "'a:name:0:0:1:true' is not a token; a token is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]",
     "'e:0:0:1:true:once' is not a token; a token is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]",
-    "the token 'the-first-player:1:0:2:true' is of a mission for several players; here there is one",
-    "the token 'the-first-player:1:0:1:true' is of a mission for several players; here there is one",
-    "the token 'the-first-player:0:0:2:true' is of a mission for several players; here there is one",
+    "the token 'the-first-player:1:0:2:true' is of a mission for several players; this world supports one player",
+    "the token 'the-first-player:1:0:1:true' is of a mission for several players; this world supports one player",
+    "the token 'the-first-player:0:0:2:true' is of a mission for several players; this world supports one player",
 ]
 HUNG_UP = "TypeError: a bytes-like object is required, not 'NoneType'"
 """MineDojo's error when the server closes the connection. If the server sent no reply, the error would be a timeout."""
@@ -36,7 +36,7 @@ def test_server_refuses_a_wrong_token_of_minedojo_and_other_games_continue(
     refused = {"error": HUNG_UP, "ended": True, "again": OVER, "recovers": True}
     assert result["refused"] == [refused] * len(REASONS)
     warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [line.partition("hung up on: ")[2] for line in warnings] == REASONS
+    assert [line.partition("disconnected: ")[2] for line in warnings] == REASONS
 
     mission, *others, same = server.games[2:]
     steps = len(REASONS) + 2

@@ -131,7 +131,7 @@ FILE = b"""<!DOCTYPE MissionInit [<!ENTITY a SYSTEM "file:///etc/passwd">]>"""
         (drawing("<DrawSphere x='9' y='9' z='9' radius='500' type='a'/>"), "radius 500"),
         (drawing("<DrawCuboid x1='0' y1='0' z1='0' x2='500' y2='99' z2='500' type='a'/>"), "at most 65536 blocks"),
         (drawing("<DrawLine x1='0' y1='0' z1='0' x2='900000000' y2='9' z2='5' type='a'/>"), "outside the world"),
-        (drawing("<DrawBlock x='0' y='0' z='0' type='a /tp'/>"), "names nothing"),
+        (drawing("<DrawBlock x='0' y='0' z='0' type='a /tp'/>"), "is not the name"),
         (drawing("<DrawBlock x='0.5' y='0' z='0' type='a'/>"), "not a whole number"),
     ],
     ids=range(26),

@@ -21,12 +21,12 @@ DEFAULT_GAMES = 16
 """Missions played at the same time if ``--games`` is not given."""
 
 EPILOG = """\
-Each environment of a client takes a place (--games).
+Each environment of a client needs one of the server's games (--games).
 From MineDojo's own package, before minedojo.make(...):
   from minedojo.sim.bridge.mc_instance import InstanceManager
   InstanceManager.add_existing_instance(9000)
 
-A line is written for each mission that begins, and for whatever cannot be done. Missions without a seed have one drawn.
+The log has a line for each mission that begins, and for each command without effect. Missions without a seed get one.
 """
 
 
@@ -38,21 +38,21 @@ def arguments() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--port", type=int, default=9000, help="where to listen; 0 for any (default: %(default)s)")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen at; whoever reaches it may play")
+    parser.add_argument("--port", type=int, default=9000, help="port; 0: any free port (default: %(default)s)")
+    parser.add_argument("--host", default="127.0.0.1", help="address; every client that can reach it may play")
     parser.add_argument(
         "--games",
         type=int,
         default=DEFAULT_GAMES,
-        help="missions played at a time; further clients are told to wait (default: %(default)s)",
+        help="number of missions at the same time; further clients must wait (default: %(default)s)",
     )
     parser.add_argument(
         "--silence",
         type=float,
         default=SILENCE_TIMEOUT_S,
-        help="seconds until a silent client is hung up on (default: %(default)g)",
+        help="seconds until a silent client is disconnected (default: %(default)g)",
     )
-    parser.add_argument("--seed", type=int, help="makes the seeds of missions that name none repeatable")
+    parser.add_argument("--seed", type=int, help="seed of the generator that draws seeds for missions without one")
     return parser
 
 
@@ -66,7 +66,7 @@ def close_at_signals(server: Server) -> None:
     wakes.setblocking(False)
     signal.set_wakeup_fd(wakes.fileno())
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: wakes)  # refers to the socket, which would be closed otherwise
+        signal.signal(number, lambda *_: wakes)  # a reference, so that the socket stays open
 
     def wait() -> None:
         woken.recv(1)
@@ -86,7 +86,7 @@ def main(words: Sequence[str] | None = None) -> int:
             chosen.port, host=chosen.host, games=chosen.games, silence=chosen.silence, seed=chosen.seed
         ) as server:
             close_at_signals(server)
-            print(f"listening at {chosen.host}:{server.port}; end with Ctrl-C", flush=True)
+            print(f"listening on {chosen.host}:{server.port}; end with Ctrl-C", flush=True)
             server.serve()
     except VoxelDojoError as error:
         print(error, file=sys.stderr)

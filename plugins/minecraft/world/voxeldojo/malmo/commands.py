@@ -30,7 +30,7 @@ _ITEMS: Final = frozenset(ITEMS)
 
 
 def read(text: str) -> tuple[Command, list[str]]:
-    """Parse the commands of a step. Return the command, and a remark for each line that is left out."""
+    """Parse the commands of a step. Return the command, and a remark for each line that has no effect."""
     known: dict[str, Any] = {}
     remarks = []
     for line in text.split("\n"):
@@ -49,7 +49,7 @@ def _part(word: str, rest: str) -> dict[str, Any]:
     if word == "camera":
         pitch, yaw = (float(number) for number in rest.split())
         if not (math.isfinite(pitch) and math.isfinite(yaw)):
-            raise ValueError("the camera turns by finite degrees")
+            raise ValueError("the angle of the camera must be a finite number of degrees")
         return {"pitch": pitch, "yaw": yaw}
     if word == "chat":
         return {"chat": rest}
@@ -60,16 +60,16 @@ def _part(word: str, rest: str) -> dict[str, Any]:
     if word == "swapInventoryItems":
         first, second = (int(slot) for slot in rest.split())
         if not (0 <= first < SLOTS and 0 <= second < SLOTS):
-            raise ValueError(f"slots are 0 to {SLOTS - 1}")
+            raise ValueError(f"slots must be 0 to {SLOTS - 1}")
         return {"swap": (first, second)}
     if word.startswith("hotbar."):
         slot = int(word.removeprefix("hotbar.")) - 1
         if not 0 <= slot < HOTBAR:
-            raise ValueError(f"the hotbar's slots are 1 to {HOTBAR}")
+            raise ValueError(f"slots of the hotbar must be 1 to {HOTBAR}")
         return {"hotbar": slot} if _held(rest) else {}
     if word in UNUSED and not _held(rest):
         return {}
-    raise ValueError("no such command here")
+    raise ValueError("this server has no such command")
 
 
 def _held(rest: str) -> bool:
@@ -79,7 +79,7 @@ def _held(rest: str) -> bool:
 def _craft(word: str, rest: str) -> str:
     name = _item(rest)
     if _WHERE.get(name) not in CRAFTING[word]:
-        raise ValueError(f"{word} makes no {name}")
+        raise ValueError(f"{word} cannot make {name}")
     return name
 
 

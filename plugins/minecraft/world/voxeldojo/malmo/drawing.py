@@ -47,7 +47,7 @@ def commands(decorator: Element) -> tuple[list[str], set[str]]:
 def _word(shape: Element, name: str) -> str:
     value = shape.get(name, "")
     if len(value.split()) != 1:
-        raise MissionError(f"<{shape.tag} {name}={value[:40]!r}> names nothing")
+        raise MissionError(f"<{shape.tag} {name}={value[:40]!r}> is not the name of a block, item or mob of this world")
     return value
 
 

@@ -55,7 +55,7 @@ def layers(text: str) -> tuple[tuple[str, ...], int]:
             )
         blocks += [block] * int(found.group(1) or 1)
     if not 0 < len(blocks) <= MAX_LAYERS:
-        raise MissionError(f"a flat world of {len(blocks)} layers; from 1 to {MAX_LAYERS} have room")
+        raise MissionError(f"a flat world of {len(blocks)} layers; valid: 1 to {MAX_LAYERS} layers")
     biome = parts[2] if len(parts) > 2 and parts[2] else "1"
     if not biome.isdecimal():
         raise MissionError(f"the biome of a flat world is a number, not {biome[:20]!r}")

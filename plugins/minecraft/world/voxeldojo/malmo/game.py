@@ -35,10 +35,10 @@ def land_seed(text: str) -> int:
 class Game:
     """A running mission.
 
-    :ivar land: seed of its land. :ivar done: whether it has ended; then ``step`` has no effect.
+    :ivar land: seed of its land. :ivar done: whether the mission has ended; then ``step`` has no effect.
     :ivar steps: number of ticks. :ivar name: its name in the log.
 
-    :param chance: seed of all other random numbers; default: the seed of the land.
+    :param chance: seed of all random numbers except the land; default: the seed of the land.
     :raises MissionError: the world cannot play the mission.
     """
 
@@ -53,7 +53,7 @@ class Game:
         except VoxelDojoError as error:
             raise MissionError(str(error)) from error
         if request.unknown:
-            logger.warning("%s: not known here, left out: %s", name, ", ".join(sorted(request.unknown)))
+            logger.warning("%s: elements without effect in this world: %s", name, ", ".join(sorted(request.unknown)))
 
     def step(self, text: str) -> None:
         """Run one tick with the commands in ``text``. Invalid commands are logged and left out."""
@@ -92,9 +92,9 @@ class Game:
     def _remark(self, text: str) -> None:
         self._remarks += 1
         if self._remarks <= MAX_LOGGED_REMARKS:
-            logger.warning("%s, tick %d: left out: %s", self.name, self.steps, text)
+            logger.warning("%s, tick %d: command without effect: %s", self.name, self.steps, text)
         if self._remarks == MAX_LOGGED_REMARKS:
-            logger.warning("%s: more of this will not be logged", self.name)
+            logger.warning("%s: further commands without effect will not be logged", self.name)
 
     def __str__(self) -> str:
         mission = self.sim.mission

@@ -10,11 +10,11 @@ from voxeldojo.malmo.game import Game, land_seed
 from voxeldojo.malmo.mission import MissionRequest
 
 PLACE_TIMEOUT_S = 3.0
-"""A mission waits this long for a free place before the server replies that it is busy. Malmo uses the same value."""
+"""Seconds that a mission waits for a free place before the server replies that it is busy. Malmo has the same value."""
 
 
 class Lobby:
-    """Assigns places and creates games.
+    """Assigns places (one for each concurrent game) and creates games.
 
     :param games: maximal number of concurrent games. :param seed: seed of the generator that draws seeds for missions
         without one.

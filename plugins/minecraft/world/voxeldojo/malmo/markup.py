@@ -25,7 +25,7 @@ def parse(data: bytes) -> Element:
         depth, count = depth + 1, count + 1
         if depth > MAX_DEPTH or count > MAX_ELEMENTS:
             raise MissionError(
-                f"a mission of more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} within each other, is not read"
+                f"a mission of more than {MAX_ELEMENTS} elements, or {MAX_DEPTH} within each other, is refused"
             )
         builder.start(_local(tag), {_local(name): value for name, value in attributes.items()})
 
@@ -35,7 +35,7 @@ def parse(data: bytes) -> Element:
         builder.end(_local(tag))
 
     def doctype(*_: object) -> None:
-        raise MissionError("a mission that declares a document type is not read; leave <!DOCTYPE ...> out")
+        raise MissionError("a mission with a document type is refused; remove <!DOCTYPE ...>")
 
     parser = expat.ParserCreate(namespace_separator="}")
     parser.buffer_text = True

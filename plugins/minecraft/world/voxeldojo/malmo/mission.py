@@ -37,7 +37,7 @@ OPENED: Final = frozenset(
         ),
     )
 )
-"""Elements that only contain others."""
+"""Elements that only contain other elements."""
 NEEDLESS: Final = frozenset(
     (
         *("About", "ModSettings", "Name", "ExperimentUID", "ClientRole", "ClientAgentConnection", "LowLevelInputs"),
@@ -93,11 +93,9 @@ def read(data: bytes) -> MissionRequest:
         raise MissionError(f"a mission begins with <MissionInit>, not with <{root.tag[:40]}>")
     _read(root, request)
     if request.agents != 1:
-        raise MissionError(f"a mission of {request.agents} players; here there is one")
+        raise MissionError(f"a mission of {request.agents} players; this world supports one player")
     if "image_size" not in request.known:
-        raise MissionError(
-            "the mission has no <VideoProducer>; without a picture there is nothing to answer a step with"
-        )
+        raise MissionError("the mission has no <VideoProducer>; the reply to each step needs a picture")
     return request
 
 
@@ -155,7 +153,7 @@ def _placement(element: Element, request: MissionRequest) -> None:
 
 def _video(element: Element, request: MissionRequest) -> None:
     if _flag(element.get("want_depth", "false")):
-        raise MissionError("depth is not drawn here; leave want_depth out")
+        raise MissionError("this world does not render depth; remove want_depth")
     sizes = {part.tag: _integer(_text(part)) for part in element}
     request.known["image_size"] = (sizes.get("Height", 0), sizes.get("Width", 0))
 
@@ -191,7 +189,7 @@ def _named(biome: int) -> str:
 
 
 def _file(element: Element, request: MissionRequest) -> None:
-    raise MissionError("worlds are not read from files here; use a world of a seed, of one biome, or a flat one")
+    raise MissionError("worlds are not read from files; use a world from a seed, of one biome, or a flat world")
 
 
 def _draw(element: Element, request: MissionRequest) -> None:

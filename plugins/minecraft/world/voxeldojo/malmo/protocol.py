@@ -42,13 +42,13 @@ class Frames:
             (length,) = struct.unpack("!I", head)
             if length > MAX_FRAME_BYTES:
                 raise ProtocolError(
-                    f"a frame of {length} bytes was announced; {MAX_FRAME_BYTES} is the largest that is read"
+                    f"a frame of {length} bytes was announced; {MAX_FRAME_BYTES} is the largest valid length"
                 )
             body = self._exactly(length)
         except TimeoutError as error:
-            raise ProtocolError(f"nothing was said for {self._connection.gettimeout():g} s") from error
+            raise ProtocolError(f"the client sent nothing for {self._connection.gettimeout():g} s") from error
         if body is None:
-            raise ProtocolError(f"it hung up before a frame of {length} bytes")
+            raise ProtocolError(f"the client disconnected before a frame of {length} bytes")
         return body
 
     def send(self, *frames: bytes) -> None:
@@ -62,7 +62,7 @@ class Frames:
             piece = self._connection.recv(min(count - len(data), PIECE))
             if not piece:
                 if data:
-                    raise ProtocolError(f"it hung up after {len(data)} bytes of {count}")
+                    raise ProtocolError(f"the client disconnected after {len(data)} bytes of {count}")
                 return None
             data += piece
         return bytes(data)
@@ -85,7 +85,7 @@ def read_token(data: bytes) -> Token:
         raise ProtocolError(f"{text!r} is not a token; a token is EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]")
     experiment, role, _, agents, _, *seed = text.split(":")
     if (int(role), int(agents)) != (0, 1):
-        raise ProtocolError(f"the token {text!r} is of a mission for several players; here there is one")
+        raise ProtocolError(f"the token {text!r} is of a mission for several players; this world supports one player")
     return Token(experiment, int(seed[0]) if seed else None)
 
 

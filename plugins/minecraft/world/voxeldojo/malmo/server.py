@@ -19,11 +19,11 @@ from voxeldojo.malmo.session import Session
 logger = logging.getLogger(__name__)
 
 MAX_CLIENTS = 64
-"""Maximal number of connections. Further ones are closed."""
+"""Maximal number of connections. The server closes further connections."""
 
 
 class Server:
-    """Plays missions with clients. It listens from its construction on; ``with`` closes it.
+    """A server that plays missions with clients. It listens from its construction on; ``with`` closes it.
 
     :ivar port: the port on which it listens.
 
@@ -111,11 +111,11 @@ class Server:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             Session(Frames(connection), self._lobby, name).run()
         except ProtocolError as error:
-            logger.warning("%s: hung up on: %s", name, error)
+            logger.warning("%s: disconnected: %s", name, error)
         except OSError as error:
             logger.info("%s: left (%s)", name, error)
         except Exception:  # an internal error in one game must not end the others
-            logger.exception("%s: hung up on after an error of the server", name)
+            logger.exception("%s: disconnected after an error of the server", name)
         finally:
             with self._lock:
                 self._clients.pop(connection)

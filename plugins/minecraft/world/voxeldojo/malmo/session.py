@@ -17,7 +17,7 @@ REFUSED, DONE = struct.pack("!I", 0), struct.pack("!I", 1)
 
 
 class Session:
-    """One connection. It holds a place of the lobby from the start of its first mission until it quits or disconnects.
+    """One connection. It has a place of the lobby from its first mission until the client quits or disconnects.
 
     :param name: name of the client in the log.
     """
@@ -34,10 +34,10 @@ class Session:
         :raises OSError: the connection broke.
         """
         hello = self._frames.receive()
-        if hello is None:  # a client only checked that the server listens
+        if hello is None:  # the client only checked that the server listens
             return
         if not hello.startswith(HELLO.encode()):
-            raise ProtocolError(f"it began with {hello[:40]!r}, not with {HELLO}0/>")
+            raise ProtocolError(f"the client began with {hello[:40]!r}, not with {HELLO}0/>")
         try:
             while (message := self._frames.receive()) is not None and not message.startswith(b"<Disconnect"):
                 self._answer(message)
@@ -62,15 +62,15 @@ class Session:
         elif message.startswith((b"<Exit", b"<Close")):  # a client cannot stop the server
             self._frames.send(REFUSED)
         else:
-            raise ProtocolError(f"{message[:60]!r} is nothing that is understood here")
+            raise ProtocolError(f"{message[:60]!r} is not a valid message")
 
     def _begin(self, mission: bytes) -> None:
         token = self._frames.receive()
         if token is None:
-            raise ProtocolError("it hung up between a mission and its token")
+            raise ProtocolError("the client disconnected between a mission and its token")
         chance, request = read_token(token).seed, read(mission)
         if not self._seated and not self._lobby.take():
-            logger.warning("%s: told to wait, as every place is taken (--games has more)", self._name)
+            logger.warning("%s: must wait, because every place is taken; --games sets their number", self._name)
             self._frames.send(REFUSED)
             return
         self._seated = True
@@ -87,7 +87,7 @@ class Session:
 
     def _playing(self) -> Game:
         if self._game is None:
-            raise ProtocolError("it wants to play before a mission was begun")
+            raise ProtocolError("the client sent a step before it began a mission")
         return self._game
 
     def _leave(self) -> None:

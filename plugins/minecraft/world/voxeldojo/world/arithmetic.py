@@ -1,6 +1,7 @@
 """Minimum, maximum and clamp of floats.
 
-Numba compiles its own ``min`` and ``max`` again for every literal and every combination of types; these only once.
+Numba compiles its own ``min`` and ``max`` again for every literal and every combination of types; the functions of this
+module are compiled only once.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _cell_biome(seed: np.uint64, cell_x: int, cell_z: int) -> int:
 
 @part
 def _bend(seed: np.uint64, x: float, z: float) -> float:
-    """Return the river noise. Rivers are where it is near 0."""
+    """Return the river noise. A column with a noise near 0 is a river."""
     return flat_noise(salted(seed, 2), x / 170.0 + 0.5, z / 170.0 + 0.5)
 
 

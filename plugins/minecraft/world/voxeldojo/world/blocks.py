@@ -1,4 +1,4 @@
-"""The blocks of the world, as a table for people and as arrays by id for kernels.
+"""The blocks of the world, as a table for readers and as arrays by id for kernels (compiled functions).
 
 The table is ``data/blocks.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
 ``jit.digest`` includes the table, so a change recompiles them.
@@ -42,7 +42,7 @@ class Drop(NamedTuple):
 class Block(NamedTuple):
     """One kind of block.
 
-    :ivar key: its unique key. :ivar name: its name in MineDojo's voxels and lidar. :ivar meta: its metadata.
+    :ivar key: unique key. :ivar name: name in MineDojo's voxels and lidar. :ivar meta: metadata.
     :ivar hardness: a bare hand needs 1.5 times as many seconds, 5 times if a tool is required; -1: unbreakable.
     :ivar tool: the class of tools that is faster, or "none". :ivar level: the required level of the tool; -1: any.
     :ivar tool_free: whether it drops without a tool. :ivar collidable, solid, blocks_movement, blocks_light, liquid,

@@ -224,7 +224,7 @@ def flat(seed: int, layers: Sequence[int], biome: str = "plains") -> World:
     :raises UnknownNameError: the world does not have the biome.
     """
     if not 0 < len(layers) <= HEIGHT - 8:
-        raise ConfigError(f"a flat world of {len(layers)} layers; from 1 to {HEIGHT - 8} have room.")
+        raise ConfigError(f"a flat world of {len(layers)} layers; valid: 1 to {HEIGHT - 8} layers.")
     fixed = biome_id(biome)
     world = empty(seed)
     world.clock["biome"] = fixed

@@ -2,8 +2,8 @@
 
 A body is a box ``2 half`` wide and ``tall`` high above the centre of its feet. Blocks are boxes too (``blocks.TOP``,
 ``blocks.HALF``). As in the game, a block that a body already overlaps does not stop it, so a body can leave a block.
-Sideways and above, a body keeps the distance ``GAP``, so that rounding never moves it into a block. Downwards it rests
-exactly on the top.
+Sideways and above, a body keeps the distance ``GAP`` from blocks, so that rounding never moves the body into a block.
+Downwards the body rests exactly on the top of a block.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def overlaps(blocks: Blocks, x: float, y: float, z: float, half: float, tall: fl
     """Return whether a body overlaps a block."""
     for cx in range(math.floor(x - half), math.ceil(x + half)):
         for cz in range(math.floor(z - half), math.ceil(z + half)):
-            # A fence reaches half a block into the cell above it.
+            # A fence is one and a half blocks high.
             for cy in range(math.floor(y) - 1, math.ceil(y + tall)):
                 block = block_at(blocks, cx, cy, cz)
                 top, wide = TOP[block], HALF[block]

@@ -37,7 +37,7 @@ class Outermost(event.Listener):
 
 @contextmanager
 def no_collecting() -> Iterator[None]:
-    """Switch the garbage collector off."""
+    """Disable Python's garbage collector for the duration of the block."""
     collects = gc.isenabled()
     gc.disable()
     try:

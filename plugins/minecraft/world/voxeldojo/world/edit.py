@@ -57,7 +57,7 @@ def update_around(world: World, x: int, y: int, z: int) -> None:
 def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> bool:
     """Set a block and queue its neighbours. Outside the world, return False and change nothing.
 
-    :param level: of a fluid: 0 source, 1 to 7 thinner, 8 falling. 0 for all other blocks.
+    :param level: level of a fluid: 0 source, 1 to 7 thinner, 8 falling. 0 for all other blocks.
     """
     if not inside(x, y, z):
         return False

@@ -1,7 +1,7 @@
 """Sand and gravel: they fall block by block while air, fire or a fluid is below them.
 
-In the game a falling block is an entity. Here it stays a block that moves down by one every ``blocks.DELAY`` ticks. It
-waits above a player or a mob.
+In the game a falling block is an entity. Here it stays a block that moves down by one every ``blocks.DELAY`` ticks. A
+block above a player or a mob does not move.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, ste
 
 @jit
 def mix(world: World, x: int, y: int, z: int) -> bool:
-    """Turn lava to stone where water touches it at a side or from above. It waits while a body is in the cell."""
+    """Turn lava to stone if water touches it at a side or from above. While a body is in the cell, do nothing."""
     if block_at(world.blocks, x, y, z) != LAVA:
         return False
     wet = block_at(world.blocks, x, y + 1, z) == WATER

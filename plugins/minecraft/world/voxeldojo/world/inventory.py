@@ -19,7 +19,7 @@ MAIN = 36
 ARMOUR_END = 40
 OFF_HAND = 40
 ANY = -1
-"""The variant that matches all variants and all damage values: the game's wildcard."""
+"""The variant number that matches all variants and all damage values (a wildcard, as in the game)."""
 
 WEAR_SLOT = np.full(len(NAMES), -1, np.int64)
 """By item: the slot in which it is worn, -1 for the hand."""
@@ -38,7 +38,7 @@ def fill(slot: Any, item: int, quantity: int, variant: int, damage: int) -> None
 
 @part
 def remove(world: World, index: int, quantity: int) -> None:
-    """Remove ``quantity`` from a slot that holds at least as many."""
+    """Remove ``quantity`` items from a slot that contains at least as many."""
     slot = world.slots[index]
     fill(slot, slot.item, slot.quantity - quantity, slot.variant, slot.damage)
 

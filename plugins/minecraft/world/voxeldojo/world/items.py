@@ -40,7 +40,7 @@ def _frozen(values: list[int]) -> NDArray[np.int16]:
 STACK = _int("stack")
 """Maximal quantity in one slot."""
 DURABILITY = _int("durability")
-"""Number of uses; the next one breaks it. 0: it does not wear out."""
+"""Number of uses of an item; the next use breaks it. 0: the item does not wear out."""
 TOOL_CLASS = _frozen([TOOLS.index(_ROWS[name]["tool"]) for name in NAMES])
 """Index into ``TOOLS``."""
 TOOL_LEVEL = _int("level")

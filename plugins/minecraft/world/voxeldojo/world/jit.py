@@ -46,8 +46,8 @@ def jit(function: F) -> F:
 def part(function: F) -> F:
     """Compile ``function`` as a part of the compiled functions that call it.
 
-    Python must not call it: the process would crash. It must not create arrays, because it has no reference counting. A
-    function that is called often should take records and arrays rather than a world.
+    Python must not call such a function: the process would crash. The function must not create arrays, because it has
+    no reference counting. A function that is called often should take records and arrays rather than a world.
     """
     return _callee(function, _nrt=False)
 

@@ -2,8 +2,9 @@
 
 MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``: a ray is the look, rotated by ``Vec3d.rotatePitch`` about the
 world's x axis and then by ``rotateYaw`` about y. It ends at blocks, plants and sources of fluids, and also reports mobs
-and items that it meets before its end. One difference: if a ray meets no block, the game's distance depends on the
-place of the player, because the game takes the ray for a place. Here it is the length of the ray.
+and items that it meets before its end. There is one difference: if a ray meets no block, the game's distance depends on
+the position of the player, because the game uses the ray's vector as a position. In this module, the distance is then
+the length of the ray.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The kinds of mobs from ``data/mobs.csv``, as a table for people and as arrays by kind for kernels.
+"""The kinds of mobs from ``data/mobs.csv``, as a table for readers and as arrays by kind for kernels (compiled
+functions).
 
 A new kind is a new row of the table. The constants at the end of this file select further behaviour in ``mobs.py``,
 ``interact.py`` and ``spawn.py``.

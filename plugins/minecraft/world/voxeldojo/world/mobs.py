@@ -1,8 +1,8 @@
 """The behaviour of mobs: they wander, flee when hurt, hunt the player, lay eggs and graze.
 
 A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of the game find paths around corners;
-these do not. Probabilities and distances are those of the game's tasks (``EntityAIWander``, ``EntityAIPanic``,
-``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), which a mob evaluates at a fixed interval.
+mobs of this world do not. Probabilities and distances are those of the game's tasks (``EntityAIWander``,
+``EntityAIPanic``, ``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), which a mob evaluates at a fixed interval.
 ``data/constants.csv`` marks the numbers that are our own choice.
 """
 
@@ -217,7 +217,7 @@ def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
 
 @part
 def _live(world: World, m: Any) -> None:
-    """Run the further behaviour of each kind. This passes the whole world, which is slow, but it is rare."""
+    """Run the further behaviour of each kind. The whole world is an argument, which is slow, but calls are rare."""
     p, clock, kind = world.player[0], world.clock[0], int(m.kind)
     if kind == CHICKEN:
         _lay(world.drops, clock, m)

@@ -3,8 +3,8 @@
 Malmo (NearbyCraftCommandsImplementation) accepts blocks whose centre is at most ``CRAFT_REACH`` from the head
 (``CRAFT_HEAD`` above the feet), in front of the player, and within half the field of view in both directions (corrected
 by the aspect of the picture). Its projections are wrong by the cosine of the pitch, which is reproduced here. For a
-vertical look they divide by zero, so nothing is in view. Malmo counts only blocks placed since the start of the
-mission; here every such block counts.
+vertical look they divide by zero, so nothing is in view. Malmo accepts only blocks placed since the start of the
+mission; this module accepts every crafting table and furnace.
 """
 
 from __future__ import annotations

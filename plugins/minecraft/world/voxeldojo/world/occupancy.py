@@ -47,7 +47,7 @@ SANDY = _among("sand")
 TORCH_TOP = FULL | np.array(
     [block.name.endswith(("glass", "fence")) or block.name == "cobblestone wall" for block in TABLE]
 )
-"""Blocks that carry a torch without being a full cube."""
+"""Blocks that support a torch although they are not full cubes."""
 TORCH_TOP.flags.writeable = False
 IS_TORCH = _among("torch", "redstone torch")
 

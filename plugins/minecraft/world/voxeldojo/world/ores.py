@@ -1,4 +1,5 @@
-"""Ores and other veins in the stone. ``data/veins.csv`` holds number, size and depth with their sources."""
+"""Ores and other veins in the stone. ``data/veins.csv`` contains number, size and depth of the veins with their
+sources."""
 
 from __future__ import annotations
 

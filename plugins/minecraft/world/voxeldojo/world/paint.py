@@ -1,4 +1,4 @@
-"""Brushes for pixel art of 16 x 16. Rules paint all textures; no picture of the game is copied.
+"""Functions that paint pixel art of 16 x 16. Rules paint all textures; no picture of the game is copied.
 
 A tile is float64 ``(16, 16, 4)``: red, green, blue and opacity, each 0 to 255. Row 0 is the upper edge. The name of a
 tile seeds its random numbers, so a texture is the same on every machine.

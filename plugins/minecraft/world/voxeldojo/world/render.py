@@ -21,7 +21,7 @@ from voxeldojo.world.state import HEIGHT, SIZE, TILE, World
 from voxeldojo.world.textures import Art, art
 
 SIGHT = 48.0
-"""Visible distance in blocks. Beyond it is only fog. The land within it is always generated."""
+"""Visible distance in blocks. Beyond this distance there is only fog. The land within it is always generated."""
 WATER_FOG, LAVA_FOG = 0.08, 2.0
 CRACKS = 10
 MURK = np.array([(20.0, 52.0, 150.0), (200.0, 60.0, 0.0)])

@@ -1,4 +1,4 @@
-"""Random numbers of the world: one state that is saved with it, and stateless hashes of places.
+"""Random numbers of the world: one state that is saved with the world, and stateless hashes of positions.
 
 SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 """

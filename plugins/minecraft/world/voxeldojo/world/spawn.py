@@ -3,7 +3,7 @@
 Animals spawn with the land, a group of four in every tenth chunk (``WorldEntitySpawner.performWorldGenSpawning``), and
 rarely later. Monsters spawn in the dark, at least ``SPAWN_AWAY`` blocks from the player, and vanish far from the player
 (``EntityLiving.despawnEntity``, 1.11.2). The game allows 70 monsters of all kinds around a player; this world allows
-``MOST_MONSTERS`` of its kinds. It holds 64 mobs in total: a new one can replace one that is far away.
+``MOST_MONSTERS`` of its kinds. The world has at most 64 mobs: a new mob can replace a mob that is far away.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def sizes(tile: Tile) -> NDArray[np.uint32]:
 
 @cache
 def art() -> Art:
-    """Paint everything. It takes some tenths of a second, once per process."""
+    """Paint everything. This takes a few tenths of a second, once per process."""
     known = {**tiles.earths(), **tiles.woods(), **tiles.crafted(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
     known["grass_side"] = known["dirt"]
     for name, everywhere in _EVERYWHERE.items():

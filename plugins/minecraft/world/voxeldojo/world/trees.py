@@ -1,5 +1,5 @@
-"""Trees. Each belongs to a cell of 4 x 4 columns. A chunk places all trees that reach into it, in the order of their
-cells."""
+"""Trees. Each tree belongs to a cell of 4 x 4 columns. A chunk places all trees that reach into it, in the order of
+their cells."""
 
 from __future__ import annotations
 

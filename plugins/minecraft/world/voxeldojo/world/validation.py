@@ -1,4 +1,4 @@
-"""Checks a world from outside before kernels use it, because kernels do not check their indices."""
+"""Checks a world from an unknown source before kernels (compiled functions) use it: kernels do not check indices."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def _faults(world: World) -> Iterator[str]:
     if _out(world.level, 0, 8):
         yield "fluids of a level above 8"
     if _out(world.generated.view(np.uint8), 0, 1):
-        yield "chunks neither made nor not"
+        yield "invalid flags of generated chunks"
     if _out(world.top, -1, HEIGHT - 1) or _out(world.peak, -1, HEIGHT - 1):
-        yield "columns that end outside the world"
+        yield "columns whose highest block is outside the world"
     if _out(world.relit[: min(int(world.clock["relit"][0]), RELIT)], 0, SIZE * HEIGHT * SIZE - 1):
-        yield "light that changed outside the world"
+        yield "light updates outside the world"
     for name in ("slots", "mobs", "drops", "queue", "player", "clock", "events"):
         array: NDArray[Any] = getattr(world, name)
         for field, (kind, *_) in (array.dtype.fields or {}).items():
