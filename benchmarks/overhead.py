@@ -13,7 +13,7 @@ measures the sandbox.
 ``start``       CPU seconds until an environment has its first observation
 ==============  ====================================================================================================
 
-All ratios use short interleaved blocks within one run; see ``interleaved.py``. Prints lines of JSON.
+All ratios compare short blocks of steps that alternate within one run; see ``interleaved.py``. Prints lines of JSON.
 """
 
 from __future__ import annotations

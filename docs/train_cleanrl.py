@@ -158,7 +158,8 @@ class Heads:
 
 
 class Agent(nn.Module):
-    """Actor and critic, each with two hidden layers of 64. For a picture, a convolutional network comes before both.
+    """Actor and critic, each with two hidden layers of 64. If the observation is a picture, both
+    networks have a common convolutional network before their first layer.
 
     :ivar sizes: numbers of choices of the heads of a Discrete or MultiDiscrete; empty if the action space is a Box.
     """

@@ -62,7 +62,7 @@ class Stride:
     def step(self, way: Way = "forward", *, right: int = 0, up: int = 0, around: bool = False) -> Action | None:
         """Return the next action, or None if the walk is stopped.
 
-        :param right, up: camera bins to turn in this step; the path follows the heading before the turn.
+        :param right, up: camera bins to turn in this step. The step goes along the heading before this turn.
         :param around: walk sideways around an obstacle instead of stopping.
         """
         ground = observe(self.ctx).ground

@@ -22,7 +22,9 @@ LAG = 2
 
 
 class EmptySlotError(VoxelDojoError):
-    """Equip, place or destroy of an empty slot. The masks of the observation exclude such actions."""
+    """An action equips, places or destroys an empty slot. The masks of the observation exclude actions with empty
+    slots.
+    """
 
 
 class Command(NamedTuple):

@@ -1,7 +1,8 @@
 """Caves: winding tunnels in the stone, and pools of water and lava.
 
 Tunnels follow the game (Minecraft wiki: Cave). Each starts in a chunk and is a chain of balls with a slowly changing
-direction. A chunk digs the tunnels of all chunks from which one can reach it. Up to ``LAVA_LEVEL`` they contain lava.
+direction. A chunk digs the tunnels of all chunks from which one can reach it. Up to ``LAVA_LEVEL`` tunnels contain
+lava.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def opening(seed: np.uint64, x: int, z: int) -> bool:
 
 @part
 def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, int]:
-    """Return the pool of a chunk: column, radius (0: no pool) and fluid. Trees keep away from it."""
+    """Return the pool of a chunk: column, radius (0: no pool) and fluid. No tree grows near a pool."""
     chance = at(seed, 22, chunk_x, chunk_z)
     fluid = WATER if chance < POOL_WATER else LAVA
     radius = 0 if chance > POOL_SHARE else POOL_RADIUS + int(POOL_WIDER * at(seed, 23, chunk_x, chunk_z))

@@ -1,9 +1,9 @@
 """Collision of bodies with blocks: how far a box can move along each axis, and whether it overlaps a block.
 
 A body is a box ``2 half`` wide and ``tall`` high above the centre of its feet. Blocks are boxes too (``blocks.TOP``,
-``blocks.HALF``). As in the game, a block that a body already overlaps does not stop it, so a body can leave a block.
-Sideways and above, a body keeps the distance ``GAP`` from blocks, so that rounding never moves the body into a block.
-Downwards the body rests exactly on the top of a block.
+``blocks.HALF``). As in the game, a block does not stop bodies that already overlap this block, so a body can leave a
+block. Sideways and above, a body keeps the distance ``GAP`` from blocks, so that rounding never moves the body into a
+block. Downwards the body rests exactly on the top of a block.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def slide(
 ) -> tuple[float, float, float]:
     """Move a body by up to ``dx``, ``dy``, ``dz`` and return its place. As in the game, the order is y, x, z.
 
-    A coordinate other than ``x + dx`` (``y``, ``z`` likewise) was stopped.
+    If the returned x is not ``x + dx``, a block stopped the body along x; the same is true for y and z.
     """
     got = limit(blocks, 1, dy, (x - half, y, z - half), (x + half, y + tall, z + half))
     y = y + got if got == dy else round((y + got) * GRID) / GRID if dy < 0 else y + got

@@ -121,10 +121,12 @@ def _blow(world: World, index: int) -> None:
 
 @part
 def attack(world: World) -> bool:
-    """Run one tick with the attack key held. Return whether a mob is under the cross-hair; then nothing is dug.
+    """Run one tick with the attack key held. Return whether a mob is under the cross-hair; the player then does not
+    dig.
 
-    Only the press hits, not the holding (``attack_held`` of the previous tick): the game calls ``clickMouse`` once for
-    each press, and Malmo's ``FakeMouse`` presses a held button once. A swing at the air also restarts the recovery.
+    A hit happens when the attack key is pressed, not while the key is held (``attack_held`` of the previous tick): the
+    game calls ``clickMouse`` once for each press, and Malmo's ``FakeMouse`` presses a held button once. A swing without
+    a target also restarts the recovery.
     """
     p = world.player[0]
     x, y, z = eyes(world)

@@ -113,7 +113,7 @@ def dig(world: World) -> bool:
 
     Another block, or another item in the hand, discards the progress. While the key is held (``attack_held`` of the
     previous tick), digging of the next block begins ``DIG_DELAY`` ticks and one further tick after a block is broken.
-    A block that breaks at once causes no pause.
+    After a block that breaks in a single tick, there is no pause.
     """
     p = world.player[0]
     x, y, z = eyes(world)

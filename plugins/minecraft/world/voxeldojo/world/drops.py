@@ -29,7 +29,7 @@ from voxeldojo.world.rng import draw
 from voxeldojo.world.state import DROPS, SLOTS, World
 
 MARGIN = (1.0 - SPILL_ROOM) / 2
-"""Margin of a cell in blocks. Items appear inside of it."""
+"""Distance from the border of a cell, in blocks. Items never appear nearer to the border."""
 Drops = NDArray[Any]
 """DROP ``(DROPS,)``."""
 
@@ -75,7 +75,7 @@ def spill_block(world: World, x: int, y: int, z: int, item: int, quantity: int, 
 
 @jit
 def toss(world: World, item: int, quantity: int, variant: int, damage: int) -> None:
-    """Throw items along the player's look."""
+    """Throw items along the player's view direction."""
     player, clock = world.player[0], world.clock[0]
     yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
     angle, speed = draw(clock) * 2 * math.pi, draw(clock) * THROW_SPREAD

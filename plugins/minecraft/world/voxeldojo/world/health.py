@@ -186,7 +186,7 @@ def step_life(world: World) -> None:
     if marks & IN_WATER:
         p.fall = 0.0
     if p.on_ground:
-        # The height of a fall is a sum of many moves. Rounding must not add a block.
+        # The height of a fall is a sum of many moves. Rounding errors of this sum must not add a block to the height.
         hurt(world, float(math.ceil(p.fall - FALL_FREE - 1e-6)), UNBLOCKABLE)
         p.fall = 0.0
     if p.hurt_ticks > 0:

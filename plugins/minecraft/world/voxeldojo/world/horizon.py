@@ -1,4 +1,4 @@
-"""The slope of the horizon around the eyes. A steeper ray meets only the sky."""
+"""The slope of the horizon around the eyes. A ray that is steeper than the horizon meets only the sky."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ ALWAYS = ITEM["golden_apple"], ITEM["chorus_fruit"]
 
 @part
 def _handle(world: World, m: Any) -> bool:
-    """Milk a cow or shear a sheep. Return whether it was possible (minecraft.wiki, Cow, Sheep)."""
+    """Milk a cow or shear a sheep. Return whether this action was possible (minecraft.wiki, Cow, Sheep)."""
     p, e, clock = world.player[0], world.events[0], world.clock[0]
     slot = world.slots[p.selected]
     if slot.quantity == 0:
@@ -62,7 +62,9 @@ def _swallow(world: World) -> None:
 
 @part
 def eat(world: World) -> bool:
-    """Eat or drink the item in the hand for one of ``EAT_TICKS`` ticks. Return False and stop if it is not possible."""
+    """Eat or drink the item in the hand for one of ``EAT_TICKS`` ticks. Return False and stop if the player cannot
+    eat.
+    """
     p = world.player[0]
     item = world.slots[p.selected].item
     if not _edible(p, world.slots[p.selected]) or (p.use_ticks > 0 and item != p.used_item):

@@ -71,7 +71,7 @@ def give(world: World, item: int, quantity: int, variant: int, damage: int) -> i
 def wear(world: World, index: int, uses: int) -> bool:
     """Wear a tool or a piece of armour by ``uses``. Return True if it broke. Other items do not change.
 
-    It breaks at the first use beyond its durability. (minecraft.wiki, Durability)
+    An item breaks at the first use beyond its durability. (minecraft.wiki, Durability)
     """
     slot = world.slots[index]
     if slot.quantity == 0 or DURABILITY[slot.item] == 0:

@@ -1,10 +1,10 @@
 """Rays from the eyes: MineDojo's ``rays``.
 
-MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``: a ray is the look, rotated by ``Vec3d.rotatePitch`` about the
-world's x axis and then by ``rotateYaw`` about y. It ends at blocks, plants and sources of fluids, and also reports mobs
-and items that it meets before its end. There is one difference: if a ray meets no block, the game's distance depends on
-the position of the player, because the game uses the ray's vector as a position. In this module, the distance is then
-the length of the ray.
+MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``: a ray is the view direction, rotated by ``Vec3d.rotatePitch``
+about the world's x axis and then by ``rotateYaw`` about y. A ray ends at blocks, plants and sources of fluids, and also
+reports mobs and items that it meets before its end. There is one difference: if a ray meets no block, the game's
+distance depends on the position of the player, because the game uses the ray's vector as a position. In this module,
+the distance is then the length of the ray.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def cast(
     distances: NDArray[np.float64],
     places: NDArray[np.int64],
 ) -> None:
-    """Trace ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the look, and length in blocks.
+    """Trace ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the view direction, and length in blocks.
 
     :param found: ``(n, 3)``, written: block, its metadata, index into ``ENTITIES``.
     :param distances: ``(n, 2)``, written: to the block and to the entity (the block's if there is no entity).
@@ -101,8 +101,8 @@ def cast(
 
 
 def lidar(world: World, rays: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """Return MineDojo's ``rays`` for ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the look, length in
-    blocks.
+    """Return MineDojo's ``rays`` for ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the view direction,
+    length in blocks.
 
     :returns: 16 arrays ``(n,)``: distances and places float32, numbers int64, flags bool, names str.
     """

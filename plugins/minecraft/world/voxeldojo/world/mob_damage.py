@@ -31,7 +31,7 @@ from voxeldojo.world.state import World
 
 WOOL = ITEM["wool"]
 ARMOUR_LEAST = 1 / ARMOUR_SHARE
-"""Minimal share of the armour points that counts, independent of the damage."""
+"""Minimal share of the armour points that reduces a damage of any size."""
 LOOTS, RARES = LOOT.shape[1], RARE.shape[1]
 
 

@@ -102,7 +102,7 @@ def gather(world: World, view: View, art: Art, boxes: Floats) -> int:
 
 @part
 def _hand(world: World, view: View, art: Art, row: Floats) -> None:
-    """Write the player's hand or the item in it, in a frame that turns with the look."""
+    """Write the box of the player's hand or of the item in the hand, in a frame that turns with the view direction."""
     p = world.player[0]
     held = world.slots[p.selected]
     _stand(view, row, view.at[0, 0], view.at[0, 1], view.at[0, 2], math.radians(p.yaw))
@@ -126,7 +126,7 @@ def _hand(world: World, view: View, art: Art, row: Floats) -> None:
 
 @part
 def paint_boxes(view: View, art: Art, image: NDArray[np.uint8], depth: Floats, boxes: Floats, count: int) -> None:
-    """Draw the boxes where they are nearer than ``depth``: for each pixel, the distance along the look so far."""
+    """Draw the pixels of the boxes that are nearer than ``depth`` (for each pixel, the smallest distance so far)."""
     rows, columns = image.shape[0], image.shape[1]
     at, pixel = view.at, 2.0 * view.tangent / rows
     for n in range(count):

@@ -121,7 +121,7 @@ def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int
 
 @part
 def _bucket(world: World, item: int) -> bool:
-    """Fill an empty bucket from a source, or empty a full one."""
+    """Fill an empty bucket from a source of a fluid, or empty a full bucket."""
     p = world.player[0]
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)
@@ -145,7 +145,7 @@ def _bucket(world: World, item: int) -> bool:
 
 @jit
 def use_on_block(world: World) -> bool:
-    """Use the item in the hand on the block under the cross-hair. Return whether it had an effect.
+    """Use the item in the hand on the block under the cross-hair. Return whether the use had an effect.
 
     ``world.events`` gets ``placed`` (the block) and ``used``.
     """

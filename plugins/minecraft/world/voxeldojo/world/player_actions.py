@@ -1,8 +1,9 @@
 """The actions of the player's hands in a tick: hit or dig, use, place or eat, throw.
 
 Order and timing are those of the client (``Minecraft.processKeyBinds``, ``clickMouse``, ``rightClickMouse``, 1.11.2).
-Only the press of the attack key hits; digging continues while it is held. The use key acts at its press and then every
-``USE_DELAY`` ticks. Malmo's ``FakeMouse`` keeps a button pressed if it gets another press.
+A hit happens only when the attack key is pressed; digging continues while the attack key is held. The use key has an
+effect when it is pressed and then every ``USE_DELAY`` ticks. Malmo's ``FakeMouse`` keeps a button pressed if it gets
+another press.
 """
 
 from __future__ import annotations

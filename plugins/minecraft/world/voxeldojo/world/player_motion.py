@@ -64,7 +64,7 @@ HALF = PLAYER_WIDTH / 2
 
 @jit
 def turn(world: World, yaw: float, pitch: float) -> None:
-    """Turn the look by degrees, to a yaw in [-180, 180) and a pitch in [-90, 90]. NaN has no effect."""
+    """Turn the view direction by degrees, to a yaw in [-180, 180) and a pitch in [-90, 90]. NaN has no effect."""
     p = world.player[0]
     if math.isfinite(yaw):
         p.yaw = (p.yaw + yaw + 180.0) % 360.0 - 180.0
@@ -81,7 +81,7 @@ def exhaust(world: World, amount: float) -> None:
 
 @jit
 def _accelerate(world: World, strafe: float, forward: float, amount: float) -> None:
-    """Accelerate the player by the input, relative to the look (``Entity.moveRelative``)."""
+    """Accelerate the player by the input, relative to the view direction (``Entity.moveRelative``)."""
     p = world.player[0]
     length = strafe * strafe + forward * forward
     if length < LEAST_INPUT:
@@ -146,7 +146,7 @@ def move(world: World, dx: float, dy: float, dz: float) -> None:
 
 @jit
 def _sprint(world: World, forward: float, wanted: bool) -> None:
-    """Start or end a sprint. It continues without the key until the player is blocked, stops or is hungry."""
+    """Start or end a sprint. A sprint continues without the key until the player is blocked, stops or is hungry."""
     p = world.player[0]
     able = forward >= SPRINT_INPUT and p.food > SPRINT_FOOD and p.use_ticks == 0
     if p.sprinting:

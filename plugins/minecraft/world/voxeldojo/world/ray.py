@@ -27,7 +27,7 @@ def eyes(world: World) -> tuple[float, float, float]:
 
 @jit
 def look(yaw: float, pitch: float) -> tuple[float, float, float]:
-    """Return the unit vector of a look. Yaw and pitch are in degrees."""
+    """Return the unit vector of a view direction. Yaw and pitch are in degrees."""
     a, b = math.radians(yaw), math.radians(pitch)
     return -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
 
@@ -74,7 +74,7 @@ def trace(
 ) -> tuple[int, float, int, int, int, int]:
     """Find the first block that a ray meets.
 
-    :param x, y, z: its start. :param dx, dy, dz: a unit vector. :param reach: its length in blocks.
+    :param x, y, z: start of the ray. :param dx, dy, dz: a unit vector. :param reach: length of the ray in blocks.
     :param liquids: whether sources of water and lava stop it. Flowing fluids never do
         (``BlockLiquid.canCollideCheck``).
     :returns: block, distance, the block's x, y, z, and the face. For a miss: 0, ``reach``, the cell of its end, -1.

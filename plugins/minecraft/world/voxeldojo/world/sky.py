@@ -1,7 +1,8 @@
 """The colours of the sky, and the brightness of each light level, at the world's time.
 
-Colours of sky, fog and sunset: ``WorldProvider``, ``Biome`` and ``World`` of Minecraft 1.11.2; of light: its
-``EntityRenderer.updateLightmap`` at the middle of the brightness slider (minecraft.wiki, Light and Daylight cycle).
+The colours of sky, fog and sunset are those of ``WorldProvider``, ``Biome`` and ``World`` of Minecraft 1.11.2. The
+colours of light are those of ``EntityRenderer.updateLightmap`` at the middle of the brightness slider (minecraft.wiki,
+Light and Daylight cycle).
 """
 
 from __future__ import annotations

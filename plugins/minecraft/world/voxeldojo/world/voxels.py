@@ -1,7 +1,7 @@
 """The blocks of a box around the player: MineDojo's ``voxels``.
 
-MineDojo 0.1, ``JSONWorldDataHelper.buildGridData``: the box is relative to the block of the player's feet. The angle is
-between the look and the vector from the eyes to the lowest corner of a block, not to its centre.
+MineDojo 0.1, ``JSONWorldDataHelper.buildGridData``: the box is relative to the block of the player's feet. The angle of
+a block is between the view direction and the vector from the eyes to the lowest corner of the block, not to its centre.
 """
 
 from __future__ import annotations
