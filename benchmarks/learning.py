@@ -40,7 +40,7 @@ RECORDINGS = {
 """Task -> the recording whose code alone has the lowest success in the tables of docs/benchmarks.md."""
 GRID = "grid/door_slippery"
 """A cheap task: a key and a door in a grid of 7 x 7, in which three of ten moves fail, with code that
-counts its moves. It has as many decisions as the noisy kitchen, in a tenth of the steps.
+counts its moves. The grid task has as many decisions as the noisy kitchen, in a tenth of the steps.
 """
 TASKS = (*RECORDINGS, GRID)
 BUDGETS = {GRID: 5_000}

@@ -78,7 +78,9 @@ def hyperparameters(steps_file: Path) -> Hyperparameters:
 
 
 class FlatObservation(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """A wrapper that returns the same observation as one vector, float32, shape (59,). It does not use rlgpt."""
+    """A wrapper that returns the same observation as one vector, float32, shape (59,). This wrapper does not use
+    rlgpt.
+    """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)

@@ -29,7 +29,7 @@ class ResultTable:
 
     The run and the log of a cell that is being measured are in the folder :attr:`runs` beside the file.
 
-    :param path: path of the file. It ends in ``.jsonl``, and the file need not exist.
+    :param path: path of the file. The path ends in ``.jsonl``, and the file need not exist.
     """
 
     def __init__(self, path: Path) -> None:

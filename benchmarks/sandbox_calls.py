@@ -67,7 +67,7 @@ CONTEXT = Context(
 
 
 def plain() -> None:
-    """The same work outside the sandbox: Python code that runs the primitives' generators directly."""
+    """The work of a primitive outside the sandbox: Python code that runs the primitives' generators directly."""
     for i in range(YIELDS):
         run = nudge(CONTEXT, x=0.1 * i, y=-0.2)
         try:
@@ -78,7 +78,7 @@ def plain() -> None:
 
 
 def plain_seeing(seen: dict[str, Plain]) -> Workload:
-    """The same work outside the sandbox, with a copy of the view after each primitive."""
+    """The work of a primitive outside the sandbox, with a copy of the view after each primitive."""
 
     def work() -> None:
         plain()
@@ -117,7 +117,7 @@ def fresh() -> object:
 
 
 def plain_started() -> Generator[Any, Any, Any]:
-    """The same without a sandbox: execute the source and run the generator to its first request."""
+    """The start of an action without a sandbox: execute the source and run the generator to its first request."""
     space: dict[str, Any] = {"nudge": lambda **arguments: arguments}
     exec(compile(ONE, "bench.py", "exec"), space)
     started: Generator[Any, Any, Any] = space["run"]()

@@ -1,4 +1,4 @@
-"""A team whose slow agent draws plans at random. It needs no language model."""
+"""A team whose slow agent draws plans at random. The team needs no language model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RandomSlow(SlowAgent):
 def random_plans(context: TeamContext, *, size: int = 3) -> Agents:
     """Make the team ``agents=random_plans``. ``agents.size=N`` sets the maximal number of coded actions in a plan.
 
-    A factory of teams receives a context and its settings. It may also build on a team of rlgpt, as in
+    A factory of teams receives a context and its settings. The factory may also change a team of rlgpt, as in
     ``dataclasses.replace(rlgpt.agents.build.slow_fast_critic(context), slow=MySlow())``.
     """
     actions = primitive_actions(context.plugin.primitives(context.task), context.plugin.labels(context.task).actions)

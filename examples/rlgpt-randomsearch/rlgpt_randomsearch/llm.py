@@ -10,7 +10,7 @@ from rlgpt.llm import LLM, LLMContext, LLMSettings, Reply, Request
 
 
 class FileReplies(LLM):
-    """Gives each role the same reply at every request. It asks no server and needs no key.
+    """Gives each role the same reply at every request. This language model needs no server and no key.
 
     :param replies: role -> reply.
     """

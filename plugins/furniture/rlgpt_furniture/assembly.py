@@ -141,7 +141,7 @@ class Assembly:
     def restore(self, data: Any, numbers: Array) -> None:
         """Return to a state from :meth:`numbers`, and set the model's constraints accordingly.
 
-        The caller sets the simulator's state afterwards; it determines which constraints are active.
+        The caller sets the simulator's state afterwards. That state determines which constraints are active.
 
         :param numbers: finite, ``(4 x joints,)``.
         :raises StateError: a part is in a place that its joint does not have.

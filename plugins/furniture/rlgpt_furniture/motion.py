@@ -32,8 +32,8 @@ Pose = tuple[Array, Array]
 
 
 def cached(ctx: Context, name: Hashable, compute: Callable[[], Any]) -> Any:
-    """The result of ``compute`` for the newest observation. It is cached, because views and rewards need
-    it many times.
+    """The result of ``compute`` for the newest observation. The result is cached, because views and rewards need it
+    many times.
     """
     entry = ctx.memory.get("_cache")
     if entry is None or entry[0] is not ctx.observation:

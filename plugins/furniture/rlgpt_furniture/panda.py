@@ -13,7 +13,7 @@ BASE_HEIGHT = 0.015
 TCP = 0.1034
 """Distance from the frame of the hand to the point between the finger tips, m."""
 HOME = (-0.0263, 0.3759, 0.1249, -2.1383, -0.0943, 2.4965, 0.7854)
-"""Joint positions at reset, rad. They are FurnitureBench's, except for the last, with which the fingers
+"""Joint positions at reset, rad. The positions are FurnitureBench's, except for the last joint, with which the fingers
 open along y.
 """
 LOWER_LIMITS = (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
@@ -26,7 +26,7 @@ MAX_TORQUE = (87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0)
 FINGER_TRAVEL = 0.04
 """Range of each finger, m."""
 GRIP_STIFFNESS = 3000.0
-"""Stiffness of each finger's servo, N / m. It gives 45 N on a part that is 0.03 m wide."""
+"""Stiffness of each finger's servo, N / m. The servo presses with 45 N on a part that is 0.03 m wide."""
 MAX_GRIP_FORCE = 60.0
 
 _HALF = 0.70710678
@@ -99,7 +99,9 @@ _HAND = f"""
 
 
 def body() -> str:
-    """The arm on its base at the world's origin, x forwards. It collides with table (1) and parts (4): contype 2."""
+    """The arm on its base at the world's origin, x forwards. The arm has contype 2 and collides with table (1) and
+    parts (4).
+    """
     text = _HAND
     for number, (name, place, turn, mass, capsules) in reversed(list(enumerate(_LINKS))):
         shapes = "".join(_capsule(a, b, r, mass / len(capsules), number) for a, b, r in capsules)

@@ -28,7 +28,7 @@ ALLOWED_PENETRATION = 0.0008
 
 
 class Planner:
-    """Plans motions in the current scene. It does not change the simulation.
+    """Plans motions in the current scene. The planner does not change the simulation.
 
     :param rng: generator of the episode.
     :param carried: index of the part in the hand, which moves with it; -1: none.
@@ -127,7 +127,8 @@ def connect(
     sample: Callable[[], Array],
     rng: np.random.Generator,
 ) -> list[Array] | None:
-    """RRT-Connect with two trees: one grows towards a sample, the other towards the new node of the first.
+    """RRT-Connect with two trees: one tree grows towards a sample, the other tree towards the new node of the first
+    tree.
 
     :returns: the joints from start to goal; None: no path within :data:`MAX_ITERATIONS`.
     """

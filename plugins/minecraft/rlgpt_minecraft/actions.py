@@ -54,7 +54,7 @@ def hand_choices(crafts: Sequence[str], places: Sequence[str], equips: Sequence[
 
 
 class BaseActions:
-    """The base action space of a task. It translates each choice to an action of MineDojo.
+    """The base action space of a task. ``translate`` converts each choice to an action of MineDojo.
 
     :param choices: choices of the second head; see :func:`hand_choices`.
     """

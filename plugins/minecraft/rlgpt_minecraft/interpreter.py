@@ -16,8 +16,8 @@ def minedojo_python() -> Path | None:
     built.
 
     The function searches for the interpreter of ``make minedojo`` in the working directory and its parents, then in the
-    parents of this file. If there is no interpreter, the function returns None. It does not check that the interpreter
-    can import minedojo.
+    parents of this file. If there is no interpreter, the function returns None. The function does not check that the
+    interpreter can import minedojo.
     """
     named = os.environ.get(VARIABLE)
     if named:

@@ -1,6 +1,6 @@
 """The parsed observation that views, reward terms and primitives share.
 
-It uses only MineDojo's observation, of either backend. It has no access to the world.
+The parser uses only MineDojo's observation, of either backend, and has no access to the world.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def equip(ctx: Context, *, item: str) -> Run:
 
 
 def primitives(spec: Spec) -> tuple[Primitive, ...]:
-    """MineDojo's actions by name. None of them searches, aims or chooses a path."""
+    """MineDojo's actions by name. These primitives do not search, aim or choose a path."""
     found: list[Primitive | None] = [
         Primitive(
             "act",

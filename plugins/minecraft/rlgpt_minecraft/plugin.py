@@ -1,4 +1,4 @@
-"""The Minecraft plugin of rlgpt. It imports a simulator only when it makes an environment."""
+"""The Minecraft plugin of rlgpt. The plugin imports a simulator only when it makes an environment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MinecraftPlugin(EnvironmentPlugin):
         return MinecraftTask(task, seed=seed, render_mode=render_mode)
 
     def model(self, env: gymnasium.Env[Any, Any]) -> Any:
-        """Return the observation reader. It has no access to the world."""
+        """Return the observation reader. The reader has no access to the world."""
         return env.unwrapped.reader  # type: ignore[attr-defined]
 
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:

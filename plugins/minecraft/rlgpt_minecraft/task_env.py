@@ -25,14 +25,14 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     """One task.
 
     Observation: MineDojo's dictionary (``voxeldojo.spaces.observation_space``), with the lidar of ``rays`` and the
-    voxels of ``ground``. It has ``rgb`` only if the setting ``image_size`` is set.
+    voxels of ``ground``. The observation has ``rgb`` only if the setting ``image_size`` is set.
 
     Action: MultiDiscrete [12, n], see ``actions``. ``step`` also takes MineDojo's eight numbers (``moves``), which
     primitives yield.
 
-    An episode terminates with success or with the player's death. It is truncated at the horizon, or when MineDojo's
-    game crashes. The reward is the gain of the target item in the step, as in MineDojo's harvest tasks. ``info`` has
-    ``success`` and the entries of ``progress``.
+    An episode terminates with success or with the player's death. An episode is truncated at the horizon, or when
+    MineDojo's game crashes. The reward is the gain of the target item in the step, as in MineDojo's harvest tasks.
+    ``info`` has ``success`` and the entries of ``progress``.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012

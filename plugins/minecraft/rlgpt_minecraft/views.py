@@ -103,7 +103,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """Return the current view. It uses only the observation and the progress in ``info``."""
+    """Return the current view. The view depends only on the observation and the progress in ``info``."""
     spec, obs = spec_of(ctx.task), ctx.model.read(ctx.observation)
     if is_blind(ctx.task):
         return _read_body(ctx, obs) | {"hand": obs.hand} | _read_items(spec, obs)

@@ -1,4 +1,4 @@
-"""The primitives (skills for coded actions). They use only the car's observation, and no primitive
+"""The primitives (skills for coded actions). Primitives use only the car's observation, and no primitive
 depends on a task.
 """
 

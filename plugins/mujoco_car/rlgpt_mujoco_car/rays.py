@@ -11,7 +11,7 @@ from rlgpt_mujoco_car.scene import WALL_HALF_THICKNESS, Box, Scene, wall_corners
 
 
 def segments(scene: Scene) -> Array:
-    """The segments, ``(N, 4)``: x, y of both ends of each, m. They are the inner faces of the walls and
+    """The segments, ``(N, 4)``: x, y of both ends of each, m. The segments are the inner faces of the walls and
     the outlines of boxes.
     """
     left, right = wall_corners(scene.road)

@@ -46,7 +46,7 @@ class Scene:
     :ivar goal: the same at the goal.
     :ivar boxes: obstacles.
     :ivar wet: patches of slippery ground; their friction is :data:`WET_FRICTION`.
-    :ivar gravity: gravity vector, m/s^2. It is tilted if the road climbs.
+    :ivar gravity: gravity vector, m/s^2. The vector is tilted if the road climbs.
     :ivar ramp: start (x, m), length along the ground (m) and angle (rad) of a ramp across the road; None: no ramp.
     :ivar force: force of the motor, N.
     :ivar closed: whether a wall stands across the start of the road.

@@ -1,4 +1,4 @@
-"""The view that coded actions see, and policies if they use it. It is computed only from the observation."""
+"""The view that coded actions see, and policies if they use it. The view is computed only from the observation."""
 
 from __future__ import annotations
 

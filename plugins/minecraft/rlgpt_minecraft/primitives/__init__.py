@@ -1,4 +1,4 @@
-"""Primitives for coded actions: trusted, general and bounded. They use only observations and do not depend on a
+"""Primitives for coded actions: trusted, general and bounded. Primitives use only observations and do not depend on a
 task."""
 
 from __future__ import annotations

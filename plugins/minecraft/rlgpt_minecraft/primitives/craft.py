@@ -27,7 +27,7 @@ def _hindrance(ctx: Context, item: str) -> str:
 def _failure(before: Mapping[str, int], after: Mapping[str, int], item: str) -> str:
     """Return what was missing when MineDojo's mask allowed an item and crafting failed.
 
-    The mask ignores fuel and free slots. It also counts ingredients of another variant (logs for coal).
+    The mask ignores fuel and free slots. The mask also counts ingredients of another variant (logs for coal).
     """
     if any(after.get(used, 0) < n for used, n in before.items()):
         return "room"

@@ -4,8 +4,8 @@
 >>> import voxeldojo
 >>> env = gymnasium.make("VoxelDojo/Survival-v0", mission={"biome": "plains"})
 
-The import registers the environments with gymnasium. It imports neither the world nor its compiler; these are imported
-when a name is first used.
+The import registers the environments with gymnasium. The import loads neither the world nor its compiler; both are
+imported when a name is first used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Gains and losses of the inventory in a step, by crafting or otherwise: MineDojo's ``delta_inv``.
 
-Source: ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. It holds only the first gain and the first four losses, in
-the order of item names. Names keep their underscores here.
+Source: ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. ``delta_inv`` contains only the first gain and the first four
+losses, in the order of item names. Names keep their underscores here.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ CAN_WEAR: Final = np.array([name in WORN for name in ITEM_NAMES])
 NEEDS_TABLE: Final = np.array([name in TABLE for name in CRAFTS])
 NEEDS_FURNACE: Final = np.array([name in FURNACE for name in CRAFTS])
 WITH_ARGUMENT: Final = np.array([[name in ("craft", "equip", "place", "destroy")] for name in FUNCTIONS])
-"""``action_arg``, bool ``(8, 1)``. It is constant."""
+"""``action_arg``, bool ``(8, 1)``. This mask is constant."""
 
 
 def _ingredients(matrix: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:

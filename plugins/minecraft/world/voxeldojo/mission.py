@@ -57,8 +57,9 @@ class Placement(Value):
 
 
 class Box(Value):
-    """The box of observed voxels, in blocks relative to the block of the player's feet. Both ends are included; y is
-    up."""
+    """The box of observed voxels, in blocks relative to the block of the player's feet. The box includes both corners;
+    y is up.
+    """
 
     xmin: int = -1
     ymin: int = -1

@@ -53,5 +53,5 @@ EQUIPMENT_SLOTS: Final = {"mainhand": 0, "offhand": 40, "head": 39, "chest": 38,
 
 
 def craft_place(craft: str) -> Where:
-    """Return where an item of ``CRAFTS`` is crafted."""
+    """Return the place at which an item of ``CRAFTS`` is crafted."""
     return "hand" if craft in HAND else "table" if craft in TABLE else "furnace"

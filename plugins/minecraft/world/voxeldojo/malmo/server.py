@@ -23,7 +23,8 @@ MAX_CLIENTS = 64
 
 
 class Server:
-    """A server that plays missions with clients. It listens from its construction on; ``with`` closes it.
+    """A server that plays missions with clients. The server listens from its construction on; ``with`` closes the
+    server.
 
     :ivar port: the port on which it listens.
 

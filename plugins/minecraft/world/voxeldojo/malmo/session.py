@@ -17,7 +17,7 @@ REFUSED, DONE = struct.pack("!I", 0), struct.pack("!I", 1)
 
 
 class Session:
-    """One connection. It has a place of the lobby from its first mission until the client quits or disconnects.
+    """One connection. A session has a place of the lobby from its first mission until the client quits or disconnects.
 
     :param name: name of the client in the log.
     """

@@ -61,8 +61,8 @@ OCEAN, BEACH, RIVER, FROZEN_RIVER, STONE_BEACH, PLAINS = (
     ID[name] for name in ("ocean", "beach", "river", "frozen_river", "stone_beach", "plains")
 )
 RIVER_BED, BANK = 0.035, 0.09
-"""Thresholds of the absolute river noise: below the first is a river; above the second, the land of a world with rivers
-only rises."""
+"""Thresholds of the absolute river noise. A column below the first threshold is a river. In a world whose only biome is
+a river, a column above the second threshold has the land of plains."""
 for _array in [value for value in globals().values() if isinstance(value, np.ndarray)]:
     _array.flags.writeable = False
 

@@ -1,4 +1,4 @@
-"""Settings that make numba compile faster. They are active only during a compilation.
+"""Settings that make numba compile faster. The settings are active only during a compilation.
 
 The garbage collector is off: it takes a fifth of the time. The types of calls of built-in functions are cached: numba
 otherwise tries all its rules for every ``a + b``, which takes a sixth of the time.

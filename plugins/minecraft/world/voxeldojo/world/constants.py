@@ -1,8 +1,8 @@
 """Numbers of the game that do not belong to a block, an item or a mob.
 
-They are in ``data/constants.csv``, each with its source. Units: blocks, blocks per tick, ticks. The last ones are our
-own choice, because the game has no such number or another one; their source column states this. Kernels hold them as
-constants.
+The numbers are in ``data/constants.csv``, each with its source. Units: blocks, blocks per tick, ticks. The last ones
+are our own choice, because the game has no such number or another one; their source column states this. Kernels hold
+them as constants.
 """
 
 from __future__ import annotations

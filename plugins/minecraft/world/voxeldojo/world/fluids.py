@@ -1,10 +1,10 @@
 """Water and lava: spreading, falling, drying, mixing and pushing.
 
 The rules are those of the game (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid). A fluid
-updates at a fixed interval. It becomes thinner than its highest neighbour by the step of the fluid. It falls if
-possible. Otherwise it spreads towards the nearest hole within reach, or to all sides. Two water sources beside a cell
-make it a third source. Lava that touches water becomes obsidian (a source) or cobblestone. Lava that flows onto water
-turns it to stone.
+updates at a fixed interval. A fluid becomes thinner than its highest neighbour by the step of the fluid. A fluid falls
+if possible. Otherwise it spreads towards the nearest hole within reach, or to all sides. Two water sources beside a
+cell make it a third source. Lava that touches water becomes obsidian (a source) or cobblestone. Lava that flows onto
+water turns it to stone.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _depth(world: World, x: int, y: int, z: int, fluid: int) -> int:
 
 @part
 def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
-    """Return whether ``fluid`` can flow into a cell. It cannot flow into missing chunks."""
+    """Return whether ``fluid`` can flow into a cell. Fluids cannot flow into missing chunks."""
     if not inside(x, y, z) or not world.generated[x // CHUNK, z // CHUNK]:
         return False
     block = world.blocks[x, y, z]
@@ -111,7 +111,7 @@ def mix(world: World, x: int, y: int, z: int) -> bool:
 
 @jit
 def pour(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
-    """Set a fluid. It washes away the block that is there. Lava that touches water turns to stone at once."""
+    """Set a fluid. The fluid removes the block in its cell. Lava that touches water turns to stone at once."""
     if world.blocks[x, y, z] != AIR and fluid == WATER and world.blocks[x, y, z] != WATER:
         break_block(world, x, y, z, AIR, True)
     set_block(world, x, y, z, fluid, level)

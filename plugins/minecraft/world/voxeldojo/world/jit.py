@@ -37,8 +37,8 @@ def jit(function: F) -> F:
     """Compile ``function`` at its first call from Python, once for each combination of types, with numba's cache.
 
     Fast math is off: the same seed and actions give the same world on every machine. Numba's cache checks only the time
-    of the function's own file, but a kernel contains its callees and tables. So the cache index depends on all of these
-    files. Compiled functions call it like a ``part``.
+    of the function's own file, but a kernel contains its callees and tables. So the cache index depends on the files of
+    the function, of its callees and of the tables. Compiled functions call it like a ``part``.
     """
     return _entry_point(function, part(function))
 

@@ -1,7 +1,7 @@
 """Numbers of the land generator.
 
-They are in ``data/land.csv``, each with its source. The last ones are our own choice, because the game has no such
-number or another one; their source column states this. Kernels hold them as constants.
+The numbers are in ``data/land.csv``, each with its source. The last ones are our own choice, because the game has no
+such number or another one; their source column states this. Kernels hold them as constants.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Light of the sky and of blocks as in the game, 0 to 15 in every cell, updated when blocks change.
 
 The light of a cell is the maximum of its own emission and, for each neighbour, the neighbour's light minus the opacity
-of the cell (an opacity of 0 counts as 1). The sky gives 15 to every cell without opacity above, and only to those. Both
-lights are the unique solution of this rule, independent of the order of changes (minecraft.wiki, page Light, Java
-Edition 1.11).
+of the cell (an opacity of 0 counts as 1). The sky gives 15 to every cell without opacity above, and only to those. The
+light of the sky and the light of blocks are the unique solution of this rule, independent of the order of changes
+(minecraft.wiki, page Light, Java Edition 1.11).
 """
 
 from __future__ import annotations

@@ -29,7 +29,9 @@ UNUSED = (InlineClosureLikes, DeadBranchPrune, NopythonRewrites)
 
 
 class _Library(JITCodeLibrary):
-    """Links indirect callees as well, because a callee contains only itself. It is optimised once, when complete."""
+    """Links indirect callees as well, because a callee contains only itself. The library is optimised once, when
+    complete.
+    """
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout

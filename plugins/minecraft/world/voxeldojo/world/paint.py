@@ -71,7 +71,7 @@ def tint(tile: Tile, colour: Sequence[float] | NDArray[np.float64]) -> Tile:
 
 
 def over(under: Tile, upper: Tile) -> Tile:
-    """Draw one tile over another, where it is opaque."""
+    """Draw the opaque pixels of one tile over another tile."""
     cover = upper[..., 3:] / 255.0
     out = under * (1.0 - cover) + upper * cover
     out[..., 3] = np.maximum(under[..., 3], upper[..., 3])

@@ -108,7 +108,7 @@ def _shorten(move: float) -> float:
 def move(world: World, dx: float, dy: float, dz: float) -> None:
     """Move the player's body with collisions, onto steps of up to 0.6 blocks, and not over edges when sneaking.
 
-    It sets ``on_ground``, ``bumped`` and ``fall``, and the speed along blocked axes to 0.
+    The function sets ``on_ground``, ``bumped`` and ``fall``, and the speed along blocked axes to 0.
     """
     p = world.player[0]
     blocks = world.blocks

@@ -19,7 +19,8 @@ from voxeldojo.world.state import HEIGHT, SIZE
 from voxeldojo.world.textures import Art
 
 STEP_X, STEP_Y, STEP_Z = HEIGHT * SIZE, SIZE, 1
-"""Index steps between neighbouring cells in flat arrays. They are powers of two, so shifts give the coordinates."""
+"""Index steps between neighbouring cells in flat arrays. The steps are powers of two, so bit shifts give the
+coordinates."""
 X_BITS, Y_BITS = STEP_X.bit_length() - 1, STEP_Y.bit_length() - 1
 SHADES = np.array([0.5, 1.0, 0.8, 0.8, 0.6, 0.6])
 """Brightness of the faces: below, above, north, south, west, east."""

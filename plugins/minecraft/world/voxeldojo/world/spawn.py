@@ -149,7 +149,7 @@ def _herd(world: World, x0: int, z0: int, x: int, z: int) -> None:
 
 @jit
 def populate(world: World, chunk_x: int, chunk_z: int) -> None:
-    """Spawn the initial animals of a chunk. They depend only on seed and chunk. The chunk must be generated."""
+    """Spawn the initial animals of a chunk. The animals depend only on seed and chunk. The chunk must be generated."""
     clock = world.clock[0]
     if not clock.mobs_spawn:
         return

@@ -1,4 +1,5 @@
-"""The state of a world. It consists only of arrays and records, which compiled code and copies can access completely.
+"""The state of a world. The state consists only of arrays and records, which compiled code and copies can access
+completely.
 
 Axes are those of the game: x east, y up, z south, in blocks. Yaw is in degrees, 0 is south (+z), 90 is west (-x). Pitch
 is in degrees, positive downwards. Speeds are in blocks per tick; a tick is 1/20 s. A position is the centre of the

@@ -77,8 +77,10 @@ def lattice(seed: np.uint64, west: int, north: int, biomes: NDArray[np.uint8], d
 def shape(
     density: NDArray[np.float64], column: NDArray[np.float64], chunk: NDArray[np.uint8], surface: NDArray[np.int64]
 ) -> None:
-    """Fill ``chunk`` ``(CHUNK, CHUNK, HEIGHT)`` (x, z, y) with stone where the density is positive, and ``surface``
-    ``(WIDE, WIDE)`` with the highest such layer, including the margin. ``column``: work array ``(LAYERS,)``."""
+    """Fill ``chunk`` ``(CHUNK, CHUNK, HEIGHT)`` (x, z, y) with stone in the cells with a positive density, and
+    ``surface`` ``(WIDE, WIDE)`` with the highest such layer, including the margin. ``column``: work array
+    ``(LAYERS,)``.
+    """
     for dx in range(WIDE):
         i, fx = dx >> 2, (dx & 3) * 0.25
         for dz in range(WIDE):

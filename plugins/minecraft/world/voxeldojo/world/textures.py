@@ -35,7 +35,7 @@ _FRONTS = {
     "trapped_chest": "chest_front", "pumpkin": "pumpkin_face", "lit_pumpkin": "pumpkin_lit",
     "dispenser": "furnace_front", "dropper": "furnace_front", "observer": "furnace_front",
 }  # fmt: skip
-"""Blocks with a front face. It is on the north side, because the world has no rotated variants."""
+"""Blocks with a front face. The front face is on the north side, because the world has no rotated variants."""
 _SAME = {
     # key: one tile on all faces
     "lava": "lava", "water": "water", "fire": "fire", "brick_block": "bricks", "brick_stairs": "bricks",
