@@ -75,7 +75,9 @@ def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def minigrid_states() -> StateCodec:
-    """The codec that saves and restores episodes of MiniGrid. It names the classes of the grid and its objects."""
+    """The codec that saves and restores episodes of MiniGrid. The codec names the classes of the grid and its
+    objects.
+    """
     from minigrid.core import world_object
     from minigrid.core.grid import Grid
 

@@ -14,7 +14,7 @@ from rlgpt_kitchen.ik import JOINTS, Arm, Array, Pose
 class KitchenModel:
     """Access to the simulation of one environment.
 
-    ``pose`` and ``observed_handle`` use the sensors with their noise, the ``true_*`` methods the simulator's state.
+    ``pose`` and ``observed_handle`` use the sensors with their noise. The ``true_*`` methods use the simulator's state.
     """
 
     def __init__(self, base: Any) -> None:

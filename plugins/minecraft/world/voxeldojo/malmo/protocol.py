@@ -56,7 +56,7 @@ class Frames:
         self._connection.sendall(b"".join(struct.pack("!I", len(frame)) + frame for frame in frames))
 
     def _exactly(self, count: int) -> bytes | None:
-        """Return exactly ``count`` bytes, or None if the connection ends before the first."""
+        """Return exactly ``count`` bytes, or None if the connection ends before the first byte."""
         data = bytearray()
         while len(data) < count:
             piece = self._connection.recv(min(count - len(data), PIECE))

@@ -1,8 +1,8 @@
 """Caves: winding tunnels in the stone, and pools of water and lava.
 
-Tunnels follow the game (Minecraft wiki: Cave). Each starts in a chunk and is a chain of balls with a slowly changing
-direction. A chunk digs the tunnels of all chunks from which one can reach it. Up to ``LAVA_LEVEL`` tunnels contain
-lava.
+Tunnels follow the game (Minecraft wiki: Cave). Each tunnel starts in a chunk and is a chain of balls with a slowly
+changing direction. A chunk digs the tunnels of all chunks from which one can reach it. Up to ``LAVA_LEVEL`` tunnels
+contain lava.
 """
 
 from __future__ import annotations
