@@ -175,7 +175,7 @@ def nothing(client: Any) -> None:
 MISDEEDS: list[tuple[str, Callable[[Any], None], str]] = [
     ("a wrong token", lambda client: client.say(mission(), b"e:0"), "is not a token"),
     ("a token for several", lambda client: client.say(mission(), b"e:1:0:2:true"), "several players"),
-    ("no mission", lambda client: client.say(b"<Peek/>"), "before a mission"),
+    ("no mission", lambda client: client.say(b"<Peek/>"), "before it began a mission"),
     ("no XML", lambda client: client.say(b"<MissionInit", b"e:0:0:1:true"), "is not XML"),
     ("nonsense", lambda client: client.say(b"<Dance/>"), "<Dance/>"),
     ("too large", lambda client: client.socket.sendall(struct.pack("!I", MAX_FRAME_BYTES + 1)), "is the largest"),
