@@ -84,7 +84,7 @@ def test_history_marks_kept_coded_actions(iteration: Iteration) -> None:
     )
     text = history_text.for_slow((iteration.model_copy(update={"plan": plan, "rehearsals": {}}),))
     assert "fetch_key (code, kept)" in text
-    assert "kept as it was; chosen in 75 %" in text
+    assert "kept from iteration 1; chosen in 75 %" in text
 
 
 def test_fast_agent_accepts_a_repair_that_consists_of_edits(

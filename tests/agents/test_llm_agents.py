@@ -9,11 +9,11 @@ import pytest
 from rlgpt.agents.base import Brief, Outcome, Training
 from rlgpt.agents.brief import make_brief
 from rlgpt.agents.critic import LLMCritic
-from rlgpt.agents.episodes import render_episodes, render_results
+from rlgpt.agents.episodes import render_code, render_episodes, render_results
 from rlgpt.agents.fast import LLMFast
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.slow import LLMSlow
-from rlgpt.domain import ActionPlan, CodedAction, Iteration, Rehearsal, Task, Trace, Verdict
+from rlgpt.domain import ActionPlan, CodedAction, Iteration, Rehearsal, Score, SubAction, Task, Trace, Verdict
 from rlgpt.errors import LLMError
 from rlgpt.llm.base import Request, RequestKey
 from rlgpt.sandbox import Library
@@ -115,7 +115,7 @@ def test_repair_request_lists_every_earlier_failure(
     assert request.key.attempt == 2
     assert request.measured == {"attempts": 2, "failure": "error"}
     for words in (
-        "attempt 0: it stopped 1 column short",
+        "attempt 1: it stopped 1 column short",
         "Python error in fetch_key, line 2: IndexError: 9",
         "How to repair it",
     ):
@@ -225,11 +225,13 @@ def test_critique_has_separate_findings_for_the_slow_and_the_fast_agent(brief: B
 def test_results_in_the_prompt_show_the_evaluation_of_code_alone_once(outcome: Outcome, apart: bool) -> None:
     code = outcome.evaluation.model_copy(update={"mode": "code"})
     results = render_results(
-        outcome.model_copy(update={"evaluation": code, "code_evaluation": code if apart else None})
+        outcome.model_copy(update={"evaluation": code, "code_evaluation": code if apart else None}), {"near_key": 1.0}
     )
     assert results.count("The code alone") == 1
     assert "The policy" not in results
-    both = render_results(outcome.model_copy(update={"code_evaluation": code}))
+    both = render_results(outcome.model_copy(update={"code_evaluation": code}), {})
+    assert "near_key: " in results
+    assert "near_key (weight 0): " in both
     assert both.index("The policy (sampled): success 0.25") < both.index("The code alone")
 
 
@@ -248,8 +250,10 @@ def test_critic_prompt_lists_every_episode_and_shows_the_first_failure_in_detail
     good = trace.model_copy(update={"seed": 3, "success": True})
     code = outcome.evaluation.model_copy(update={"mode": "code", "traces": (good, trace)})
     policy = outcome.evaluation.model_copy(update={"traces": (good,)})
-    text = render_episodes(outcome.model_copy(update={"evaluation": policy, "code_evaluation": code}), 40)
-    assert text.count("- seed 2: no success, 40 steps, 9 decisions, time was up, near_key 1") == 2
+    text = render_episodes(
+        outcome.model_copy(update={"evaluation": policy, "code_evaluation": code}), 40, {"near_key": 1.0}
+    )
+    assert text.count("- seed 2: no success, 40 steps, 9 decisions, time limit, near_key 1") == 2
     detail = text[text.index("In detail, the code alone:") :]
     assert detail.index("seed 7: no success") < detail.index('go(direction="up"') < detail.index("seed 3: success")
     assert detail.count('go(direction="up"') == 1
@@ -271,13 +275,14 @@ def test_fingerprint_of_a_request_depends_on_the_stub_but_not_on_results_of_the_
 
 def test_code_only_mode_changes_the_prompt_but_not_its_fingerprint(brief: Brief) -> None:
     llm = FakeLLM({"slow": scripts.PLAN})
-    training = Training(steps=5000, decisions=150, least=200, target=0.95)
+    training = Training(steps=5000, decisions=150, least=200, least_at_last=20, target=0.95, episodes=10)
     LLMSlow(llm, Mode(iterations=3)).plan(brief.model_copy(update={"training": training}), ())
     LLMSlow(llm, Mode(learns=False)).plan(brief, ())
     both, code = llm.requests
-    assert "a success rate of 0.95" in text(both)
-    assert "5,000 primitive steps, about 150 decisions. With fewer than 200 decisions none is trained" in text(both)
-    assert "iteration 0 of 0 to 2" in text(both)
+    assert "a success rate of 0.95 or more in at least 10 episodes" in text(both)
+    assert "5,000 primitive steps, about 150 decisions. This needs at least 200 decisions (20 in the last" in text(both)
+    assert "only better code helps now" in text(both)
+    assert "iteration 1 of at most 3." in text(both)
     assert "no reinforcement learning in this run" in text(code)
     assert code.measured == {"mode": "code only"}
     assert both.fingerprint == code.fingerprint
@@ -287,3 +292,65 @@ def test_importing_agents_does_not_import_torch_litellm_or_wasmtime() -> None:
     code = "import rlgpt.agents.build, sys; print([m for m in ('torch', 'litellm', 'wasmtime') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_kept_actions_are_shown_with_their_origin(
+    brief: Brief, plan: ActionPlan, library: Library, iteration: Iteration
+) -> None:
+    """Also one that follows in the plan, and in the setup."""
+    first = SubAction(name="look", description="look around", kind="code", reason="")
+    kept = plan.sub_actions[0].model_copy(update={"keep": True})
+    revised = plan.model_copy(update={"sub_actions": (first, kept)})
+    llm = FakeLLM({"fast": scripts.action(), "setup": scripts.setup()})
+    fast = LLMFast(llm, library)
+    fast.write(brief, revised, first, written=(), attempts=(), history=(iteration,))
+    fast.setup(brief, revised, actions=iteration.actions, history=(iteration,))
+    for request in llm.requests:
+        assert "`fetch_key`: kept from iteration 1 and not rehearsed since; there: 1 attempt" in text(request)
+        assert "in iteration 1: chosen in 75 % of decisions" in text(request)
+
+
+def test_author_and_critic_know_how_many_repairs_are_left(
+    brief: Brief, plan: ActionPlan, library: Library, rehearsal: Rehearsal
+) -> None:
+    llm = FakeLLM({"fast": scripts.action(), "review": scripts.REVIEW})
+    for left in (1, 0):
+        known = brief.model_copy(update={"repairs": left})
+        write(llm, library, known, plan, (rehearsal,))
+        LLMCritic(llm).review(known, plan.coded[0], rehearsal, iteration=0)
+    repair, review, last, end = map(text, llm.requests)
+    assert "This is repair 1; 1 left after it." in repair
+    assert "(attempt 1; repairs left: 1)" in review
+    assert "This is repair 1; none left after it." in last
+    assert "(attempt 1; no repair is left, so findings are for the next iteration)" in end
+
+
+@pytest.mark.parametrize(
+    ("target", "score", "why"),
+    [
+        (0.2, None, "reaches the target of 0.2: 4 episodes are too few to be sure"),
+        (0.95, None, ""),
+        (None, Score(), "The score has no target, so the run goes on"),
+        (9.0, Score(), "because the target is a mean score of 9."),
+    ],
+)
+def test_setup_shows_why_the_run_goes_on(
+    brief: Brief, outcome: Outcome, target: float | None, score: Score | None, why: str
+) -> None:
+    task = brief.task.model_copy(update={"score": score, "success": "" if score else brief.task.success})
+    training = Training(steps=100, target=target, episodes=10)
+    code = outcome.evaluation.model_copy(update={"mode": "code"})
+    shown = render_code(brief.model_copy(update={"task": task, "training": training, "code": code}))
+    assert why in shown
+    assert bool(why) == ("goes on" in shown)
+
+
+def test_setup_names_the_defaults_that_are_used(
+    brief: Brief, plan: ActionPlan, library: Library, action: CodedAction
+) -> None:
+    llm = FakeLLM({"setup": scripts.setup()})
+    default = brief.default_setup
+    setup = LLMFast(llm, library).setup(brief, plan, actions=(action,), history=())
+    assert f"may be left out, then {default.interrupt_every}; primitive steps of a coded" in text(llm.requests[0])
+    assert f"may be left out, then {default.plan_prior}; probability" in text(llm.requests[0])
+    assert (setup.interrupt_every, setup.plan_prior) == (default.interrupt_every, default.plan_prior)

@@ -15,10 +15,13 @@ from rlgpt.domain import (
     CurvePoint,
     Decision,
     Ending,
+    Finding,
     Iteration,
+    OtherStart,
     Plain,
     PrimitiveCall,
     Rehearsal,
+    Review,
     Trace,
     TrainingRecord,
     Verdict,
@@ -134,7 +137,7 @@ def test_history_shows_each_agent_only_the_findings_for_that_agent(iteration: It
 
 def test_history_shows_results_of_the_last_iteration(iteration: Iteration) -> None:
     text = history_text.for_slow((iteration,))
-    assert "iteration 0: policy (sampled): success 0.25 in 4 episodes" in text
+    assert "iteration 1: policy (sampled): success 0.25 in 4 episodes" in text
     assert "trained 10,000 steps, 1,000 decisions; 10,163 primitive steps spent in all" in text
     assert "cells from 1 to 6 cells" in text
     assert iteration.actions[0].source.strip() not in text
@@ -149,8 +152,10 @@ def test_history_shows_best_and_last_iteration(iteration: Iteration) -> None:
         update={"index": 1, "evaluation": iteration.evaluation.model_copy(update={"episodes": ()})}
     )
     text = history_text.for_slow((iteration, worse))
-    assert "Iteration 1, the last:" in text
-    assert "Iteration 0, the best so far:" in text
+    assert "Iteration 2, the last:" in text
+    best = text[text.index("Iteration 1, the best so far:") :]
+    assert iteration.plan.sub_actions[0].description in text
+    assert all(text.count(line) == 1 for line in best.splitlines() if len(line) > 120), "nothing long is sent twice"
 
 
 def test_history_and_run_agree_on_the_best_iteration(iteration: Iteration) -> None:
@@ -159,7 +164,7 @@ def test_history_and_run_agree_on_the_best_iteration(iteration: Iteration) -> No
     )
     history = (iteration, iteration.model_copy(update={"index": 1}), last)
     assert best_of(history).index == 1
-    assert "Iteration 1, the best so far:" in history_text.for_slow(history)
+    assert "Iteration 2, the best so far:" in history_text.for_slow(history)
 
 
 def test_history_of_an_action_shows_its_source_and_findings(iteration: Iteration) -> None:
@@ -183,12 +188,14 @@ def test_history_text_is_bounded_for_any_number_of_iterations(render: object, co
 
 
 def test_text_of_a_learning_curve_shows_first_and_last_point_and_each_reward_term(training: TrainingRecord) -> None:
-    rows = render_curve(training, points=4).splitlines()
+    rows = render_curve(training, {"near_key": 1.0}, points=4).splitlines()
     assert len(rows) == 4
     assert rows[0].startswith("- at 1000 primitive steps (100 decisions): success 0.10")
     assert rows[-1].startswith("- at 10000")
-    assert all("near_key" in row for row in rows)
-    assert render_curve(None) == "(no training)"
+    assert all("near_key 0." in row for row in rows)
+    assert "near_key (weight 0) 0." in render_curve(training, {})
+    assert "success" not in render_curve(training, {}, has_success=False)
+    assert render_curve(None, {}) == "(no training)"
 
 
 def test_measured_figures_of_the_history_come_from_the_last_iteration(iteration: Iteration) -> None:
@@ -229,11 +236,11 @@ def test_critic_prompt_marks_a_reward_term_that_rises_while_success_does_not(
 
     hacked = training.model_copy(update={"curve": tuple(point(i, 0.5 * i) for i in range(9))})
     near = CodedReward(name="near", source="")
-    text = render_terms(hacked, iteration.evaluation, [near])
+    text = render_terms(hacked, iteration.evaluation, [near], {"near": 1.0})
     lines = {line.split(";")[0]: line for line in text.splitlines()}
     assert "PAYS MORE AND MORE WITHOUT MORE SUCCESS" in lines["- near (coded)"]
     assert "in order of time: 0, 1, 1.5, 2.5, 3, 4" in lines["- near (coded)"]
-    assert "PAYS" not in lines["- time"]
+    assert "PAYS" not in lines["- time (weight 0)"]
 
 
 def test_functions_are_listed_with_the_results_of_their_rehearsal() -> None:
@@ -278,3 +285,82 @@ def test_trace_merges_the_decisions_of_one_call_of_a_coded_action() -> None:
     assert "1 to 5. go(): returned by itself after 5 primitive steps" in text
     assert "x: 0 -> 5" in text
     assert "6. use()" in text
+
+
+def test_a_grid_is_shown_whole_at_most_once() -> None:
+    grid: Plain = [[[2, 5, 0] for _ in range(8)] for _ in range(8)]
+    moved: Plain = [[[2, 5, 0] for _ in range(8)] for _ in range(7)] + [[[2, 5, 0]] * 7 + [[10, 0, 3]]]
+    calls = tuple(
+        PrimitiveCall(name=name, args={}, steps=steps, outcome=outcome)
+        for name, steps, outcome in (("act", 1, {"reward": 0}), ("observe", 0, {"image": moved, "turn": 1}))
+    )
+    decision = _decision("go", 0, 1, *calls).model_copy(
+        update={"before": {"image": grid, "turn": 0}, "after": {"image": moved, "turn": 1}}
+    )
+    trace = Trace(seed=1, success=False, total_reward=0, primitive_steps=1, decisions=(decision,))
+    text = render_trace(trace)
+    assert text.count("[[[2, 5, 0]") == 1
+    assert "act() took 1 steps -> {reward: 0}; view image: [7][7][0] 2 -> 10" in text
+    assert "characters left out" not in text
+    assert "image=(8 x 8 x 3 numbers)" in render_trace(trace, 1000)
+
+
+def test_of_a_grid_of_letters_the_lines_that_differ_are_shown() -> None:
+    before, after = "\n".join(["....", "A...", "..K."]), "\n".join(["....", ".A..", "..K."])
+    assert changes({"map": before}, {"map": after}) == ['map: line 1 "A..." -> ".A.."']
+
+
+def test_of_a_long_list_the_items_that_differ_are_shown() -> None:
+    things: list[Plain] = [{"kind": "cow", "distance": float(i), "bearing": 10.0 * i} for i in range(20)]
+    (line,) = changes({"things": things}, {"things": things[1:]})
+    assert line == 'things: 20 -> 19 items; gone [{kind: "cow", distance: 0, bearing: 0}]'
+
+
+def test_calls_with_large_changes_are_shown_first() -> None:
+    calls = []
+    for i in range(60):
+        calls.append(PrimitiveCall(name=f"push_{i}", args={}, steps=1, outcome={"note": "n" * 50}))
+        calls.append(PrimitiveCall(name="observe", args={}, steps=0, outcome={"x": 9.0 if i == 30 else i * 1e-9}))
+    text = render_trace(
+        Trace(seed=1, success=False, total_reward=0, primitive_steps=60, decisions=(_decision("go", 0, 1, *calls),)),
+        1500,
+    )
+    assert "push_30() took 1 steps" in text
+    assert "view x: 2.9e-08 -> 9" in text
+    assert "push_0()" in text
+    assert "push_59()" in text
+    assert "calls that changed less are left out" in text
+
+
+def test_changed_memory_and_unpaid_terms_of_a_decision() -> None:
+    decision = _decision("go", 0, 1).model_copy(
+        update={"memory": {"tries": 2}, "reward_terms": {"near": 0.5, "calm": -3.0}}
+    )
+    trace = Trace(
+        seed=1, success=False, total_reward=0, primitive_steps=1, decisions=(decision,), unpaid=("calm",), score=7.5
+    )
+    text = render_trace(trace.model_copy(update={"has_success": False}))
+    assert "memory: tries=2" in text
+    assert "near 0.5" in text
+    assert "calm" not in text
+    assert "Episode with seed 1: score 7.5 after 1 primitive steps" in text
+
+
+def test_findings_about_an_action_that_works_are_kept(iteration: Iteration, rehearsal: Rehearsal) -> None:
+    finding = Finding(problem="REMARK", suggestion="do it slower")
+    works = rehearsal.model_copy(update={"review": Review(works=True, findings=(finding,))})
+    later = iteration.model_copy(update={"rehearsals": {"fetch_key": (works,)}})
+    for render in (history_text.for_slow, history_text.for_critic, history_text.for_solo):
+        assert "the last one worked; the critic added: REMARK -> do it slower" in render((later,))
+
+
+def test_other_starts_show_steps_result_and_change(rehearsal: Rehearsal) -> None:
+    others = (
+        OtherStart(seed=5, ended="returned", success=False, steps=12, before={"x": 0.0}, after={"x": 2.0}),
+        OtherStart(seed=6, ended="limit", success=False, steps=30, score=1.5),
+        OtherStart(seed=7, ended="masked", success=False, steps=1),
+    )
+    text = render_rehearsal(rehearsal.model_copy(update={"others": others}))
+    assert "From the start of seed 5: returned by itself after 12 primitive steps, no success; view: x: 0 -> 2." in text
+    assert "From the start of seed 6: stopped at its max_steps after 30 primitive steps, score 1.5." in text
+    assert "From the start of seed 7: it never ran" in text

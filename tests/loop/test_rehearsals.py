@@ -35,10 +35,10 @@ def test_coded_action_that_cannot_start_in_its_rehearsal_is_not_reviewed_by_the_
     result = run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"iterations": 1})))
     (rehearsal,) = result.history[0].rehearsals["to_row"]
     assert rehearsal.review is not None
-    assert "not exercised" in rehearsal.review.findings[0].problem
+    assert "it never ran" in rehearsal.review.findings[0].problem
     assert "review" not in [k.role for k in llm.keys]
     (setup,) = [r for r in llm.requests if r.key.role == "setup"]
-    assert "`to_row`: 1 attempt, the last one could not start" in str(setup.messages)
+    assert "`to_row`: 1 attempt, the last one never ran" in str(setup.messages)
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_rehearsal_repeats_earlier_actions_until_the_rehearsed_action_may_start(
     trace, steps, verdict, _ = rehearse(
         GridPlugin(), TASK, (STEP,), THIRD, seeds=(3,), sandbox=Sandbox(), library=LIBRARY
     )
-    assert [d.action for d in trace.decisions] == ["step", "third"] * (len(trace.decisions) // 2)
-    assert len(trace.decisions) > 2
+    assert [d.action for d in trace.decisions] == ["step", "third", "step", "third", "third"]
+    assert [d.ended for d in trace.decisions[1::2]] == ["masked", "masked"]
     assert trace.decisions[-1].ended != "masked"
     assert (steps, verdict) == (trace.primitive_steps, None)
 
@@ -156,6 +156,24 @@ def test_rehearsal_repeats_earlier_actions_until_the_rehearsed_action_may_start(
     assert [d.action for d in trace.decisions] == ["step", "never"] * ROUNDS, "the number of repetitions is bounded"
     alone, *_ = rehearse(GridPlugin(), TASK, (), never, seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
     assert len(alone.decisions) == 1, "without earlier actions a repetition would change nothing"
+
+
+@pytest.mark.parametrize("solved", [False, True], ids=["masked at the end", "the episode has ended"])
+def test_an_action_runs_at_the_moment_at_which_it_may_start(solved: bool) -> None:
+    """It may start between the two actions before it only: neither at the start, nor after both."""
+    note = walks("note", "def run(memory):\n    memory['noted'] = 1\n    yield go(direction='up', cells=1)\n")
+    undo = walks("undo", "def run(memory):\n    memory['noted'] = 0\n    yield go(direction='down', cells=1)\n")
+    guard = "def can_start(view, memory):\n    return memory.get('noted', 0) > 0\n"
+    fallback = walks("fallback", guard + WALK)
+    before = (note, walks("solve", FETCH) if solved else undo)
+    trace, steps, verdict, _ = rehearse(
+        GridPlugin(), TASK, before, fallback, seeds=(3,), sandbox=Sandbox(), library=LIBRARY
+    )
+    assert [d.action for d in trace.decisions][-2:] == ["note", "fallback"]
+    assert trace.decisions[-1].ended != "masked"
+    assert trace.decisions[-2].memory == {"noted": 1}
+    assert verdict is None
+    assert steps >= trace.primitive_steps
 
 
 def test_rehearsal_reports_ends_and_verdicts_of_all_its_episodes(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from rlgpt.agents.prompt import SYSTEM, Prompt
 from rlgpt.domain import Plain, Value
 from rlgpt.llm.base import LLM, Request, RequestKey
 from rlgpt.llm.structured import UnreadableError, ask, complaints_of, format_instructions
+from rlgpt.plugin.defaults import GUIDED
 
 R = TypeVar("R", bound=Value)
 T = TypeVar("T")
@@ -62,7 +63,8 @@ class Asker:
         :param code: what the Python block of the reply holds, in words.
         :raises rlgpt.errors.LLMError: no usable reply after the last retry.
         """
-        form = format_instructions(schema, example=False, leave_out=leave_out, code=code)
+        defaults = {name: getattr(brief.default_setup, name) for name in GUIDED}
+        form = format_instructions(schema, example=False, leave_out=leave_out, code=code, defaults=defaults)
         fixed = {**brief_slots(brief), "format": form}
         rendered = self._prompt.render((SYSTEM, *parts), fixed, {"start": brief.start, **slots}, images, pictured)
         request = Request(

@@ -35,20 +35,24 @@ class Training(Value):
     :ivar decisions: about how many decisions these are, from the newest training or the newest episodes of code; None
         where nothing has been played yet.
     :ivar least: with fewer decisions no policy is trained in this iteration; 0: always one is.
+    :ivar least_at_last: the same for the last iteration.
     :ivar target: success rate on the selection seeds, or mean score, that ends the run; None: it uses its budget.
+    :ivar episodes: fewest episodes that show that the target is reached.
     :ivar hyperparameters: of the trainer, those that a setup may set.
     """
 
     steps: int
     decisions: int | None = None
     least: int = 0
+    least_at_last: int = 0
     target: float | None = None
+    episodes: int = 0
     hyperparameters: Mapping[str, float] = {}
 
 
 class Brief(Value):
-    """What agents know about a task. It is rendered from the plugin. All but ``training``, ``code`` and ``functions``
-    is the same for a whole run.
+    """What agents know about a task. It is rendered from the plugin. All but ``training``, ``code``, ``functions``,
+    ``remarks`` and ``repairs`` is the same for a whole run.
 
     :ivar stub: the library of coded actions as Python text: primitives, and ``observe()`` with the view's keys.
     :ivar knowledge: the plugin's expert knowledge, at most 6,000 characters.
@@ -65,6 +69,7 @@ class Brief(Value):
     :ivar functions: the functions of the iteration in progress that work: outputs of features are keys of the view and
         observation keys, reward terms may have a weight.
     :ivar remarks: function -> what its rehearsal showed that may be right or wrong, in words.
+    :ivar repairs: of the code that is written now, that are left after this attempt; None where it is unknown.
     :ivar restores: whether training may begin where a coded action led to (``after:ACTION``).
     :ivar trainer_bounds: hyperparameter -> range, of those that a setup may choose.
     :ivar option_steps: primitive steps that one call of a coded action may take; None: as many as an episode has.
@@ -85,6 +90,7 @@ class Brief(Value):
     code: Evaluation | None = None
     functions: tuple[CodedFunction, ...] = ()
     remarks: Mapping[str, tuple[str, ...]] = {}
+    repairs: int | None = None
     restores: bool = False
     trainer_bounds: Mapping[str, tuple[float, float]] = {}
     option_steps: int | None = None
@@ -103,6 +109,7 @@ class Outcome(Value):
     :ivar evaluation: evaluation of the policy, or of the code if no policy was evaluated.
     :ivar frames: frames of one evaluation episode in order of time, as PNG data URLs; empty if the critic uses no
         images.
+    :ivar rehearsals: sub-action -> its attempts, in order.
     """
 
     plan: ActionPlan
@@ -112,6 +119,7 @@ class Outcome(Value):
     training: TrainingRecord | None
     evaluation: Evaluation
     frames: tuple[str, ...] = ()
+    rehearsals: Mapping[str, tuple[Rehearsal, ...]] = {}
 
 
 class SlowAgent(ABC):

@@ -101,14 +101,14 @@ def not_offered(brief: Brief) -> tuple[str, ...]:
 
 def _measures(task: Task) -> list[str]:
     """Success, score and metrics in words, a line each."""
-    lines = [f"- what counts as success: {task.success or 'nothing; the score counts'}"]
+    lines = [f"- success: {task.success or 'not defined in this task; only the score counts'}"]
     described = {m.name: f"{m.doc or m.name}, the {_REDUCED[m.reduce]} of the episode" for m in task.metrics}
     if (score := task.score) is not None:
         unit = score.unit or next((m.unit for m in task.metrics if m.name == score.metric), "")
-        told = described.get(score.metric, "the environment's own reward, summed over the episode")
+        meaning = described.get(score.metric, "the environment's own reward, summed over the episode")
         second = " (of two results with the same success the one with the better score is kept)" if task.success else ""
         better = "more" if score.maximize else "less"
-        lines.append(f"- score: {told}{f', in {unit}' if unit else ''}; {better} is better{second}")
+        lines.append(f"- score: {meaning}{f', in {unit}' if unit else ''}; {better} is better{second}")
     lines += [
         f"- metric `{m.name}`: {described[m.name]}{f', in {m.unit}' if m.unit else ''}"
         for m in task.metrics
@@ -122,21 +122,22 @@ _REDUCED = {"last": "last value", "sum": "sum", "max": "largest value", "min": "
 
 def _start_advice(brief: Brief) -> str:
     if not (brief.restores or brief.reset_options):
-        return "this task has no start but its own, and cannot be restored; leave both out."
+        return ""
     after = "`after:ACTION`, where the plan's coded actions up to ACTION led" if brief.restores else ""
     listed = "a start state listed above" if brief.reset_options else ""
     where = " or at ".join(filter(None, (listed, after)))
     return (
-        f"the share `reset_share` of the training episodes begins at {where}; the others, and all with `null`, at the "
-        "task's own start. It helps where the hard part comes late and is seldom reached."
+        f"- **reset_option** and **reset_share**: the share `reset_share` of the training episodes begins at {where}; "
+        "the others, and all with `null`, at the task's own start. It helps where the hard part comes late and is "
+        "seldom reached."
     )
 
 
 def _trainer_advice(brief: Brief) -> str:
     if not brief.trainer_bounds:
-        return "nothing of the trainer can be set here."
+        return ""
     ranges = ", ".join(f"{name} {number(low)} to {number(high)}" for name, (low, high) in brief.trainer_bounds.items())
-    return f"hyperparameters of PPO that you may set, each within its range: {ranges}. Leave out what may stay."
+    return f"- **trainer**: hyperparameters of PPO, each within its range; leave out what may stay: {ranges}."
 
 
 def _start(plugin: EnvironmentPlugin, view: Mapping[str, Plain]) -> str:
@@ -161,7 +162,7 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
 def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, default: bool) -> Iterator[tuple[str, str]]:
     """Name and meaning of what a policy may observe: parts of its observation, and view keys with numbers.
 
-    The meaning is empty where the library tells it: of keys of the view, and of parts whose numbers the view holds.
+    The meaning is empty where the library says it: of keys of the view, and of parts whose numbers the view holds.
     """
     observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():

@@ -9,7 +9,7 @@ from rlgpt.agents import history_text
 from rlgpt.agents.asking import Asker
 from rlgpt.agents.base import Brief, Critic, Evidence, History, Outcome, Shot
 from rlgpt.agents.episodes import render_episodes, render_results
-from rlgpt.agents.fast import render_written
+from rlgpt.agents.fast import notes_of, render_written
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.rendering import render_curve, render_functions, render_plan, render_setup, render_terms
 from rlgpt.agents.replies import CritiqueReply, ReviewReply
@@ -60,7 +60,7 @@ class LLMCritic(Critic):
             {
                 "name": sub_action.name,
                 "description": sub_action.description,
-                "attempt": str(rehearsal.attempt),
+                "attempt": _attempt(rehearsal, brief),
                 "action": code_block(rehearsal.action),
                 "trace": _seen(rehearsal, evidence, frames),
             },
@@ -78,6 +78,7 @@ class LLMCritic(Critic):
     def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
         iteration = len(history)
         frames = outcome.frames[:FRAMES] if self.supports_vision else ()
+        judged, learned = brief.default_setup.reward_weights, outcome.setup.reward_weights
         return self._ask_critique(
             brief,
             RequestKey(task=brief.task.id, iteration=iteration, role="critic"),
@@ -85,13 +86,13 @@ class LLMCritic(Critic):
             {
                 "mode": self._mode.over(iteration),
                 "plan": render_plan(outcome.plan),
-                "actions": render_written(outcome.actions),
+                "actions": render_written(outcome.actions, notes_of(outcome.plan, outcome.rehearsals, history)),
                 "functions": render_functions(brief.functions, brief.remarks),
                 "setup": render_setup(outcome.setup),
-                "results": render_results(outcome, brief.task.metrics),
-                "curve": render_curve(outcome.training),
-                "terms": render_terms(outcome.training, outcome.evaluation, brief.functions),
-                "episodes": render_episodes(outcome, brief.task.horizon),
+                "results": render_results(outcome, judged, brief.task.metrics),
+                "curve": render_curve(outcome.training, learned, has_success=bool(brief.task.success)),
+                "terms": render_terms(outcome.training, outcome.evaluation, brief.functions, learned),
+                "episodes": render_episodes(outcome, brief.task.horizon, judged),
                 "frames": _frames(len(frames)),
                 "history": history_text.for_critic(history),
             },
@@ -108,9 +109,18 @@ def _seen(rehearsal: Rehearsal, evidence: Evidence, frames: Sequence[Shot]) -> s
     text = render_rehearsal(rehearsal)
     if not frames:
         return text
-    told = "; ".join(f"{i} {shot.moment}" for i, shot in enumerate(frames, 1))
-    attached = f"{len(frames)} frames of the call are attached, in order of time: {told}."
+    moments = "; ".join(f"{i} {shot.moment}" for i, shot in enumerate(frames, 1))
+    attached = f"{len(frames)} frames of the call are attached, in order of time: {moments}."
     return attached if evidence == "frames" else f"{text}\n{attached}"
+
+
+def _attempt(rehearsal: Rehearsal, brief: Brief) -> str:
+    """Which attempt this is, and how many repairs are left."""
+    left = brief.repairs
+    if left is None:
+        return f"attempt {rehearsal.attempt + 1}"
+    kept = "no repair is left, so findings are for the next iteration" if not left else f"repairs left: {left}"
+    return f"attempt {rehearsal.attempt + 1}; {kept}"
 
 
 def _unexplained(review: Review) -> list[str]:

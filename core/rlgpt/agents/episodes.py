@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rlgpt.agents.base import Brief, Outcome
-from rlgpt.agents.rendering import render_metrics, render_result, render_usage, render_verdicts
+from rlgpt.agents.rendering import marked, render_metrics, render_result, render_usage, render_verdicts
 from rlgpt.agents.text import bullets, number
 from rlgpt.agents.traces import render_outline, render_trace
 from rlgpt.domain import Episode, Evaluation, Metric, Trace
@@ -16,18 +16,21 @@ ROWS = 40
 DETAIL_LIMIT, OUTLINE_LIMIT = 6_000, 2_500
 """Characters of the episode that is shown in detail, and of each other one."""
 
-CUTS = {"stuck": "ended early: it was stuck, nothing changed any more", "limit": "cut by the budget"}
+CUTS = {"stuck": "ended early: stuck, nothing changed any more", "limit": "ended early: the budget pays for no more"}
 
-CODE = "The code alone (the coded actions in the plan's order, over and over)"
+CODE = "The code alone (the coded actions in the plan's order, repeatedly)"
 
 
-def render_results(outcome: Outcome, metrics: Sequence[Metric] = ()) -> str:
-    """Result, episode return, reward terms, metrics, use of each action and errors, of the policy and of code alone."""
-    lines = [_evaluated(who, evaluation, metrics) for who, evaluation in _parties(outcome)]
+def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequence[Metric] = ()) -> str:
+    """Result, episode return, reward terms, metrics, use of each action and errors, of the policy and of code alone.
+
+    :param weights: of the reward terms in evaluations.
+    """
+    lines = [_evaluated(who, evaluation, weights, metrics) for who, evaluation in _parties(outcome)]
     if (training := outcome.training) is not None:
         lines.append(f"Training took {training.primitive_steps:,} primitive steps, {training.decisions:,} decisions.")
         if training.quarantined:
-            lines.append(f"Taken out of the policy's hands after three errors: {', '.join(training.quarantined)}.")
+            lines.append(f"Masked after three errors: {', '.join(training.quarantined)}.")
         if training.verdicts:
             lines.append(f"Errors while training:\n{render_verdicts(training.verdicts)}")
     else:
@@ -35,13 +38,15 @@ def render_results(outcome: Outcome, metrics: Sequence[Metric] = ()) -> str:
     return "\n\n".join(lines)
 
 
-def render_episodes(outcome: Outcome, horizon: int) -> str:
+def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]) -> str:
     """A table of all episodes of the policy and of code alone, then those that were traced.
 
     The first failure of what the iteration keeps is shown in detail; the others have a line for each decision.
+
+    :param weights: of the reward terms in evaluations.
     """
     parties = _parties(outcome)
-    tables = [f"{who}:\n{render_table(evaluation, horizon)}" for who, evaluation in parties]
+    tables = [f"{who}:\n{render_table(evaluation, horizon, weights)}" for who, evaluation in parties]
     traces = [(who, trace) for who, evaluation in parties for trace in evaluation.traces]
     if not traces:
         return "\n\n".join([*tables, "(no episode was traced)"])
@@ -52,29 +57,53 @@ def render_episodes(outcome: Outcome, horizon: int) -> str:
 
 
 def render_code(brief: Brief) -> str:
-    """How far the code of the iteration in progress gets alone: its figures and a table of its episodes."""
+    """How far the code of the iteration in progress gets alone: its figures, why the run goes on, and a table of its
+    episodes."""
     if brief.code is None or not brief.code.episodes:
         return "It was not played alone."
-    table = render_table(brief.code, brief.task.horizon)
-    return f"{_evaluated(CODE, brief.code, brief.task.metrics)}\nIts episodes:\n{table}"
+    weights = brief.default_setup.reward_weights
+    table = render_table(brief.code, brief.task.horizon, weights)
+    figures = _evaluated(CODE, brief.code, weights, brief.task.metrics)
+    return "\n".join(filter(None, (figures, _why_on(brief, brief.code), f"Its episodes:\n{table}")))
 
 
-def render_table(evaluation: Evaluation, horizon: int) -> str:
-    """A line for each episode: seed, result, how far it got, how long it took, how it ended."""
+def _why_on(brief: Brief, code: Evaluation) -> str:
+    """Why the run goes on although code does well; empty where its success rate is below the target."""
+    training = brief.training
+    if training is None:
+        return ""
+    if training.target is None:
+        return "The score has no target, so the run goes on: a policy may be better."
+    if not brief.task.success:
+        return f"The run goes on because the target is a mean score of {number(training.target)}."
+    if code.success_rate < training.target:
+        return ""
+    count = len(code.episodes)
+    return (
+        f"The run goes on although this reaches the target of {training.target:g}: {count} episode"
+        f"{'s are' if count > 1 else ' is'} too few to be sure, and the budget for judging code pays for no more."
+    )
+
+
+def render_table(evaluation: Evaluation, horizon: int, weights: Mapping[str, float]) -> str:
+    """A line for each episode: seed, result, how far it got, how long it took, how it ended.
+
+    :param weights: of the reward terms.
+    """
     terms = _telling(evaluation)
     ordered = sorted(evaluation.episodes, key=lambda e: e.success)[:ROWS]
-    rows = [_row(e, evaluation, terms, horizon) for e in ordered]
+    rows = [_row(e, evaluation, {name: marked(name, weights) for name in terms}, horizon) for e in ordered]
     if left := len(evaluation.episodes) - len(rows):
         rows.append(f"- and {left} more")
     return "\n".join(rows)
 
 
-def _row(episode: Episode, evaluation: Evaluation, terms: Sequence[str], horizon: int) -> str:
+def _row(episode: Episode, evaluation: Evaluation, terms: Mapping[str, str], horizon: int) -> str:
     parts = [("success" if episode.success else "no success")] if evaluation.has_success else []
     if episode.score is not None:
         parts.append(f"score {number(episode.score)}")
     parts += [f"{episode.primitive_steps} steps", f"{episode.decisions} decisions", _end(episode, horizon)]
-    parts += [f"{name} {number(episode.reward_terms.get(name, 0.0))}" for name in terms]
+    parts += [f"{shown} {number(episode.reward_terms.get(name, 0.0))}" for name, shown in terms.items()]
     parts += [f"{name} {number(value)}" for name, value in list(episode.metrics.items())[:6]]
     parts += [f"{name} true after {steps} steps" for name, steps in episode.reached.items()]
     return f"- seed {episode.seed}: {', '.join(parts)}"
@@ -85,7 +114,7 @@ def _end(episode: Episode, horizon: int) -> str:
         return CUTS[episode.cut]
     if episode.ending:
         return episode.ending
-    return "time was up" if episode.primitive_steps >= horizon else "the world ended it"
+    return "time limit" if episode.primitive_steps >= horizon else "ended by the environment"
 
 
 def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
@@ -110,10 +139,12 @@ def _who(who: str, trace: Trace) -> str:
     return f"{who.partition(' (')[0].lower()}:"
 
 
-def _evaluated(who: str, evaluation: Evaluation, metrics: Sequence[Metric]) -> str:
+def _evaluated(who: str, evaluation: Evaluation, weights: Mapping[str, float], metrics: Sequence[Metric]) -> str:
     episodes = evaluation.episodes
     names = dict.fromkeys(name for e in episodes for name in e.reward_terms)
-    terms = {n: number(sum(e.reward_terms.get(n, 0.0) for e in episodes) / len(episodes)) for n in names}
+    terms = {
+        marked(n, weights): number(sum(e.reward_terms.get(n, 0.0) for e in episodes) / len(episodes)) for n in names
+    }
     steps = evaluation.primitive_steps / max(1, len(episodes))
     lines = [
         f"{who}: {render_result(evaluation)}, mean reward {number(evaluation.mean_reward)}, "

@@ -67,7 +67,7 @@ class Writer:
                 brief,
                 key,
                 parts,
-                {**slots, **repair_slots(attempts)},
+                {**slots, **repair_slots(attempts, brief)},
                 RepairReply,
                 value=lambda reply: reply.value(last),
                 faults=faults,
@@ -106,7 +106,7 @@ class Writer:
             brief,
             key,
             parts,
-            {**slots, "name": function.name, "kind": function.kind, **function_repair_slots(attempts)},
+            {**slots, "name": function.name, "kind": function.kind, **function_repair_slots(attempts, brief)},
             FunctionReply,
             value=lambda reply: reply.value(function, earlier),
             faults=lambda written: function_faults(written, brief, self.library, self.limits),
@@ -161,7 +161,7 @@ class LLMFast(FastAgent):
             repair if attempts else ("evidence", "role", "example", "reply"),
             {
                 **self._plan(brief, plan, history),
-                "written": render_signatures((a for a in written if a.name != sub_action.name), {}),
+                "written": render_written_so_far(plan, sub_action, written, history),
                 "functions": render_functions(brief.functions),
                 "history": history_text.for_action(history, sub_action.name, source=not attempts),
                 "name": sub_action.name,
@@ -210,7 +210,7 @@ class LLMFast(FastAgent):
             ("evidence", "role", "reply"),
             {
                 **self._plan(brief, plan, history),
-                "actions": render_signatures(actions, notes_of(plan, rehearsals or {})),
+                "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history)),
                 "code": render_code(brief),
                 "functions": render_functions(brief.functions, brief.remarks),
                 "trainer": render_trainer(brief),
@@ -232,10 +232,21 @@ def _key(brief: Brief, history: History, role: Role, name: str = "", attempt: in
     return RequestKey(task=brief.task.id, iteration=len(history), role=role, sub_action=name, attempt=attempt)
 
 
-def notes_of(plan: ActionPlan, rehearsals: Mapping[str, Sequence[Rehearsal]]) -> dict[str, str]:
-    """Sub-action -> how its rehearsals went, or that its code was kept."""
+def notes_of(plan: ActionPlan, rehearsals: Mapping[str, Sequence[Rehearsal]], history: History) -> dict[str, str]:
+    """Sub-action -> how its rehearsals went, or where its kept code comes from."""
     notes = {name: render_attempts(attempts) for name, attempts in rehearsals.items()}
-    return {**notes, **{s.name: "kept from an earlier iteration" for s in plan.coded if s.keep}}
+    return {**notes, **{s.name: history_text.kept_from(history, s.name) for s in plan.coded if s.keep}}
+
+
+def render_written_so_far(
+    plan: ActionPlan, sub_action: SubAction, written: Sequence[CodedAction], history: History
+) -> str:
+    """The coded actions of the iteration that exist already: written before this one, or kept by the plan."""
+    known = {a.name: a for a in written}
+    kept = {s.name: history_text.kept_action(history, s.name) for s in plan.coded if s.keep}
+    found = (known.get(s.name) or kept.get(s.name) for s in plan.coded if s.name != sub_action.name)
+    notes = {name: history_text.kept_from(history, name) for name, action in kept.items() if action is not None}
+    return render_signatures([a for a in found if a is not None], notes)
 
 
 def render_trainer(brief: Brief) -> str:
@@ -246,14 +257,24 @@ def render_trainer(brief: Brief) -> str:
     return f"Hyperparameters of the trainer where the setup sets none: {values}."
 
 
-def repair_slots(attempts: Sequence[Rehearsal]) -> dict[str, str]:
+def _repairs(brief: Brief, attempts: int) -> str:
+    """Which repair this is, and how many are left."""
+    left = "" if brief.repairs is None else f"; {brief.repairs or 'none'} left after it"
+    return f"This is repair {attempts}{left}."
+
+
+def _earlier(lines: Sequence[str]) -> str:
+    return "\n".join(["The attempts before the last one:", *lines]) if lines else ""
+
+
+def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
     """Texts for the prompt of a repair: how each attempt failed, and the last attempt in full."""
     last = attempts[-1]
-    lines = [f"- attempt {a.attempt}: {shorten(failure_of(a), 600, 'the failure')}" for a in attempts[:-1]]
+    lines = [f"- attempt {a.attempt + 1}: {shorten(failure_of(a), 600, 'the failure')}" for a in attempts[:-1]]
     full = [f"Its code:\n{code_block(last.action)}", f"What happened:\n{render_rehearsal(last)}"]
     if last.review is not None:
         full.append(f"What the critic says:\n{render_findings(last.review.findings)}")
-    return {"failures": "\n".join(lines) or "- this is the first repair", "last": "\n\n".join(full)}
+    return {"repairs": _repairs(brief, len(attempts)), "failures": _earlier(lines), "last": "\n\n".join(full)}
 
 
 def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
@@ -262,17 +283,17 @@ def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
     return {"attempts": len(attempts), "failure": last.stopped_by.kind if last.stopped_by is not None else "review"}
 
 
-def function_repair_slots(attempts: Sequence[FunctionRehearsal]) -> dict[str, str]:
+def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -> dict[str, str]:
     """The slots of a function's repair: how each attempt failed, and the last attempt in full; empty without any."""
     if not attempts:
         return {}
-    lines = [f"- attempt {a.attempt}: {_failure(a)}" for a in attempts[:-1]]
+    lines = [f"- attempt {a.attempt + 1}: {_failure(a)}" for a in attempts[:-1]]
     last = attempts[-1]
     full = [f"Its code:\n{source_block(last.function.source)}", f"What was wrong: {_failure(last)}"]
     if last.answers:
         full.append(f"Its answers at {last.moments} moments ({last.played}):\n{render_answers(last)}")
     full += [f"Remark: {remark}" for remark in last.remarks]
-    return {"failures": "\n".join(lines) or "- this is the first repair", "last": "\n\n".join(full)}
+    return {"repairs": _repairs(brief, len(attempts)), "failures": _earlier(lines), "last": "\n\n".join(full)}
 
 
 def render_answers(rehearsal: FunctionRehearsal) -> str:
@@ -286,12 +307,16 @@ def render_answers(rehearsal: FunctionRehearsal) -> str:
 
 
 def _failure(attempt: FunctionRehearsal) -> str:
-    told = render_verdict(attempt.verdict) if attempt.verdict is not None else attempt.fault
-    return shorten(told, 600, "the failure") or "worked"
+    failure = render_verdict(attempt.verdict) if attempt.verdict is not None else attempt.fault
+    return shorten(failure, 600, "the failure") or "worked"
 
 
-def render_written(actions: Iterable[CodedAction], limit: int = 12_000) -> str:
-    """Coded actions with their sources, together about ``limit`` characters."""
+def render_written(actions: Iterable[CodedAction], notes: Mapping[str, str], limit: int = 12_000) -> str:
+    """Coded actions with their sources, together about ``limit`` characters.
+
+    :param notes: name -> how the action did in its rehearsals, or where it comes from.
+    """
     listed = list(actions)
     room = limit // max(1, len(listed))
-    return "\n\n".join(f"`{a.name}`\n{code_block(a, room)}" for a in listed) or "(none)"
+    blocks = [f"`{a.name}`{f': {notes[a.name]}' if a.name in notes else ''}\n{code_block(a, room)}" for a in listed]
+    return "\n\n".join(blocks) or "(none)"

@@ -23,6 +23,9 @@ FIRST = "Nothing: this is the first iteration."
 LIMIT = 14_000
 """Approximate maximal length of a history, in characters. A note about omitted text may be added."""
 
+SAME = 60
+"""Characters of a long line that are repeated."""
+
 N = TypeVar("N", CodedAction, CodedFunction)
 
 
@@ -48,7 +51,9 @@ def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]
 
 def for_slow(history: History, limit: int = LIMIT) -> str:
     """A line for each iteration; for the last and the best one each sub-action's result and the critic's findings."""
-    return _render(history, limit, lambda it: [_sub_actions(it), _errors(it), _critique(it, slow=True, fast=False)])
+    return _render(
+        history, limit, lambda it: [_sub_actions(it, history), _errors(it), _critique(it, slow=True, fast=False)]
+    )
 
 
 def for_setup(history: History, limit: int = LIMIT) -> str:
@@ -61,7 +66,7 @@ def for_setup(history: History, limit: int = LIMIT) -> str:
         lambda it: [
             "setup: " + render_setup(it.setup),
             "usage: " + render_usage(it.evaluation),
-            "learning curve:\n" + render_curve(it.training),
+            _curve(it),
             _errors(it),
             _critique(it, slow=False, fast=True),
         ],
@@ -74,6 +79,7 @@ def for_critic(history: History, limit: int = LIMIT // 2) -> str:
         history,
         limit,
         lambda it: [
+            *(f"- `{s.name}`: {_fate(it, s.name, history)}." for s in it.plan.coded),
             "setup: " + render_setup(it.setup),
             _critique(it, slow=True, fast=True),
         ],
@@ -89,9 +95,9 @@ def for_solo(history: History, limit: int = LIMIT) -> str:
         history,
         limit - sum(map(len, sources)),
         lambda it: [
-            _sub_actions(it),
+            _sub_actions(it, history),
             "setup: " + render_setup(it.setup),
-            "learning curve:\n" + render_curve(it.training),
+            _curve(it),
             _errors(it),
             _critique(it, slow=True, fast=True),
         ],
@@ -111,14 +117,13 @@ def for_action(history: History, name: str, limit: int = LIMIT, *, source: bool 
     if last is None:
         return "\n".join([*lines, f"No earlier iteration had a `{name}`.", *_found(history, name)])
     action = _named(last.actions, name)
-    had = f"Iteration {last.index} had a `{name}`: {_fate(last, name)}."
+    had = f"Iteration {last.index + 1} had a `{name}`: {_fate(last, name, history)}."
     lines.append(f"{had} Keep what worked of it. It was:\n{code_block(action)}" if source else had)
     best = best_of(history)
     if source and any(a.name == name and a.source != action.source for a in best.actions):
         older = _named(best.actions, name)
-        lines.append(
-            f"In iteration {best.index}, the best so far, it was ({_fate(best, name)}):\n{code_block(older, 4_000)}"
-        )
+        had = f"In iteration {best.index + 1}, the best so far, it was ({_fate(best, name, history)}):"
+        lines.append(f"{had}\n{code_block(older, 4_000)}")
     lines += [f"error in training or evaluation: {v}" for v in _verdicts_of(_all_verdicts(last), name)]
     rest = "\n".join(_found(history, name))
     return "\n".join([*lines, shorten(rest, max(1_000, limit - sum(map(len, lines))), "the findings")])
@@ -134,9 +139,9 @@ def for_function(history: History, name: str, *, source: bool = True) -> str:
     lines = [_summary(history)]
     had = [it for it in history if any(f.name == name for f in it.functions)]
     if had:
-        told = f"Iteration {had[-1].index} had a `{name}`."
+        known = f"Iteration {had[-1].index + 1} had a `{name}`."
         code = source_block(_named(had[-1].functions, name).source)
-        lines.append(f"{told} Keep what worked of it. It was:\n{code}" if source else told)
+        lines.append(f"{known} Keep what worked of it. It was:\n{code}" if source else known)
         lines += [f"error in training or evaluation: {v}" for v in _verdicts_of(_all_verdicts(had[-1]), name)]
     else:
         lines.append(f"No earlier iteration had a `{name}`.")
@@ -157,6 +162,25 @@ def kept_action(history: History, name: str) -> CodedAction | None:
 def kept_function(history: History, name: str) -> CodedFunction | None:
     """What a plan keeps where it says ``keep``: the newest function of this name."""
     return next((f for it in reversed(history) for f in it.functions if f.name == name), None)
+
+
+def origin(history: History, name: str) -> Iteration | None:
+    """The iteration that wrote the newest coded action of this name; later ones kept it."""
+    had = [it for it in reversed(history) if any(a.name == name for a in it.actions)]
+    kept = [any(s.name == name and s.keep for s in it.plan.sub_actions) for it in had]
+    return next((it for it, was_kept in zip(had, kept, strict=True) if not was_kept), had[-1] if had else None)
+
+
+def kept_from(history: History, name: str) -> str:
+    """Where the code of a coded action that a plan keeps comes from, and how it did there."""
+    wrote, last = origin(history, name), newest(history, name)
+    if wrote is None or last is None:
+        return "kept from an earlier iteration"
+    share = _share(last.evaluation, name)
+    return (
+        f"kept from iteration {wrote.index + 1} and not rehearsed since; there: "
+        f"{render_attempts(wrote.rehearsals.get(name, ()))}; in iteration {last.index + 1}: {share}"
+    )
 
 
 def _named(values: Sequence[N], name: str) -> N:
@@ -184,8 +208,14 @@ def _render(history: History, limit: int, parts: Callable[[Iteration], list[str]
         if it is last and it is best and len(history) > 1:
             title = "the last and the best so far"
         body = "\n".join(part for part in parts(it) if part)
-        blocks.append(shorten(f"Iteration {it.index}, {title}:\n{body}", room, "this iteration"))
+        blocks.append(shorten(_once(f"Iteration {it.index + 1}, {title}:\n{body}", blocks), room, "this iteration"))
     return "\n\n".join(blocks)
+
+
+def _once(text: str, earlier: Sequence[str]) -> str:
+    """``text``, in which a long line that an earlier text has too is cut to its beginning."""
+    known = {line for block in earlier for line in block.splitlines() if len(line) > 2 * SAME}
+    return "\n".join(f"{line[:SAME]}... (as above)" if line in known else line for line in text.splitlines())
 
 
 def _summary(history: History) -> str:
@@ -209,18 +239,18 @@ def _row(it: Iteration) -> str:
     plan = ", ".join(f"{s.name} ({s.kind}{', kept' if s.keep else ''})" for s in it.plan.sub_actions)
     more = ", ".join(f"{f.name} ({f.kind}{', kept' if f.keep else ''})" for f in it.plan.functions)
     return (
-        f"- iteration {it.index}: {'; '.join(results)}{kept}; {trained}; {it.steps.total:,} primitive steps spent "
+        f"- iteration {it.index + 1}: {'; '.join(results)}{kept}; {trained}; {it.steps.total:,} primitive steps spent "
         f"in all; plan: {plan}" + (f"; functions: {more}" if more else "")
     )
 
 
-def _sub_actions(it: Iteration) -> str:
+def _sub_actions(it: Iteration, history: History) -> str:
     actions = {a.name: a for a in it.actions}
     blocks = []
     for s in it.plan.sub_actions:
         line = f"- `{s.name}` ({s.kind}): {shorten(s.description, 400, 'the description')}"
         if s.kind == "code":
-            line += f"\n  {_fate(it, s.name)}."
+            line += f"\n  {_fate(it, s.name, history)}."
             line += "\n" + signature(actions[s.name]) if s.name in actions else "\n  It was left out."
         blocks.append(line)
     for f in it.plan.functions:
@@ -229,18 +259,23 @@ def _sub_actions(it: Iteration) -> str:
     return f"thoughts: {shorten(it.plan.thoughts, 800, 'the thoughts')}\n" + "\n".join(blocks)
 
 
-def _fate(it: Iteration, name: str) -> str:
+def _fate(it: Iteration, name: str, history: History) -> str:
     """How a coded action came to an iteration, and how much it was used there."""
-    kept = any(s.name == name and s.keep for s in it.plan.sub_actions)
-    return (
-        f"{'kept as it was' if kept else render_attempts(it.rehearsals.get(name, ()))}; {_share(it.evaluation, name)}"
-    )
+    if any(s.name == name and s.keep for s in it.plan.sub_actions):
+        wrote = origin(history[: it.index + 1], name)
+        return f"kept from iteration {(wrote or it).index + 1}; {_share(it.evaluation, name)}"
+    return f"{render_attempts(it.rehearsals.get(name, ()))}; {_share(it.evaluation, name)}"
 
 
 def _share(evaluation: Evaluation, name: str) -> str:
     if not evaluation.usage:
         return "use not measured"
     return f"chosen in {100 * evaluation.usage.get(name, 0.0):.0f} % of decisions"
+
+
+def _curve(it: Iteration) -> str:
+    curve = render_curve(it.training, it.setup.reward_weights, has_success=it.evaluation.has_success)
+    return f"learning curve:\n{curve}"
 
 
 def _all_verdicts(it: Iteration) -> list[Verdict]:
@@ -256,7 +291,7 @@ def _errors(it: Iteration) -> str:
     counts = render_verdicts(_all_verdicts(it))
     gone = ", ".join(it.training.quarantined) if it.training else ""
     lines = ([f"errors in training and evaluation:\n{counts}"] if counts else []) + (
-        [f"taken out after three errors: {gone}"] if gone else []
+        [f"masked after three errors: {gone}"] if gone else []
     )
     return "\n".join(lines)
 

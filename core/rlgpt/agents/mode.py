@@ -27,9 +27,8 @@ class Mode(Value):
         if not self.learns:
             return (
                 f"{TITLE}\n{self._count(iteration)} There is no reinforcement learning in this run: the plan's coded "
-                "actions are run in the plan's order, with default parameter values, and from the first again after "
-                "the last, until the episode ends. That is all; a sub-action of kind `rl` is skipped. So everything "
-                "must be code, in the order that leads to success."
+                "actions run in the plan's order, with default parameter values, and from the first again after the "
+                "last, until the episode ends. A sub-action of kind `rl` is skipped, so everything must be code."
             )
         sentences = [self._count(iteration)]
         if (training := brief.training) is not None:
@@ -39,16 +38,17 @@ class Mode(Value):
     def over(self, iteration: int) -> str:
         """The text of a finished iteration."""
         ended = "was the last planned" if self._is_last(iteration) else "is over"
-        return f"{TITLE}\nIteration {iteration} {ended}."
+        return f"{TITLE}\nIteration {iteration + 1} {ended}."
 
     def measured(self) -> dict[str, Plain]:
         return {} if self.learns else {"mode": "code only"}
 
     def _count(self, iteration: int) -> str:
+        """Iterations count from 1 in prompts."""
         if self.iterations is None:
-            return f"This is iteration {iteration}."
-        last = ": the last one" if self._is_last(iteration) else ""
-        return f"This is iteration {iteration} of 0 to {self.iterations - 1}{last}."
+            return f"This is iteration {iteration + 1}."
+        last = ", the last one" if self._is_last(iteration) else ""
+        return f"This is iteration {iteration + 1} of at most {self.iterations}{last}."
 
     def _is_last(self, iteration: int) -> bool:
         return self.iterations is not None and iteration + 1 >= self.iterations
@@ -56,20 +56,29 @@ class Mode(Value):
 
 def _target(training: Training, task: Task) -> str:
     if training.target is None:
-        return "There is no target: the run uses its budget."
+        return "The score has no target: the run goes on until its budget or its iterations are used."
+    where = f" in at least {training.episodes} episodes" if training.episodes else ""
     if task.success:
-        return f"The run ends where code or policy has a success rate of {training.target:g} or more."
+        return f"The run ends when code or policy has a success rate of {training.target:g} or more{where}."
     unit = f" {task.score.unit}" if task.score is not None and task.score.unit else ""
-    return f"The run ends where code or policy has a mean score of {number(training.target)}{unit} or better."
+    return f"The run ends when code or policy has a mean score of {number(training.target)}{unit} or better{where}."
 
 
 def _training(training: Training, *, last: bool) -> list[str]:
     steps, decisions, least = training.steps, training.decisions, training.least
     about = f", about {decisions:,} decisions" if decisions is not None else ""
-    sentences = [f"Else the training of a policy would have {steps:,} primitive steps{about}."]
-    if least and decisions is not None and decisions < least:
-        rest = "" if last else ", and the steps go to the next iteration"
-        sentences.append(f"With fewer than {least:,} decisions none is trained{rest}: only better code helps now.")
-    elif least:
-        sentences.append(f"With fewer than {least:,} decisions none is trained.")
+    sentences = [f"Otherwise a policy may be trained for {steps:,} primitive steps{about}."]
+    if not least:
+        return sentences
+    if last:
+        rule = "fewer than in other iterations, because nothing else can use the steps"
+        sentences.append(f"This needs at least {least:,} decisions ({rule}); with fewer, no policy is trained.")
+    else:
+        at_last = f" ({training.least_at_last:,} in the last iteration, where nothing else can use the steps)"
+        sentences.append(
+            f"This needs at least {least:,} decisions{at_last * bool(training.least_at_last)}; with fewer, no policy "
+            "is trained, and the next iteration gets the steps."
+        )
+    if decisions is not None and decisions < least:
+        sentences.append("So only better code helps now.")
     return sentences

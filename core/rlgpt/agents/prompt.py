@@ -142,9 +142,9 @@ class Prompt:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _filled(self, part: str, texts: Mapping[str, str]) -> str:
-        """``part`` with its slots filled. The empty lines before an empty slot are left out as well."""
+        """``part`` with its slots filled. The line breaks before an empty slot are left out as well."""
         marked = self._render(part, {name: text or _EMPTY for name, text in texts.items()})
-        return re.sub(f"(\\n\\n)?{_EMPTY}", "", marked).strip("\n")
+        return re.sub(f"\\n{{0,2}}{_EMPTY}", "", marked).strip("\n")
 
     def _render(self, part: str, texts: Mapping[str, str]) -> str:
         file = f"{part}.md" if "/" in part else f"{self.name}/{part}.md"

@@ -61,11 +61,11 @@ def render_functions(functions: Sequence[CodedFunction], remarks: Mapping[str, S
 def _function(function: CodedFunction) -> str:
     match function:
         case CodedFeatures(outputs=outputs):
-            told = ", ".join(
+            outputs_text = ", ".join(
                 f"{o.name} {number(o.low)} to {number(o.high)} {o.unit}".rstrip() + (f" ({o.doc})" if o.doc else "")
                 for o in outputs
             )
-            return f"feature `{function.name}`: {function.doc} Keys of the view and observation keys: {told}."
+            return f"feature `{function.name}`: {function.doc} Keys of the view and observation keys: {outputs_text}."
         case CodedReward(kind=kind, low=low, high=high):
             return f"reward term `{function.name}` ({kind}, {number(low)} to {number(high)}): {function.doc}"
     return f"predicate `{function.name}`: {function.doc}"
@@ -79,19 +79,19 @@ def render_result(evaluation: Evaluation) -> str:
     parts = [f"success {evaluation.success_rate:.2f}"] if evaluation.has_success else []
     if (score := evaluation.score) is not None:
         mean = evaluation.mean_score
-        told = "none measured" if mean is None else f"{number(mean)} {score.unit}".rstrip()
-        parts.append(f"score {told} ({'more' if score.maximize else 'less'} is better)")
+        shown = "none measured" if mean is None else f"{number(mean)} {score.unit}".rstrip()
+        parts.append(f"score {shown} ({'more' if score.maximize else 'less'} is better)")
     return f"{', '.join(parts)} in {episodes} episode{'s' if episodes > 1 else ''}"
 
 
 def render_metrics(evaluation: Evaluation, metrics: Sequence[Metric]) -> str:
     """The mean of each metric over the episodes that report it; empty where there is none."""
-    told = {}
+    means = {}
     for metric in metrics:
         values = [e.metrics[metric.name] for e in evaluation.episodes if metric.name in e.metrics]
         if values:
-            told[metric.name] = f"{number(sum(values) / len(values))} {metric.unit}".rstrip()
-    return bullets(told) if told else ""
+            means[metric.name] = f"{number(sum(values) / len(values))} {metric.unit}".rstrip()
+    return bullets(means) if means else ""
 
 
 def render_usage(evaluation: Evaluation) -> str:
@@ -99,8 +99,19 @@ def render_usage(evaluation: Evaluation) -> str:
     return _shares(evaluation.usage) or "(not measured)"
 
 
-def render_curve(training: TrainingRecord | None, points: int = 8) -> str:
-    """At most ``points`` rows of a learning curve: result, episode return, each reward term, use of each action."""
+def marked(name: str, weights: Mapping[str, float]) -> str:
+    """The name of a reward term, and whether its weight is 0."""
+    return name if weights.get(name) else f"{name} (weight 0)"
+
+
+def render_curve(
+    training: TrainingRecord | None, weights: Mapping[str, float], *, has_success: bool = True, points: int = 8
+) -> str:
+    """At most ``points`` rows of a learning curve: result, episode return, each reward term, use of each action.
+
+    :param weights: of the reward terms in the training.
+    :param has_success: whether the task has a success.
+    """
     if training is None or not training.curve:
         return "(no training)"
     curve = training.curve
@@ -110,12 +121,13 @@ def render_curve(training: TrainingRecord | None, points: int = 8) -> str:
         chosen = [curve[-1]]
     rows = []
     for p in chosen:
-        terms = ", ".join(f"{k} {number(v)}" for k, v in p.reward_terms.items())
+        terms = ", ".join(f"{marked(k, weights)} {number(v)}" for k, v in p.reward_terms.items())
         used = _shares(p.usage)
-        score = f", score {number(p.score)}" if p.score is not None else ""
+        results = [f"success {p.success:.2f}"] if has_success else []
+        results += [f"score {number(p.score)}"] if p.score is not None else []
         rows.append(
-            f"- at {p.primitive_steps} primitive steps ({p.decisions} decisions): success {p.success:.2f}{score}, "
-            f"reward {number(p.total_reward)}"
+            f"- at {p.primitive_steps} primitive steps ({p.decisions} decisions): "
+            f"{', '.join([*results, f'reward {number(p.total_reward)}'])}"
             + (f"; terms: {terms}" if terms else "")
             + (f"; used: {used}" * bool(used))
         )
@@ -123,28 +135,35 @@ def render_curve(training: TrainingRecord | None, points: int = 8) -> str:
 
 
 def render_terms(
-    training: TrainingRecord | None, evaluation: Evaluation, functions: Sequence[CodedFunction], points: int = 6
+    training: TrainingRecord | None,
+    evaluation: Evaluation,
+    functions: Sequence[CodedFunction],
+    weights: Mapping[str, float],
+    points: int = 6,
 ) -> str:
     """A line for each reward term: what it paid in training, and whether that had to do with success; or empty.
 
     :param functions: whose reward terms are coded; the others are the plugin's.
+    :param weights: of the reward terms in the training.
     """
     coded = {f.name for f in functions if isinstance(f, CodedReward)}
     lines = []
     for curve in term_curves(training, evaluation):
         count = min(points, len(curve.points))
         chosen = [curve.points[round(i * (len(curve.points) - 1) / max(1, count - 1))] for i in range(count)]
-        told = [f"{curve.name}{' (coded)' if curve.name in coded else ''}"]
+        parts = [f"{marked(curve.name, weights)}{' (coded)' if curve.name in coded else ''}"]
         if chosen:
-            told.append(f"paid in an episode of training, in order of time: {', '.join(number(y) for _, y in chosen)}")
+            parts.append(f"sum in an episode of training, in order of time: {', '.join(number(y) for _, y in chosen)}")
         if curve.correlation is not None:
-            told.append(f"correlation with success over the evaluated episodes {curve.correlation:+.2f}")
+            parts.append(f"correlation with success over the evaluated episodes {curve.correlation:+.2f}")
         if curve.without_success:
-            told.append(
+            parts.append(
                 "PAYS MORE AND MORE WITHOUT MORE SUCCESS: the policy may have found a way to be paid for nothing"
             )
-        lines.append("- " + "; ".join(told))
-    return "Each reward term (weighted; of weight 0: what it would pay):\n" + "\n".join(lines) if lines else ""
+        lines.append("- " + "; ".join(parts))
+    return (
+        "Each reward term (times its weight; of weight 0: unweighted, not paid):\n" + "\n".join(lines) if lines else ""
+    )
 
 
 def render_verdicts(verdicts: Iterable[Verdict], most: int = 8) -> str:
@@ -160,7 +179,7 @@ def render_verdicts(verdicts: Iterable[Verdict], most: int = 8) -> str:
 
 
 def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
-    """The number of attempts at a coded action, and how the last one ended."""
+    """The number of attempts at a coded action, how the last one ended, and what the critic said of one that works."""
     if not rehearsals:
         return "not rehearsed"
     last = rehearsals[-1]
@@ -168,8 +187,12 @@ def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
     if last.failed:
         return f"{tries}, the last one failed: {shorten(failure_of(last), 400, 'the finding')}"
     if last.trace is not None and not last.exercised:
-        return f"{tries}, the last one could not start where its rehearsal came to it: its code has not run"
-    return f"{tries}, the last one worked"
+        return f"{tries}, the last one never ran: it could not start at any moment of its rehearsals"
+    findings = last.review.findings if last.review is not None else ()
+    said = "; ".join(f"{f.problem} -> {f.suggestion}" for f in findings)
+    return f"{tries}, the last one worked" + (
+        f"; the critic added: {shorten(said, 400, 'the findings')}" if said else ""
+    )
 
 
 def render_signatures(actions: Iterable[CodedAction], notes: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from rlgpt.agents.base import Brief, FastAgent, History, SlowAgent
 from rlgpt.agents.brief import not_offered
 from rlgpt.agents.checks import action_faults, plan_faults, setup_faults
 from rlgpt.agents.episodes import render_code
-from rlgpt.agents.fast import Writer, notes_of, render_trainer
+from rlgpt.agents.fast import Writer, notes_of, render_trainer, render_written_so_far
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.rendering import render_functions, render_plan, render_signatures
 from rlgpt.agents.replies import SetupReply, SoloReply
@@ -91,7 +91,7 @@ class LLMSolo(SlowAgent, FastAgent):
             {
                 **self._slots(brief, history),
                 "plan": render_plan(plan),
-                "actions": render_signatures((a for a in written if a.name != sub_action.name), {}),
+                "actions": render_written_so_far(plan, sub_action, written, history),
                 "name": sub_action.name,
             },
             attempts=attempts,
@@ -146,7 +146,7 @@ class LLMSolo(SlowAgent, FastAgent):
             {
                 **self._slots(brief, history),
                 "plan": render_plan(plan),
-                "actions": render_signatures(actions, notes_of(plan, rehearsals or {})),
+                "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history)),
                 "code": render_code(brief),
                 "functions": render_functions(brief.functions),
                 "trainer": render_trainer(brief),

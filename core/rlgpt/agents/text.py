@@ -3,19 +3,55 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 
 from rlgpt.domain import CodedAction, Plain
 
 
 def number(value: float) -> str:
-    """A number with four significant digits; a whole number has no decimal point."""
-    return f"{value:.4g}"
+    """A number with four significant digits; a whole number has no decimal point, and zero no sign."""
+    return f"{value + 0.0:.4g}"
 
 
 def plain(value: Plain, limit: int = 200) -> str:
-    """A JSON-like value as one line of at most ``limit`` characters, with rounded floats."""
-    return shorten(_line(value), limit)
+    """A JSON-like value as one line of at most ``limit`` characters, with rounded floats.
+
+    Of an array of numbers that is longer, only the shape is given; of another list or dict, the items that fit.
+    """
+    text = _line(value)
+    if len(text) <= limit:
+        return text
+    if (shape := _shape(value)) and len(shape) > 1:
+        text = f"({' x '.join(map(str, shape))} numbers)"
+    elif isinstance(value, list | dict) and value:
+        text = _some(value, limit)
+    return shorten(text, limit)
+
+
+def _some(value: list[Plain] | dict[str, Plain], limit: int) -> str:
+    """The first items of a list or dict, and how many more there are."""
+    items = (
+        [f"{_key(k)}: {_line(v)}" for k, v in value.items()] if isinstance(value, dict) else [_line(v) for v in value]
+    )
+    room, shown = limit - 20, list[str]()
+    while len(shown) < len(items) and len(items[len(shown)]) + 2 <= room:
+        room -= len(items[len(shown)]) + 2
+        shown.append(items[len(shown)])
+    left = len(items) - len(shown)
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return f"{first}{', '.join([*shown, f'... {left} more'])}{last}"
+
+
+def _shape(value: Plain) -> tuple[int, ...]:
+    """The shape of an array of numbers as nested lists of equal length; empty for everything else."""
+    if not isinstance(value, list) or not value:
+        return ()
+    if all(_is_number(item) for item in value):
+        return (len(value),)
+    shapes = {_shape(item) for item in value}
+    inner = shapes.pop()
+    return (len(value), *inner) if inner and not shapes else ()
 
 
 def _line(value: Plain) -> str:
@@ -38,27 +74,69 @@ def fields(values: Mapping[str, Plain], limit: int = 200) -> str:
 
 
 LONG = 6
-"""Lists with more numbers than this are told by the numbers that changed most."""
+"""Of lists with more numbers than this, the numbers that changed most are shown."""
 
 MOST = 3
 
+FLOOR = 0.1
+"""Changes of numbers that are much smaller count little: they are often noise."""
+
+SHORT_LIST = 80
+"""Of lists with more characters than this, the items that are gone and those that are new are shown."""
+
 
 def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int = 200) -> list[str]:
-    """``key: old -> new`` for each key whose rounded value differs; of long lists the elements that changed most."""
-    lines = []
-    for key in dict.fromkeys((*before, *after)):
-        old, new = (plain(v[key], limit) if key in v else "(absent)" for v in (before, after))
-        if old == new:
-            continue
-        elements = _elements(before[key], after[key]) if key in before and key in after else []
-        if elements:
+    """``key: old -> new`` for each key whose rounded value differs; of long lists what differs."""
+    keys = dict.fromkeys((*before, *after))
+    return [
+        f"{key}: {_change(before, after, key, limit)}"
+        for key in keys
+        if (key in before) != (key in after) or _line(before[key]) != _line(after[key])
+    ]
+
+
+def most_changed(before: Mapping[str, Plain], after: Mapping[str, Plain], most: int, limit: int = 200) -> list[str]:
+    """:func:`changes` of the ``most`` keys that changed most, in order, and the number of others."""
+    changed = {line.partition(": ")[0]: line for line in changes(before, after, limit)}
+    ranked = sorted(changed, key=lambda key: -_relative(before.get(key), after.get(key)))[:most]
+    left = len(changed) - len(ranked)
+    lines = [line for key, line in changed.items() if key in ranked]
+    return [*lines, *([f"{left} more key{'s' if left > 1 else ''} changed less"] if left else [])]
+
+
+def _relative(old: Plain, new: Plain) -> float:
+    """The largest change of a number, divided by :data:`FLOOR` plus the larger of both, 0 to 2; 1 for other values."""
+    ours, theirs = ([v for _, v in _flat(value)] for value in (old, new))
+    if len(ours) != len(theirs) or not all(_is_number(v) for v in (*ours, *theirs)):
+        return 1.0
+    pairs = [(float(a), float(b)) for a, b in zip(ours, theirs, strict=True)]  # type: ignore[arg-type]
+    return max((abs(a - b) / (max(abs(a), abs(b)) + FLOOR) for a, b in pairs), default=0.0)
+
+
+def _change(before: Mapping[str, Plain], after: Mapping[str, Plain], key: str, limit: int) -> str:
+    old, new = before.get(key), after.get(key)
+    if key in before and key in after:
+        if elements := _elements(old, new):
             most = sorted(elements, key=lambda e: -abs(e[1] - e[2]))[:MOST]
-            told = ", ".join(f"{where} {number(a)} -> {number(b)}" for where, a, b in most)
-            others = f" and {len(elements) - MOST} more" if len(elements) > MOST else ""
-            lines.append(f"{key}: {told}{others}")
-        else:
-            lines.append(f"{key}: {old} -> {new}")
-    return lines
+            shown = ", ".join(f"{where} {number(a)} -> {number(b)}" for where, a, b in most)
+            return f"{shown}{f' and {len(elements) - MOST} more' if len(elements) > MOST else ''}"
+        if isinstance(old, str) and isinstance(new, str) and (rows := _rows(old, new)):
+            more = f" and {len(rows) - MOST} more lines" if len(rows) > MOST else ""
+            return f"{', '.join(f'line {i} {plain(a, 80)} -> {plain(b, 80)}' for i, a, b in rows[:MOST])}{more}"
+        if isinstance(old, list) and isinstance(new, list) and len(_line(old)) + len(_line(new)) > SHORT_LIST:
+            gone, come = ([i for i in one if i not in other] for one, other in ((old, new), (new, old)))
+            parts = [f"{what} {plain(items, limit // 2)}" for what, items in (("gone", gone), ("new", come)) if items]
+            return f"{len(old)} -> {len(new)} items; {', '.join(parts) or 'in another order'}"
+    texts = [plain(values[key], limit) if key in values else "(absent)" for values in (before, after)]
+    return " -> ".join(texts)
+
+
+def _rows(old: str, new: str) -> list[tuple[int, str, str]]:
+    """Number, from 0, old and new text of the lines that differ, of two texts with as many lines; else nothing."""
+    ours, theirs = old.split("\n"), new.split("\n")
+    if len(ours) == 1 or len(ours) != len(theirs):
+        return []
+    return [(i, a, b) for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
 
 
 def _elements(old: Plain, new: Plain) -> list[tuple[str, float, float]]:
@@ -82,6 +160,13 @@ def _flat(value: Plain, where: str = "") -> Iterator[tuple[str, Plain]]:
 
 def _is_number(value: Plain) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def numbers(value: Plain) -> list[float]:
+    """The numbers of a value, flat; those of text and dicts do not count."""
+    if isinstance(value, list):
+        return [n for item in value for n in numbers(item)]
+    return [float(value)] if isinstance(value, bool | int | float) and math.isfinite(value) else []
 
 
 def shorten(text: str, limit: int, what: str = "") -> str:

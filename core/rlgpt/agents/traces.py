@@ -7,30 +7,16 @@ than one that changed nothing. The first and the last one, and those with an err
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from rlgpt.agents.text import changes, fields, number, plain, shorten
-from rlgpt.domain import Decision, Plain, PrimitiveCall, Rehearsal, Trace, Verdict, VerdictKind
+from rlgpt.agents.calls import render_calls
+from rlgpt.agents.text import fields, most_changed, number, numbers, shorten
+from rlgpt.domain import Decision, OtherStart, Plain, Rehearsal, Trace, Verdict, VerdictKind
 
-OBSERVE = "observe"
-
-RUN = 3
-"""So many successive calls of one primitive are told as one series."""
-
-SAMPLES = 7
-"""Values of a series that are shown."""
-
-SEEN, SHORT = 6, 3
-"""Keys of the view of which a series is shown, those that vary most; and most numbers of such a key."""
-
-VIEW = "view "
-"""Begins the name of a key that code observed, beside the outcome's own keys."""
-
-MISSING = "-"
-"""Stands for a value that a call did not return."""
+KEYS, SEEN = 12, 6
+"""Keys of the view whose change is shown, those that change most: of a decision, and from another start."""
 
 ENDINGS = {
     "base": "base action",
@@ -82,11 +68,12 @@ def render_trace(trace: Trace, limit: int = 6000, *, calls: int = 40, of_last: b
     if not trace.decisions:
         return f"{head}\n(no decision was traced)"
     start = trace.decisions[0].before
-    lines = [head, *(["view at the start: " + shorten(fields(start), limit // 3, "the view")] if start else [])]
+    lines = [head, *(["view at the start: " + fields(start, limit // 4)] if start else [])]
+    lines = [shorten(line, limit // 2, "the view") for line in lines]
     if trace.omitted:
         lines.append(f"({trace.omitted} decisions in the middle were not traced)")
     room = limit - sum(map(len, lines))
-    return "\n".join([*lines, *_chosen(_entries(trace.decisions), room, calls, of_last)])
+    return "\n".join([*lines, *_chosen(_entries(trace), room, calls, of_last)])
 
 
 def render_outline(trace: Trace, limit: int = 2500) -> str:
@@ -103,10 +90,22 @@ def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
         parts.append(f"From another start it was stopped. {render_verdict(rehearsal.stopped_by)}")
     if rehearsal.trace is not None:
         parts.append(render_trace(rehearsal.trace, limit, of_last=True))
-    for other in rehearsal.others:
-        success = "; the task succeeded" if other.success else ""
-        parts.append(f"From the start of seed {other.seed}: {ENDINGS[other.ended]}{success}.")
+    parts += map(_other, rehearsal.others)
     return "\n".join(parts) or "It was not run."
+
+
+def _other(other: OtherStart) -> str:
+    """The result from another start."""
+    who = f"From the start of seed {other.seed}"
+    if other.ended == "masked":
+        return f"{who}: it never ran, because it may not start at any moment of this episode."
+    results = [f"{ENDINGS[other.ended]} after {other.steps} primitive step{'s' if other.steps != 1 else ''}"]
+    if other.success or other.score is None:
+        results.append("success" if other.success else "no success")
+    if other.score is not None:
+        results.append(f"score {number(other.score)}")
+    seen = "; ".join(most_changed(other.before, other.after, SEEN, 80)) or "nothing changed"
+    return f"{who}: {', '.join(results)}{f'; view: {seen}' if other.before or other.after else ''}."
 
 
 def failure_of(rehearsal: Rehearsal) -> str:
@@ -122,8 +121,11 @@ def failure_of(rehearsal: Rehearsal) -> str:
 
 
 def _result(trace: Trace) -> str:
-    result = "success" if trace.success else "no success"
-    return f"{result} after {trace.primitive_steps} primitive steps, {len(trace.decisions) + trace.omitted} decisions"
+    parts = [("success" if trace.success else "no success")] if trace.has_success else []
+    parts += [f"score {number(trace.score)}"] if trace.score is not None else []
+    count = len(trace.decisions) + trace.omitted
+    decisions = f"{count} decision{'s' if count != 1 else ''}"
+    return f"{', '.join(parts) or 'ended'} after {trace.primitive_steps} primitive steps, {decisions}"
 
 
 @dataclass(frozen=True)
@@ -132,20 +134,17 @@ class _Entry:
 
     decisions: tuple[Decision, ...]
     index: int
+    unpaid: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> str:
-        last = self.index + len(self.decisions) - 1
-        return f"{self.index}." if last == self.index else f"{self.index} to {last}."
-
-    @property
-    def changed(self) -> list[str]:
-        return changes(self.decisions[0].before, self.decisions[-1].after)
+        first, count = self.index, len(self.decisions)
+        return f"{first}." if count == 1 else f"{first} to {first + count - 1}."
 
     def head(self) -> str:
         first = self.decisions[0]
         steps, reward = sum(d.duration for d in self.decisions), sum(d.reward for d in self.decisions)
-        names = dict.fromkeys(name for d in self.decisions for name in d.reward_terms)
+        names = dict.fromkeys(name for d in self.decisions for name in d.reward_terms if name not in self.unpaid)
         sums = {name: sum(d.reward_terms.get(name, 0.0) for d in self.decisions) for name in names}
         terms = ", ".join(f"{name} {number(paid)}" for name, paid in sums.items() if paid)
         return (
@@ -154,18 +153,21 @@ class _Entry:
             f"{f' ({terms})' * bool(terms)}"
         )
 
-    def lines(self, calls: int) -> list[str]:
+    def lines(self, calls: int, room: int = 1 << 30) -> list[str]:
+        """The text; at most ``calls`` lines about primitives, and as many as fit in about ``room`` characters."""
         first, last = self.decisions[0], self.decisions[-1]
-        every = [call for decision in self.decisions for call in decision.calls]
-        lines = [self.head(), *(f"   {line}" for line in _calls(every, calls))]
-        if last.verdict is not None:
-            lines.append(f"   {render_verdict(last.verdict)}")
+        tail = [f"   {render_verdict(last.verdict)}"] if last.verdict is not None else []
+        if memory := {key: value for d in self.decisions for key, value in d.memory.items()}:
+            tail.append(f"   memory: {fields(memory, 120)}")
         if first.before or last.after:
-            lines.append("   view: " + ("; ".join(self.changed) or "nothing changed"))
-        return lines
+            tail.append("   view: " + ("; ".join(most_changed(first.before, last.after, KEYS)) or "nothing changed"))
+        every = [call for decision in self.decisions for call in decision.calls]
+        used = len(self.head()) + sum(map(len, tail))
+        middle = render_calls(every, first.before, calls, room - used)
+        return [self.head(), *(f"   {line}" for line in middle), *tail]
 
 
-def _entries(decisions: Sequence[Decision]) -> list[_Entry]:
+def _entries(trace: Trace) -> list[_Entry]:
     """An entry for each call of an action: decisions that let it go on share one.
 
     More than two successive calls share an entry as well, if they are the same base action, or if they end in the same
@@ -178,13 +180,13 @@ def _entries(decisions: Sequence[Decision]) -> list[_Entry]:
         return last.action, last.ended, idle or last.ended == "base"
 
     entries: list[_Entry] = []
-    for (_, _, alike), group in groupby(_whole_calls(decisions), key=kind):
+    for (_, _, alike), group in groupby(_whole_calls(trace.decisions), key=kind):
         run = list(group)
         if alike and len(run) > 2:
             entries.append(_Entry(tuple(d for e in run for d in e.decisions), run[0].index))
         else:
             entries += run
-    return entries
+    return [replace(entry, unpaid=trace.unpaid) for entry in entries]
 
 
 def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
@@ -214,11 +216,10 @@ def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> 
         shown[i] = short[i]
         room -= len(short[i]) + 1
     for i in (i for i in order[: 1 if of_last else None] if i in shown and calls):
-        full = "\n".join(entries[i].lines(calls))
-        if len(full) - len(shown[i]) > room:
-            full = shorten(full, len(shown[i]) + room, "this entry") if room > 200 or i == order[0] else shown[i]
-        room -= len(full) - len(shown[i])
-        shown[i] = full
+        if room > 200 or i == order[0]:
+            full = shorten("\n".join(entries[i].lines(calls, len(shown[i]) + room)), len(shown[i]) + max(room, 200))
+            room -= len(full) - len(shown[i])
+            shown[i] = full
     lines: list[str] = []
     for hidden, group in groupby(range(len(entries)), key=lambda i: i not in shown):
         run = list(group)
@@ -238,7 +239,7 @@ def _by_weight(entries: Sequence[_Entry]) -> list[int]:
     views = [v for e in entries for v in (e.decisions[0].before, e.decisions[-1].after) if v]
     spans: dict[str, float] = {}
     for key in dict.fromkeys(k for v in views for k in v):
-        flat = [_numbers(v[key]) for v in views if key in v]
+        flat = [numbers(v[key]) for v in views if key in v]
         if flat and all(len(f) == len(flat[0]) for f in flat):
             spans[key] = max((max(column) - min(column) for column in zip(*flat, strict=True)), default=0.0)
 
@@ -254,86 +255,7 @@ def _by_weight(entries: Sequence[_Entry]) -> list[int]:
 def _change(old: Plain, new: Plain, span: float) -> float:
     if old == new:
         return 0.0
-    ours, theirs = _numbers(old), _numbers(new)
+    ours, theirs = numbers(old), numbers(new)
     if span <= 0 or not ours or len(ours) != len(theirs):
         return 1.0
     return max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) / span
-
-
-def _numbers(value: Plain) -> list[float]:
-    """The numbers of a value, flat; those of text and dicts do not count."""
-    if isinstance(value, list):
-        return [n for item in value for n in _numbers(item)]
-    return [float(value)] if isinstance(value, bool | int | float) and math.isfinite(value) else []
-
-
-def _calls(calls: Sequence[PrimitiveCall], limit: int) -> list[str]:
-    """A line for each call, or for several successive calls of one primitive; at most ``limit`` lines."""
-    lines: list[str] = []
-    for name, group in groupby(_looked(calls) if limit else [], key=lambda call: call.name):
-        run = list(group)
-        lines += [_series(name, run)] if len(run) >= RUN else [_call(c) for c in run]
-    if len(lines) <= limit:
-        return lines
-    tail = limit // 3
-    return [*lines[: limit - tail], f"({len(lines) - limit} calls in between left out)", *lines[-tail:]]
-
-
-def _looked(calls: Sequence[PrimitiveCall]) -> list[PrimitiveCall]:
-    """``calls`` in which what code observed is part of the outcome of the primitive before it, if that did not tell."""
-    told: list[PrimitiveCall] = []
-    for call in calls:
-        if call.name == OBSERVE and told and told[-1].name != OBSERVE:
-            before = told[-1].outcome
-            seen = {f"{VIEW}{key}": value for key, value in call.outcome.items() if key not in before}
-            told[-1] = told[-1].model_copy(update={"outcome": {**before, **seen}})
-        elif call.name != OBSERVE or call.outcome:
-            told.append(call)
-    return told
-
-
-def _call(call: PrimitiveCall) -> str:
-    if call.name == OBSERVE:
-        return f"observe() -> changed: {fields(call.outcome, 100)}"
-    return f"{call.name}({fields(call.args)}) took {call.steps} steps -> {plain(call.outcome, 400)}"
-
-
-def _series(name: str, calls: Sequence[PrimitiveCall]) -> str:
-    """Successive calls of one primitive: what stays the same once, what varies as a series in order of time."""
-    args = {key: [c.args.get(key) for c in calls] for key in dict.fromkeys(k for c in calls for k in c.args)}
-    keys = [k for k in dict.fromkeys(k for c in calls for k in c.outcome) if k != "steps"]
-    outcome = {key: _filled([c.outcome.get(key, MISSING) for c in calls], view=key.startswith(VIEW)) for key in keys}
-    views = [key for key in keys if key.startswith(VIEW)]
-    most = sorted(views, key=lambda key: -_spread(outcome[key]))[:SEEN]
-    steps = sum(c.steps for c in calls)
-    given = ", ".join(f"{key}={_varying(values)}" for key, values in args.items())
-    came = "; ".join(f"{key}: {_varying(outcome[key])}" for key in keys if key not in views or key in most)
-    others = f"; {len(views) - len(most)} more keys of the view changed" if len(views) > len(most) else ""
-    return f"{len(calls)} times {name}({given}), {steps} steps in all -> {came}{others}"
-
-
-def _filled(values: Sequence[Plain], *, view: bool) -> list[Plain]:
-    """A series in which a key of the view that is not told again keeps its value."""
-    filled: list[Plain] = []
-    for value in values:
-        filled.append(filled[-1] if view and value == MISSING and filled else value)
-    return filled
-
-
-def _spread(values: Sequence[Plain]) -> float:
-    """How much a series varies, as a share of its largest number; long lists do not count, they cannot be told."""
-    flat = [_numbers(v) for v in values if v != MISSING]
-    if not flat or len(flat[0]) > SHORT or any(len(f) != len(flat[0]) for f in flat):
-        return -1.0
-    columns = list(zip(*flat, strict=True))
-    return max(((max(c) - min(c)) / (max(map(abs, c)) or 1.0) for c in columns), default=0.5)
-
-
-def _varying(values: Sequence[Plain]) -> str:
-    """``1, 2, 3 (x4), 5``: equal neighbours once, of many a few, evenly spread."""
-    runs = [(text, len(list(group))) for text, group in groupby(plain(v, 40) for v in values)]
-    told = [f"{text} (x{count})" if count > 1 and len(runs) > 1 else text for text, count in runs]
-    if len(told) <= SAMPLES:
-        return ", ".join(told)
-    chosen = [told[round(i * (len(told) - 1) / (SAMPLES - 1))] for i in range(SAMPLES)]
-    return f"{', '.join(chosen)} ({SAMPLES} of {len(told)})"

@@ -71,6 +71,9 @@ class Decision(Value):
     reward_terms: dict[str, float] = Field(default_factory=dict, description="what each paid; of weight 0 would pay")
     calls: tuple[PrimitiveCall, ...] = ()
     verdict: Verdict | None = None
+    memory: dict[str, Plain] = Field(
+        default_factory=dict, description="values of the shared memory that it changed, where traced"
+    )
 
 
 class Trace(Value):
@@ -80,6 +83,9 @@ class Trace(Value):
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
     :ivar omitted: number of decisions that were left out in the middle.
+    :ivar has_success: whether the task has a success.
+    :ivar score: of the episode, where the task has one.
+    :ivar unpaid: reward terms of weight 0.
     """
 
     seed: int
@@ -88,6 +94,9 @@ class Trace(Value):
     primitive_steps: int = Field(ge=0)
     decisions: tuple[Decision, ...]
     omitted: int = 0
+    has_success: bool = True
+    score: float | None = None
+    unpaid: tuple[str, ...] = ()
 
 
 class Episode(Value):

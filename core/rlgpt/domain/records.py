@@ -40,12 +40,19 @@ class OtherStart(Value):
 
     :ivar ended: how the action ended; ``masked`` if it was not allowed to start.
     :ivar verdict: what stopped the action; None if nothing stopped it.
+    :ivar steps: primitive steps of the action.
+    :ivar score: of the episode, where the task has one.
+    :ivar before, after: the view before and after the action.
     """
 
     seed: int
     ended: Ending
     success: bool
     verdict: Verdict | None = None
+    steps: int = Field(default=0, ge=0)
+    score: float | None = None
+    before: dict[str, Plain] = Field(default_factory=dict)
+    after: dict[str, Plain] = Field(default_factory=dict)
 
 
 class Rehearsal(Value):

@@ -25,7 +25,12 @@ def takes_code(schema: type[BaseModel]) -> bool:
 
 
 def format_instructions(
-    schema: type[BaseModel], *, example: bool = True, leave_out: Collection[str] = (), code: str = "whole"
+    schema: type[BaseModel],
+    *,
+    example: bool = True,
+    leave_out: Collection[str] = (),
+    code: str = "whole",
+    defaults: Mapping[str, Any] | None = None,
 ) -> str:
     """Instructions about the form of a reply: an example, then a line for each field.
 
@@ -35,6 +40,8 @@ def format_instructions(
     :param example: False for a prompt that has an example of its own.
     :param leave_out: fields of any object in it that are not offered; they need a default.
     :param code: what the Python block holds, in words.
+    :param defaults: field of any object in it -> the value that is used where it is left out, if the schema's own
+        default is another one.
 
     >>> from rlgpt.domain import Review
     >>> print(format_instructions(Review))
@@ -48,9 +55,11 @@ def format_instructions(
       - suggestion: text
     """
     whole = schema.model_json_schema()
-    defs = {name: _offered(node, leave_out) for name, node in whole.get("$defs", {}).items()}
+    defs = {
+        name: _offered(_defaulted(node, defaults or {}), leave_out) for name, node in whole.get("$defs", {}).items()
+    }
     takes = takes_code(schema)
-    shape = _offered(whole, {*leave_out, CODE_FIELD} if takes else leave_out)
+    shape = _offered(_defaulted(whole, defaults or {}), {*leave_out, CODE_FIELD} if takes else leave_out)
     form = f" of this form:\n{json.dumps(_example(shape, defs, 0), ensure_ascii=False)}" if example else "."
     lines = [f"Answer with one JSON object{form}"]
     if takes:
@@ -59,6 +68,14 @@ def format_instructions(
         )
     lines.append(f"Nothing else comes after {'them' if takes else 'it'}. Fields of the object:")
     return "\n".join([*lines, *_fields(shape, defs, 0)])
+
+
+def _defaulted(node: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """``node`` in which optional fields have other defaults."""
+    properties, required = node.get("properties", {}), node.get("required", ())
+    known = {name: value for name, value in defaults.items() if name in properties and name not in required}
+    changed = {name: {**properties[name], "default": value} for name, value in known.items()}
+    return {**node, "properties": {**properties, **changed}} if changed else dict(node)
 
 
 def _offered(node: Mapping[str, Any], leave_out: Collection[str]) -> dict[str, Any]:
@@ -118,7 +135,8 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
         if name not in required:
             default = child.get("default")
             plain = isinstance(default, bool | int | float) or (isinstance(default, str) and default)
-            parts.append(f"may be left out ({json.dumps(default)})" if plain else "may be left out")
+            plain = plain or (default is None and bool(child.get("nullable")))
+            parts.append(f"may be left out, then {json.dumps(default)}" if plain else "may be left out")
         if child.get("description"):
             parts.append(" ".join(str(child["description"]).split()).replace("None", "null"))
         inner = _inner(child, defs)

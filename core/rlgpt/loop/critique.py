@@ -29,6 +29,7 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
         code_evaluation=last.code_evaluation,
         training=last.training,
         evaluation=last.evaluation,
+        rehearsals=last.rehearsals,
     )
     filmed_steps = 0
 

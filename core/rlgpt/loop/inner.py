@@ -24,7 +24,7 @@ NOT_EXERCISED = Review(
     works=False,
     findings=(
         Finding(
-            problem="not exercised: its can_start was False where the rehearsal came to it",
+            problem="it never ran: its can_start was False at every moment that its rehearsals reached",
             suggestion="leave it, or loosen can_start if it should have run there",
         ),
     ),
@@ -110,6 +110,7 @@ def _attempt(
     tried: tuple[Rehearsal, ...],
     history: History,
 ) -> Rehearsal:
+    brief = brief.model_copy(update={"repairs": ctx.settings.repairs - len(tried)})
     action = ctx.agents.fast.write(brief, plan, sub_action, written=kept, attempts=tried, history=history)
     ctx.observer.stage("rehearse", sub_action=sub_action.name)
     count = ctx.settings.rehearsal_episodes

@@ -91,7 +91,8 @@ class FunctionLoop:
 
     def _attempt(self, function: FunctionPlan, tried: Sequence[FunctionRehearsal], code: Code) -> FunctionRehearsal:
         ctx = self._ctx
-        brief = self._brief.model_copy(update={"functions": self.kept})
+        left = ctx.settings.repairs - len(tried) if ctx.agents.rehearse else 0
+        brief = self._brief.model_copy(update={"functions": self.kept, "repairs": left})
         written = ctx.agents.fast.write_function(brief, self._plan, function, attempts=tried, history=self._history)
         ctx.observer.stage("rehearse", sub_action=function.name)
         steps = 0

@@ -23,7 +23,7 @@ class Episode:
 
     :ivar views: the plugin's, at the reset and after each primitive step.
     :ivar success: whether ``info["success"]`` was true at any of them.
-    :ivar by_code: the plan's code played, in order and over and over; else choices were drawn at random.
+    :ivar by_code: the plan's code played, in order and repeatedly; else choices were drawn at random.
     """
 
     seed: int

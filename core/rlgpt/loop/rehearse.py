@@ -5,7 +5,7 @@ steps it took.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rlgpt.domain import CodedAction, CodedFunction, Decision, OtherStart, Task, Trace, Verdict
 from rlgpt.options import ExtendedEnv, OnStep
@@ -48,8 +48,9 @@ def rehearse(
 ) -> RehearsalResult:
     """Run ``action`` once with default parameters, after the actions that the plan puts before it.
 
-    If ``action`` may not start, the earlier actions are played again, :data:`ROUNDS` times in all. If an earlier action
-    ends the episode, ``action`` runs alone in a second episode.
+    If ``action`` may not start, the earlier actions are played again, :data:`ROUNDS` times in all, until it may. If it
+    still has not run, or an earlier action ends the episode, a second episode plays the earlier actions up to the first
+    moment at which it might have started, and then ``action``; none of them where there was no such moment.
 
     :param seeds: of the starts. Those after the first are played only where the action ran there without a verdict, or
         could not start.
@@ -83,11 +84,7 @@ def rehearse(
     finally:
         env.close()
     shown = next((s for s in starts if s.trace.decisions[-1].ended != "masked"), starts[0])
-    others = tuple(
-        OtherStart(seed=s.trace.seed, ended=s.trace.decisions[-1].ended, success=s.trace.success, verdict=s.verdict)
-        for s in starts
-        if s is not shown
-    )
+    others = tuple(_other(s) for s in starts if s is not shown)
     return RehearsalResult(shown.trace, sum(s.steps for s in starts), shown.verdict, others)
 
 
@@ -97,33 +94,63 @@ class _Start(NamedTuple):
     verdict: Verdict | None
 
 
+def _other(start: _Start) -> OtherStart:
+    trace, last = start.trace, start.trace.decisions[-1]
+    return OtherStart(
+        seed=trace.seed,
+        ended=last.ended,
+        success=trace.success,
+        verdict=start.verdict,
+        steps=last.duration,
+        score=trace.score,
+        before=last.before,
+        after=last.after,
+    )
+
+
 def _start(env: ExtendedEnv, before: Sequence[CodedAction], action: CodedAction, seed: int) -> _Start:
-    trace, fallen = _play(env, before, action, seed)
-    steps = trace.primitive_steps
-    if trace.decisions[-1].action != action.name:
-        trace, more = _play(env, (), action, seed)
+    """The episodes of one seed. If ``action`` did not run in the first, a second one goes to a moment of the first at
+    which it might start.
+    """
+    trace, fallen, moment = _play(env, before, action, seed)
+    steps, last = trace.primitive_steps, trace.decisions[-1]
+    masked = last.ended == "masked" and last.verdict is None
+    if last.action != action.name or (masked and moment is not None):
+        trace, more, _ = _play(env, before[: moment or 0], action, seed, rounds=1)
         steps, fallen = steps + trace.primitive_steps, fallen + more
     own = trace.decisions[-1].verdict
     return _Start(trace, steps, own or next((v for v in fallen if v.action == action.name), None))
 
 
 def _play(
-    env: ExtendedEnv, before: Sequence[CodedAction], action: CodedAction, seed: int
-) -> tuple[Trace, list[Verdict]]:
-    """Play one episode. Returns its trace and all its verdicts, those on ``can_start`` included."""
+    env: ExtendedEnv, before: Sequence[CodedAction], action: CodedAction, seed: int, rounds: int = ROUNDS
+) -> tuple[Trace, list[Verdict], int | None]:
+    """Play one episode.
+
+    In the first round ``action`` follows all of ``before``; in the next ones it is chosen as soon as it may start.
+
+    :returns: the trace; all verdicts, those on ``can_start`` included; after how many of ``before`` the action might
+        first have started in the first round, or None.
+    """
     _, info = env.reset(seed=seed)
     fallen, success = list(info.get("verdicts", ())), bool(info.get("success", False))
     decisions: list[Decision] = []
+    moment: int | None = None
     over = False
-    for _ in range(ROUNDS if before else 1):
-        for played in (*before, action):
-            _, _, terminated, truncated, info = env.step(env.extension.write(played.name))
+    for number in range(rounds if before else 1):
+        for index, played in enumerate((*before, action)):
+            ready = _may_start(env, action, info)
+            if ready and moment is None and number == 0 and index < len(before):
+                moment = index
+            chosen = action if ready and number > 0 else played
+            _, _, terminated, truncated, info = env.step(env.extension.write(chosen.name))
             decisions.append(info["decision"])
             fallen += info.get("verdicts", ())
             success, over = success or bool(info.get("success", False)), terminated or truncated
-            if over:
+            if over or chosen is action:
                 break
-        if over or decisions[-1].ended != "masked" or decisions[-1].verdict is not None:
+        last = decisions[-1]
+        if over or last.ended != "masked" or last.verdict is not None:
             break
     trace = Trace(
         seed=seed,
@@ -131,5 +158,12 @@ def _play(
         total_reward=sum(d.reward for d in decisions),
         primitive_steps=sum(d.duration for d in decisions),
         decisions=tuple(decisions),
+        has_success=bool(env.task.success),
+        score=info.get("score"),
+        unpaid=env.unpaid,
     )
-    return trace, fallen
+    return trace, fallen, moment
+
+
+def _may_start(env: ExtendedEnv, action: CodedAction, info: Mapping[str, Any]) -> bool:
+    return bool(info["action_mask"][env.layout.branches.index(action.name)])

@@ -61,7 +61,9 @@ class Stages:
             steps=steps,
             decisions=ctx.allotment.decisions(steps, self.history, self.brief.default_setup, code),
             least=ctx.allotment.least(last=last) if ctx.agents.rehearse else 0,
+            least_at_last=ctx.allotment.least(last=True) if ctx.agents.rehearse else 0,
             target=ctx.target,
+            episodes=ctx.settings.selection_episodes,
             hyperparameters={
                 name: getattr(ctx.hyperparameters, name)
                 for name in self.brief.trainer_bounds

@@ -157,6 +157,11 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self._lane.quarantine(names)
 
     @property
+    def unpaid(self) -> tuple[str, ...]:
+        """The reward terms of weight 0."""
+        return self._lane.unpaid
+
+    @property
     def running(self) -> str:
         """The name of the coded action in progress; empty if there is none."""
         return self._lane.running

@@ -145,7 +145,7 @@ class Lane:
         choice = setup.extension.read(action)
         state = self._state = DecisionState(self._state.observation, self._state.info)
         self.verdicts = []
-        before = (yield from self.see()) if setup.trace else {}
+        before, memory = ((yield from self.see()), self._memory) if setup.trace else ({}, {})
         call = yield from self._carry_out(choice, choices)
         if (setup.guards.vary or setup.interrupt_every is not None) and not state.episode_over:
             choices = self._choices = yield from self._find_choices()
@@ -163,7 +163,8 @@ class Lane:
             info["reward_terms"] = state.terms
         if setup.trace:
             after = yield from self.see()
-            info["decision"] = self._traced(info, choice, call, before, after)
+            changed = {k: v for k, v in self._memory.items() if k not in memory or memory[k] != v}
+            info["decision"] = self._traced(info, choice, call, before, after, changed)
         return Decided(state.observation, state.reward, state.terminated, state.truncated, self._report(info, choices))
 
     def _traced(
@@ -173,6 +174,7 @@ class Lane:
         call: Call,
         before: dict[str, Plain],
         after: dict[str, Plain],
+        memory: dict[str, Plain],
     ) -> Decision:
         return Decision(
             action=info["action"],
@@ -185,6 +187,7 @@ class Lane:
             reward_terms=self._state.terms,
             calls=tuple(call.calls),
             verdict=call.verdict,
+            memory=memory,
         )
 
     def _carry_out(self, choice: Choice, choices: Choices) -> Effects[Call]:
@@ -281,6 +284,16 @@ class Lane:
         if self.functions is not None:
             return dict(self.functions.view)
         return (yield from look())
+
+    @property
+    def _memory(self) -> dict[str, Plain]:
+        """The memory that the coded actions share."""
+        return {} if self._guest is None else self._guest.memory
+
+    @property
+    def unpaid(self) -> tuple[str, ...]:
+        """The reward terms of weight 0."""
+        return () if self._shaping is None else self._shaping.unpaid
 
     @property
     def primitive_steps(self) -> int:

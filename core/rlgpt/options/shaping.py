@@ -25,6 +25,11 @@ class Shaping:
         self._before: dict[str, float] = {}
         self._paid: set[str] = set()
 
+    @property
+    def unpaid(self) -> tuple[str, ...]:
+        """The terms of weight 0."""
+        return tuple(term.name for term, weight in self._terms if not weight)
+
     def reset(self, ctx: Context) -> None:
         """Begin an episode in the state ``ctx``."""
         self._paid.clear()

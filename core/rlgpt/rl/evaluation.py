@@ -193,7 +193,9 @@ class Judge:
             episodes.append(Episode(**env.figures(), cut=self._cut(env, info)))
             usage.update(env.usage)
             if recorder is not None:
-                kept.append(recorder.trace(episodes[-1]))
+                kept.append(
+                    recorder.trace(episodes[-1], has_success=bool(env.task.success), unpaid=env.extended.unpaid)
+                )
         return Evaluation(
             mode=acting.mode,
             sharpness=acting.sharpness,
@@ -347,7 +349,7 @@ class _Recorder:
         else:
             self._tail.append(decision)
 
-    def trace(self, episode: Episode) -> Trace:
+    def trace(self, episode: Episode, *, has_success: bool, unpaid: tuple[str, ...]) -> Trace:
         decisions = (*self._head, *self._tail)
         return Trace(
             seed=episode.seed,
@@ -356,6 +358,9 @@ class _Recorder:
             primitive_steps=episode.primitive_steps,
             decisions=decisions,
             omitted=self._count - len(decisions),
+            has_success=has_success,
+            score=episode.score,
+            unpaid=unpaid,
         )
 
 

@@ -87,6 +87,7 @@ class Guest:
         # collector runs.
         make_room = weakref.WeakMethod(self._make_room)
         memory = SharedMemory()
+        self._memory = memory
         self._runners = {a.name: ActionRunner(a, setup, make_room, memory) for a in actions}  # the newest is last
         self._newest: ActionRunner | None = None
         self._running: ActionRunner | None = None
@@ -95,6 +96,11 @@ class Guest:
     def fuel_used(self) -> int:
         """The fuel that the newest turn used."""
         return self._newest.fuel_used if self._newest is not None else 0
+
+    @property
+    def memory(self) -> dict[str, Plain]:
+        """The shared memory as the newest call left it, for reading: tuples and sets are lists, keys are text."""
+        return self._memory.plain
 
     def start(self, action: str, parameters: Mapping[str, float] | None = None) -> Turn:
         """Start a call of ``action``: its ``run`` executes until the first ``yield``. A generator that still waits is

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rlgpt.domain import CodedAction, Plain, Verdict
 from rlgpt.errors import UnknownNameError
@@ -12,6 +13,7 @@ from rlgpt.sandbox import replies
 from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.code_runner import CodeRunner, GuestSetup, MakeRoom
 from rlgpt.sandbox.encode import encode
+from rlgpt.sandbox.guest.packing import unpack
 from rlgpt.sandbox.library import OBSERVE
 from rlgpt.sandbox.turns import Ask, Exhausted, Turn
 
@@ -27,6 +29,23 @@ class SharedMemory:
     """
 
     text: str = "{}"
+
+    @property
+    def plain(self) -> dict[str, Plain]:
+        """The memory as plain values: tuples and sets are lists, keys are text."""
+        return {str(key): _plain(value) for key, value in unpack(json.loads(self.text)).items()}
+
+
+def _plain(value: Any) -> Plain:
+    match value:
+        case dict():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case set() | frozenset():
+            return sorted((_plain(item) for item in value), key=repr)
+        case list() | tuple():
+            return [_plain(item) for item in value]
+    plain: Plain = value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+    return plain
 
 
 class ActionRunner(CodeRunner):

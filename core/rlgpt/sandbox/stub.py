@@ -17,7 +17,7 @@ OF_ROTATIONS = frozenset({"quat", "quat_mul", "quat_inv", "rotate", "quat_angle"
 """Functions of ``vec`` that take or return a quaternion."""
 
 SHARED = 3
-"""So many primitives must have a line of their outcome in common for it to be told once."""
+"""So many primitives must have a line of their outcome in common for it to be listed once."""
 
 _TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
 
@@ -60,7 +60,7 @@ Rules
   episode and is empty at first. It holds None, bool, numbers, str, and list, tuple, set and dict of these, in all
   {limits.shared_bytes} bytes. What can_start changes in it is lost; so is what a call changes that ends by an error.
 - The source has at most {limits.source_bytes} bytes. Globals last until the episode ends.
-- There, without import: {modules}.
+- Available without import: {modules}.
   Nothing else can be imported: no numpy, no files, no clock; print() goes nowhere.
 """'''
 
@@ -102,7 +102,7 @@ def _outcome(key: str, doc: str) -> str:
 def _observe(view: Sequence[ViewDoc]) -> str:
     lines = ["The world now. Costs no step. Of each key: count of numbers (none: for code only), unit, meaning."]
     if any(key.source == "privileged" for key in view):
-        lines.append("privileged: known in simulation, no sensor of a real robot tells it.")
+        lines.append("privileged: known in simulation only; a real robot has no sensor for it.")
     for key in view:
         size = f"{key.size} numbers" if key.size > 1 else "1 number" if key.size == 1 else ""
         source = "privileged" if key.source == "privileged" else ""

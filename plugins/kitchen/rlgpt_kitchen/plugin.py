@@ -12,7 +12,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.shipped import page, recordings
 from rlgpt.plugin.types import Check, Context, EnvLimits, Labels, Primitive, RewardTerm, StateCodec, ViewKey
 
-from rlgpt_kitchen.tasks import elements_of, make_tasks
+from rlgpt_kitchen.tasks import elements_of, make_tasks, noise_of
 
 ACTION_LABELS = (*(f"joint{i}" for i in range(1, 8)), "finger_right", "finger_left")
 
@@ -74,8 +74,8 @@ class KitchenPlugin(EnvironmentPlugin):
         return OwnStates()
 
     def knowledge(self, task: Task) -> str:
-        names = ("kitchen", *elements_of(task))
-        return "\n".join(page("rlgpt_kitchen", name) for name in names)
+        pages = [page("rlgpt_kitchen", name) for name in ("kitchen", *elements_of(task))]
+        return "\n".join([*pages, page("rlgpt_kitchen", "noise").format(**noise_of(task))])
 
     def transcripts(self, task: Task) -> Sequence[Path]:
         return recordings("rlgpt_kitchen", task)

@@ -143,7 +143,7 @@ def _cross_matrix(k: Array) -> Array:
 
 
 _ANGLES = (
-    _radians("roll", "turn about the pointing direction, clockwise seen along it"),
+    _radians("roll", "turn about the pointing direction, clockwise as seen along it"),
     _radians("pitch", "point upwards", -1.5, 1.5),
     _radians("yaw", "point to the left", -1.7, 1.7),
 )
@@ -239,7 +239,7 @@ PRIMITIVES = (
     ),
     Primitive(
         "angled_grasp",
-        "Open the fingers, turn the hand to absolute angles (as in point), come to the point from `standoff` metres "
+        "Open the fingers, turn the hand to absolute angles (as in point), move to the point from `standoff` metres "
         "before it along the pointing direction, and close the fingers.",
         angled_grasp,
         (*_POSITION, *_ANGLES, _metres("standoff", 0.05, 0.3, 0.15, "where the straight approach begins")),

@@ -26,12 +26,30 @@ observed doors. Fixed scripts that always solve the tasks without this noise sol
 cabinet), 12 to 16 (microwave, switch, burners) or all (kettle, slide cabinet).
 """
 
+AMPLITUDE: Mapping[str, float] = {
+    "joint": 0.1,
+    "finger": 0.1,
+    "kettle": 0.1,
+    "microwave": 0.1,
+    "hinge_cabinet": 0.1,
+    "slide_cabinet": 0.005,
+    "light_switch": 0.0005,
+    "bottom_burner": 0.005,
+    "top_burner": 0.0005,
+}
+"""Largest noise of a sensor for a noise ratio of 1, rad or m: of an arm joint, a finger, and the joint of an element
+(of the kettle: its x). These are the amplitudes that FrankaKitchen-v1 applies; a test compares them.
+"""
+
+HAND_AMPLITUDE = 0.053
+"""Root mean square of the error of the observed hand position for a noise ratio of 1, m, at the start of an episode."""
+
 SEQUENCES: Mapping[str, tuple[str, ...]] = {
     "sequence_a": ("microwave", "kettle", "light_switch", "slide_cabinet"),
     "sequence_b": ("bottom_burner", "top_burner", "hinge_cabinet", "light_switch"),
 }
 
-_SUCCESS = "the joints of {what} are within a norm of 0.3 (rad, m) of the goal {goal}, as FrankaKitchen-v1 has it"
+_SUCCESS = "the joints of the {what} are within a norm of 0.3 (rad, m) of the goal {goal}, as in FrankaKitchen-v1"
 
 
 def _task(name: str, elements: Sequence[str], noise: Mapping[str, float], suffix: str) -> Task:
@@ -62,3 +80,17 @@ def elements_of(task: Task) -> tuple[str, ...]:
     """Names of the task's elements, in the order in which its goal lists them."""
     value = task.settings["elements"]
     return tuple(str(v) for v in value) if isinstance(value, tuple | list) else (str(value),)
+
+
+def noise_of(task: Task) -> dict[str, str]:
+    """The sizes of the sensor noise that the task's settings give, as text: m or rad."""
+    robot, objects = (float(task.settings[name]) for name in ("robot_noise_ratio", "object_noise_ratio"))  # type: ignore[arg-type]
+    parts = [ELEMENTS[name] for name in elements_of(task)]
+    units = {e.name: "m" if e.slides or e.name == "kettle" else "rad" for e in parts}
+    return {
+        "joint": f"{AMPLITUDE['joint'] * robot:.2g}",
+        "finger": f"{AMPLITUDE['finger'] * robot:.2g}",
+        "opening": f"{2 * AMPLITUDE['finger'] * robot:.2g}",
+        "hand": f"{HAND_AMPLITUDE * robot:.2g}",
+        "elements": "; ".join(f"+-{AMPLITUDE[e.name] * objects:.2g} {units[e.name]} in the {e.label}" for e in parts),
+    }

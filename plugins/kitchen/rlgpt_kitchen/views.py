@@ -19,7 +19,7 @@ HAND_KEYS = (
     ViewKey("hand_rotation", "roll, pitch, yaw of the hand, as in the primitive `point`", "rad", size=3),
     ViewKey("hand_direction", "unit vector in which the hand points", "", size=3),
     ViewKey("gripper_opening", "between the fingers", "m", size=1),
-    ViewKey("gripper_closed", "1 while the fingers are told to close, else 0", "", size=1),
+    ViewKey("gripper_closed", "1 while the command to the fingers is to close, else 0", "", size=1),
     ViewKey("arm_joints", "positions of the seven joints", "rad", size=7),
     ViewKey("time", "share of the episode that has passed", "", size=1),
     ViewKey("remaining", "names of the elements still to be completed, in the goal's order"),
@@ -107,7 +107,7 @@ def summarize(view: Mapping[str, Plain]) -> str:
     """The view as text."""
     closed = "closed" if view["gripper_closed"] else "open"
     lines = [
-        f"hand at {view['hand_position']} m, roll/pitch/yaw {view['hand_rotation']} rad, fingers told to be {closed}, "
+        f"hand at {view['hand_position']} m, roll/pitch/yaw {view['hand_rotation']} rad, fingers commanded {closed}, "
         f"{view['gripper_opening']} m apart; {100 * float(view['time']):.0f} % of the episode has passed"  # type: ignore[arg-type]
     ]
     for name in ELEMENTS:

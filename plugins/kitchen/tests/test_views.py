@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rlgpt_kitchen.elements import ELEMENTS
 from rlgpt_kitchen.plugin import KitchenPlugin
-from rlgpt_kitchen.tasks import elements_of, make_tasks
+from rlgpt_kitchen.tasks import AMPLITUDE, HAND_AMPLITUDE, elements_of, make_tasks
 
 Make = Callable[..., Any]
 TASKS = make_tasks()
@@ -81,3 +82,19 @@ def test_kitchen_default_setup_names_existing_reward_terms_and_keys(plugin: Kitc
     assert set(setup.reward_weights) <= {t.name for t in plugin.reward_terms(task)}
     sizes = {"robot": 18, "objects": 41} | {k.name: k.size for k in plugin.view_keys(task)}
     assert all(sizes[key] > 0 for key in setup.observation_keys)
+
+
+def test_the_texts_give_the_noise_of_the_settings(plugin: KitchenPlugin, make_player: Make) -> None:
+    player = make_player("sequence_a_noisy")
+    robot = player.env.unwrapped.base.robot_env.robot_pos_noise_amp
+    assert set(robot[:7]) == {AMPLITUDE["joint"]}
+    assert set(robot[7:9]) == {AMPLITUDE["finger"]}
+    for name, element in ELEMENTS.items():
+        assert robot[8:][element.qpos[element.main] - 9] == AMPLITUDE[name]
+    jacobian = player.ctx.model.pose(player.ctx.observation).jacobian[:3]
+    rms = AMPLITUDE["joint"] * np.linalg.norm(jacobian) / np.sqrt(3)  # of uniform noise in every joint
+    assert rms == pytest.approx(HAND_AMPLITUDE, rel=0.15)
+    text = " ".join(plugin.knowledge(player.task).split())
+    assert "+-0.05 rad in each joint of the arm" in text
+    assert "+-0.03 rad in the microwave; +-0.03 m in the kettle" in text
+    assert "+-0.001 rad in each joint" in " ".join(plugin.knowledge(TASKS["kitchen/kettle"]).split())

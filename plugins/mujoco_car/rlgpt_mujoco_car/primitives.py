@@ -70,12 +70,12 @@ class _Motion:
 
 
 OUTCOME_DOCS = {
-    "ended": "why: as each primitive tells",
+    "ended": "why: see each primitive",
     "moved": "[forwards, left] since the call began, m, in the car's frame at that time, by odometry",
     "turned": "rad since the call began, positive left",
     "speed": "m/s at the end",
-    "clear_ahead": "m of free way from the front bumper",
-    "clear_behind": "m of free way from the rear bumper",
+    "clear_ahead": "m free from the front bumper straight ahead",
+    "clear_behind": "m free from the rear bumper straight back",
     "clear_left": "m of free space from the left flank",
     "clear_right": "m of free space from the right flank",
     "touching": "s that a wall has been touched without a break",
@@ -170,7 +170,7 @@ PRIMITIVES = (
     Primitive(
         "drive",
         "Hold a speed and a steering angle for a time; negative speed goes backwards (steering left then swings the "
-        'tail to the left). Stops for nothing. `ended` is "time".',
+        'tail to the left). Does not stop for obstacles. `ended` is "time".',
         drive,
         (
             _speed(0.5, -MAX_SPEED),
@@ -182,8 +182,8 @@ PRIMITIVES = (
     ),
     Primitive(
         "reverse",
-        "Go back with straight wheels for a distance, at 0.8 m/s at most and slower near its end, where it rolls on a "
-        'little: `stop` makes it stand. `ended`: "distance", "blocked" (less than 0.06 m free behind) or "time" (4 s).',
+        "Go back with straight wheels for a distance, at 0.8 m/s at most and slower near its end, where it still rolls "
+        'a little: `stop` ends that. `ended`: "distance", "blocked" (less than 0.06 m free behind) or "time" (4 s).',
         reverse,
         (_metres("metres", 0.05, 2.0, 0.3, "at most 2"),),
         OUTCOME_DOCS,
@@ -191,7 +191,7 @@ PRIMITIVES = (
     ),
     Primitive(
         "stop",
-        'Brake with straight wheels until the car stands (below 0.02 m/s). `ended`: "still" or "time" (1.5 s).',
+        'Brake with straight wheels until the car is at rest (below 0.02 m/s). `ended`: "still" or "time" (1.5 s).',
         stop,
         (),
         OUTCOME_DOCS,
@@ -200,8 +200,8 @@ PRIMITIVES = (
     Primitive(
         "steer_to",
         "Drive forwards on a circle to a point given from where the call begins, by odometry. The heading at the end "
-        "cannot be asked for: it is what the circle makes it, about 2 atan2(y, x) more than at the beginning. The car "
-        "still rolls then. Cannot turn tighter than 0.5 m radius, and goes round nothing. `ended`: "
+        "cannot be chosen: it follows from the circle, about 2 atan2(y, x) more than at the beginning. The car "
+        "still rolls then. Cannot turn tighter than 0.5 m radius, and does not avoid obstacles. `ended`: "
         '"reached" (within 0.06 m), "passed" (the point is no longer ahead), "blocked" (less than 0.05 m free ahead) '
         'or "time" (4 s).',
         steer_to,
@@ -215,8 +215,8 @@ PRIMITIVES = (
     ),
     Primitive(
         "follow",
-        "Follow the road's middle line, slower in bends (1.4 m/s at most), from beside it back onto it. Ends before an "
-        "obstacle, still rolling; goes round nothing, never backs out. "
+        "Follow the road's middle line, or return to it, slower in bends (1.4 m/s at most). Ends before an "
+        "obstacle, still rolling; does not avoid it and never drives back. "
         '`ended`: "time" or "blocked" (less than 0.25 m free ahead, more when faster).',
         follow,
         (_speed(1.0, 0.1, 1.4), _SECONDS),

@@ -54,7 +54,7 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
         RewardTerm("nearness", "to the goal: 1 - tanh(1.5 x distance in m)", _nearness),
         RewardTerm("aligned", "nearness times the cosine of the angle to the goal's heading", _aligned),
         RewardTerm("success", "once, at success", _success, "event"),
-        RewardTerm("touching", "minus one, each step in touch with a wall", _touching, "step", -1, 0),
+        RewardTerm("touching", "minus one, each step in contact with a wall", _touching, "step", -1, 0),
         RewardTerm("time", "minus one, each step", lambda ctx: -1.0, "step", -1, 0),
     ]
     if scenario_of(task) == "hill":

@@ -13,15 +13,15 @@ _TASKS: Mapping[str, tuple[str, int, str]] = {
     "winding_road_wet": ("Drive to the end of the winding road, parts of which are slippery.", 450, _ROAD_SUCCESS),
     "winding_road_slope": ("Drive to the end of the winding road, which lies on a slope.", 450, _ROAD_SUCCESS),
     "blocked_start": (
-        "Get free: the way ahead is blocked but for a gap at one side. Then drive to the end of the road.",
+        "Get free: the way ahead is blocked except for a gap at one side. Then drive to the end of the road.",
         400,
         _ROAD_SUCCESS,
     ),
     "parking": (
         "Park in the gap between the two parked cars at the right, parallel to the road.",
         300,
-        "the car stands (below 0.05 m/s for 10 steps) within 0.09 m along, 0.06 m across and 0.12 rad of the goal; no "
-        "wall or car was touched for a second without a break",
+        "the car is at rest (below 0.05 m/s for 10 steps) within 0.09 m along, 0.06 m across and 0.12 rad of the goal; "
+        "no wall or car was touched for a second without a break",
     ),
     "hill": (
         "Get on top of the hill: the motor is too weak to climb it without a run-up.",

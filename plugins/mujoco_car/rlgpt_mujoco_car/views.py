@@ -27,10 +27,10 @@ VIEW_KEYS = (
     ViewKey("turning_rate", "positive turns left", "rad/s", size=1),
     ViewKey("steering", "of the front wheels, positive left, at most 0.5", "rad", size=1),
     ViewKey("pitch", "of the body, positive: nose up", "rad", size=1),
-    ViewKey("clear_ahead", "free way from the front bumper straight ahead (4.8 is far)", "m", size=1),
-    ViewKey("clear_behind", "free way from the rear bumper straight back", "m", size=1),
-    ViewKey("clear_left", "free space from the left flank, beside the body", "m", size=1),
-    ViewKey("clear_right", "free space from the right flank, beside the body", "m", size=1),
+    ViewKey("clear_ahead", "free distance from the front bumper straight ahead, at most 4.8", "m", size=1),
+    ViewKey("clear_behind", "free distance from the rear bumper straight back, at most 4.8", "m", size=1),
+    ViewKey("clear_left", "free space from the left side of the body", "m", size=1),
+    ViewKey("clear_right", "free space from the right side of the body", "m", size=1),
     ViewKey("rays", "distance from the middle of the car, every 18 degrees from ahead to the left", "m", size=RAYS),
     ViewKey("line_offset", "of the rear axle from the road's middle line, positive: left of it", "m", size=1),
     ViewKey(
@@ -46,9 +46,9 @@ VIEW_KEYS = (
         "m",
         size=2 * len(LOOKAHEAD),
     ),
-    ViewKey("goal", "where the rear axle is to be: x forwards, y left of the rear axle", "m", size=2),
+    ViewKey("goal", "where the rear axle has to be: x forwards, y left of where it is", "m", size=2),
     ViewKey("goal_angle", "heading at the goal less the car's, positive: turn left to have it", "rad", size=1),
-    ViewKey("touching", "how long a wall has been touched without a break (1 loses the episode)", "s", size=1),
+    ViewKey("touching", "how long a wall has been touched without a break (1 s: the episode is lost)", "s", size=1),
     ViewKey("time", "share of the episode that has passed", "", size=1),
 )
 

@@ -31,7 +31,7 @@ _END = {
     "steps": "primitive steps used, 0.1 s each",
 }
 _PLANNED = {"planned": "a way without collisions was found; where not, the hand has not moved", **_END}
-_TURNED = " What a connector holds it turns where it is, as far as the arm can; angle then tells the rad left."
+_TURNED = " A part that a connector holds is turned where it is, as far as the arm can; angle is then the rad left."
 _HELD = {"holding": "both fingers touch the part", "opening": "m between the fingers"}
 _SPEED = _metres("speed", MIN_SPEED, MAX_SPEED, MAX_SPEED, "longest displacement in one step; slow is gentle")
 

@@ -152,7 +152,7 @@ def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
         ),
         Primitive(
             "scan",
-            "Turn once around on the spot, in 12 ticks, back to the heading it began with, and tell where the nearest "
+            "Turn once around on the spot, in 12 ticks, back to the first heading, and report where the nearest "
             "thing of a kind was seen.",
             scan,
             (choice(sights, "what to look for"),),

@@ -1,0 +1,144 @@
+"""Renders the calls of primitives within a decision: what each returned, and what code observed after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rlgpt.agents.text import fields, most_changed, numbers, plain
+from rlgpt.domain import Plain, PrimitiveCall
+
+OBSERVE = "observe"
+
+RUN = 3
+"""So many successive calls of one primitive are shown as one series."""
+
+SAMPLES = 7
+"""Values of a series that are shown."""
+
+SEEN, SHORT = 6, 3
+"""Keys of the view whose change is shown, those that change most; and the most numbers of a key of which a series is
+shown."""
+
+VIEW = "view "
+"""Begins the name of a key that code observed, beside the outcome's own keys."""
+
+MISSING = "-"
+"""Shown for a value that a call did not return."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A call of a primitive, and the values of the view that code observed after it and that had changed.
+
+    :ivar before: the values that these keys had.
+    """
+
+    call: PrimitiveCall
+    view: Mapping[str, Plain]
+    before: Mapping[str, Plain]
+
+
+def render_calls(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain], limit: int, room: int) -> list[str]:
+    """A line for each call, or for several successive calls of one primitive: at most ``limit`` lines that fit in about
+    ``room`` characters, the first one, the last one, and those with the largest changes of the view.
+
+    :param start: the view before them.
+    """
+    lines: list[tuple[float, str]] = []
+    for name, group in groupby(_looked(calls, start) if limit else [], key=lambda seen: seen.call.name):
+        run = list(group)
+        if len(run) >= RUN and name != OBSERVE:
+            lines.append((sum(map(_size, run)), _series(name, run)))
+        else:
+            lines += [(_size(seen), _call(seen)) for seen in run]
+    ends = {0, len(lines) - 1}
+    kept: set[int] = set()
+    for i in sorted(range(len(lines)), key=lambda i: (i not in ends, -lines[i][0])):
+        cost = len(lines[i][1]) + 4
+        if len(kept) < limit and (cost <= room or i in ends):
+            kept.add(i)
+            room -= cost
+    texts: list[str] = []
+    for shown, indices in groupby(range(len(lines)), key=lambda i: i in kept):
+        hidden = list(indices)
+        texts += [lines[i][1] for i in hidden] if shown else [f"({len(hidden)} calls that changed less are left out)"]
+    return texts
+
+
+def _size(seen: _Seen) -> float:
+    """How much the view changed: the sum over its keys, each as a share of its largest number."""
+    return sum(_spread([old, new]) for new, old in ((v, seen.before.get(k, v)) for k, v in seen.view.items()))
+
+
+def _looked(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain]) -> list[_Seen]:
+    """Each call with what code observed after it, except for keys that its own outcome has."""
+    known, seen = dict(start), list[_Seen]()
+    for call in calls:
+        if call.name != OBSERVE:
+            seen.append(_Seen(call, {}, {}))
+            continue
+        last = seen[-1].call.outcome if seen else {}
+        new = {k: v for k, v in call.outcome.items() if (k not in known or known[k] != v) and k not in last}
+        if new and seen:
+            before = {key: value for key, value in known.items() if key in new}
+            latest = seen[-1]
+            seen[-1] = _Seen(latest.call, {**latest.view, **new}, {**before, **latest.before})
+        elif new:
+            seen.append(_Seen(call, new, {key: value for key, value in known.items() if key in new}))
+        known.update(call.outcome)
+    return seen
+
+
+def _call(seen: _Seen) -> str:
+    call = seen.call
+    view = "; ".join(most_changed(seen.before, seen.view, SEEN, 100))
+    if call.name == OBSERVE:
+        return f"observe() -> {view}"
+    return f"{call.name}({fields(call.args)}) took {call.steps} steps -> {plain(call.outcome, 400)}" + (
+        f"; {VIEW}{view}" if view else ""
+    )
+
+
+def _series(name: str, run: Sequence[_Seen]) -> str:
+    """Successive calls of one primitive: what stays the same once, what varies as a series in order of time."""
+    calls = [seen.call for seen in run]
+    args = {key: [c.args.get(key) for c in calls] for key in dict.fromkeys(k for c in calls for k in c.args)}
+    keys = [k for k in dict.fromkeys(k for c in calls for k in c.outcome) if k != "steps"]
+    outcome = {key: [c.outcome.get(key, MISSING) for c in calls] for key in keys}
+    views = dict.fromkeys(k for seen in run for k in seen.view)
+    looked = {key: _filled(key, run) for key in views}
+    most = sorted((k for k in views if _spread(looked[k]) >= 0), key=lambda key: -_spread(looked[key]))[:SEEN]
+    steps = sum(c.steps for c in calls)
+    given = ", ".join(f"{key}={_varying(values)}" for key, values in args.items())
+    came = [f"{key}: {_varying(outcome[key])}" for key in keys]
+    came += [f"{VIEW}{key}: {_varying(looked[key])}" for key in views if key in most]
+    if left := len(views) - len(most):
+        came.append(f"{left} more key{'s' if left > 1 else ''} of the view changed")
+    return f"{len(calls)} times {name}({given}), {steps} steps in all -> {'; '.join(came) or 'nothing'}"
+
+
+def _filled(key: str, run: Sequence[_Seen]) -> list[Plain]:
+    """The values of a key of the view after each call: one that does not change stays as it was."""
+    value = next((seen.before[key] for seen in run if key in seen.before), MISSING)
+    return [value := seen.view.get(key, value) for seen in run]
+
+
+def _spread(values: Sequence[Plain]) -> float:
+    """How much a series varies, as a share of its largest number; -1 for long lists, which are not shown."""
+    flat = [numbers(v) for v in values if v != MISSING]
+    if not flat or len(flat[0]) > SHORT or any(len(f) != len(flat[0]) for f in flat):
+        return -1.0
+    columns = list(zip(*flat, strict=True))
+    return max(((max(c) - min(c)) / (max(map(abs, c)) or 1.0) for c in columns), default=0.5)
+
+
+def _varying(values: Sequence[Plain]) -> str:
+    """``1, 2, 3 (x4), 5``: equal neighbours once, of many a few, evenly spread."""
+    runs = [(text, len(list(group))) for text, group in groupby(plain(v, 40) for v in values)]
+    shown = [f"{text} (x{count})" if count > 1 and len(runs) > 1 else text for text, count in runs]
+    if len(shown) <= SAMPLES:
+        return ", ".join(shown)
+    chosen = [shown[round(i * (len(shown) - 1) / (SAMPLES - 1))] for i in range(SAMPLES)]
+    return f"{', '.join(chosen)} ({SAMPLES} of {len(shown)})"
