@@ -66,6 +66,12 @@ def _report(p: argparse.ArgumentParser) -> None:
     p.add_argument("--out", default=None, help="the page to write (default: report.html in the first folder)")
 
 
+def _view(p: argparse.ArgumentParser) -> None:
+    p.add_argument("folders", nargs="*", metavar="FOLDER", help="run folders, or folders of runs (default: runs)")
+    p.add_argument("--port", type=int, default=None, help="of this machine (default: 8765, or a free one)")
+    p.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
 def _tasks(p: argparse.ArgumentParser) -> None:
     p.add_argument("pattern", nargs="?", default="*", help="such as 'PLUGIN/*'")
     p.add_argument("--json", action="store_true", help="for programs: the tasks as JSON")
@@ -113,6 +119,7 @@ COMMANDS = {
     "evaluate": ("play a run's best policy on fresh seeds", _evaluate),
     "design": ("run both loops on an environment without a plugin", _design),
     "report": ("write report.html for one run or several", _report),
+    "view": ("show runs on a local page, also while they run", _view),
     "tasks": ("list the tasks of the installed plugins", _tasks),
     "doctor": ("check this installation", _doctor),
     "new-plugin": ("make the folder of a new plugin", _new_plugin),

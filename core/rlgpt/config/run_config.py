@@ -107,7 +107,8 @@ class RunConfig(LoopSettings):
     llm: LLMSettings = LLMSettings()
     sandbox: SandboxLimits = Field(default=SandboxLimits(), description="limits of coded actions")
     observers: Mapping[str, Component | None] = Field(
-        default={"progress": Component()}, description="NAME: {} or {_target_: ...}; null turns one off"
+        default={"progress": Component(), "jsonl": Component()},
+        description="NAME: {} or {_target_: ...}; null turns one off",
     )
     executor: Component = Field(default=Component(name="in_process"), description="runs the jobs of a sweep")
 

@@ -45,6 +45,7 @@ def run(ctx: LoopContext) -> Result:
     :raises TrainerError: a training crashed or could not be resumed.
     """
     with ctx.run.lock():
+        ctx.run.forget_stop()
         ctx.run.update(status="running", reason="", steps=_steps_so_far(ctx))
         try:
             ctx.book.follow(ctx.run.record.steps)

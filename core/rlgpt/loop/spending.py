@@ -70,8 +70,12 @@ class RunStepCounter:
         self._told = time.monotonic()
 
     def _tell_now_and_then(self) -> None:
+        """:raises KeyboardInterrupt: a stop of the run is requested."""
         if time.monotonic() - self._told >= TELL_SECONDS:
             self.tell()
+            if self._run.stop_requested:
+                self._run.forget_stop()
+                raise KeyboardInterrupt
 
     @property
     def total(self) -> int:

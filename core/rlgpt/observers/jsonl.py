@@ -14,22 +14,30 @@ from rlgpt.files import JsonLines
 from rlgpt.observers.entries import Numbers, Row
 from rlgpt.observers.tracker import Tracker
 from rlgpt.runs import Run
+from rlgpt.secrets import redact
+from rlgpt.terminal import visible
 
 FILE = "events.jsonl"
+_MESSAGE = 2000
+"""Maximal number of characters of a message."""
 
 
 class Entry(Value):
     """One line of the file. ``time`` is UTC, ISO 8601.
 
     :ivar step: primitive steps since the run began; of ``llm/...`` the number of calls.
-    :ivar name: of a table.
+    :ivar name: of a stage or a table.
+    :ivar facts: of a stage: what it works on, or its results.
+    :ivar text: a message for the user.
     :ivar file: path of a video or of the bundle in the run's folder.
     """
 
     time: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    kind: Literal["configuration", "numbers", "table", "video", "bundle"]
+    kind: Literal["session", "stage", "finished", "message", "configuration", "numbers", "table", "video", "bundle"]
     step: int = 0
     name: str = ""
+    facts: Mapping[str, Any] = Field(default_factory=dict)
+    text: str = ""
     numbers: Mapping[str, float] = Field(default_factory=dict)
     rows: tuple[Mapping[str, Any], ...] = ()
     configuration: Mapping[str, Any] = Field(default_factory=dict)
@@ -37,13 +45,33 @@ class Entry(Value):
 
 
 class JsonlTracker(Tracker):
-    """Appends one JSON object for each entry to ``events.jsonl`` in the run's folder."""
+    """Appends one JSON object for each entry to ``events.jsonl`` in the run's folder. ``rlgpt view`` reads the file.
+
+    Each session of the run (its beginning, and each time it is resumed) also has lines for its stages and messages.
+    """
 
     name = "jsonl"
 
     def open(self, run: Run, marks: Mapping[str, Any]) -> bool:
         self._lines = JsonLines(run.files, FILE, Entry, "Delete the file: a resumed run writes it again.")
-        return run.files.exists(FILE)
+        there = run.files.exists(FILE)
+        self._lines.append(Entry(kind="session", step=run.record.steps.total))
+        return there
+
+    def stage(self, name: str, **facts: Any) -> None:
+        super().stage(name, **facts)
+        self._event("stage", name=name, facts=facts)
+
+    def finished(self, name: str, **facts: Any) -> None:
+        super().finished(name, **facts)
+        self._event("finished", name=name, facts=facts)
+
+    def message(self, text: str) -> None:
+        self._event("message", text=visible(redact(text))[:_MESSAGE])
+
+    def _event(self, kind: Any, **more: Any) -> None:
+        if self._run is not None:
+            self._lines.append(Entry(kind=kind, step=self._run.record.steps.total, **more))
 
     def configuration(self, values: Mapping[str, Any]) -> None:
         self._lines.append(Entry(kind="configuration", configuration=values))

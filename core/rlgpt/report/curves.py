@@ -17,10 +17,12 @@ from rlgpt.domain import Evaluation, Iteration
 from rlgpt.report.stats import band
 from rlgpt.terminal import visible
 
-Curve = Sequence[tuple[int, float]]
+Curve = Sequence[tuple[float, float]]
 """The learning curve of one run: points (primitive steps since the run began, success or score) in the
-order of steps.
+order of steps. The live page also has curves over seconds and dollars.
 """
+
+STEPS = "primitive steps since the run began"
 
 COLOURS = ("#2f6fde", "#e0752d", "#2a9d6f", "#b4509e", "#8a7a2b", "#4aa3b8", "#c0403f")
 MAX_SCORE = 1e30
@@ -31,7 +33,7 @@ _INK = "#010203"
 """Placeholder colour. In the SVG, ``currentColor`` (the text colour of the page) replaces it."""
 
 
-def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, float]]:
+def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float, float]]:
     """The learning curve of a run over all its primitive steps. It contains the points of training and, after each
     iteration, the result of the selection.
 
@@ -39,18 +41,18 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
     iterations and steps lost to kills are counted first, so the curve of a method that spends such steps starts further
     to the right.
     """
-    points: list[tuple[int, float]] = []
+    points: list[tuple[float, float]] = []
     before = 0
     for iteration in iterations:
         steps = iteration.steps
         start = before + steps.before_training
         if iteration.training is not None:
-            so_far: list[tuple[int, float]] = []
+            so_far: list[tuple[float, float]] = []
             for p in iteration.training.curve:
                 value = p.success if iteration.evaluation.has_success else p.score
                 if p.episodes > 0 and value is not None and _is_drawable(value, iteration.evaluation):
                     so_far.append((p.episodes, value))
-                    points.append((start + p.primitive_steps, _newest(so_far, smooth)))
+                    points.append((start + p.primitive_steps, newest(so_far, smooth)))
         before += steps.total
         kept = iteration.kept
         last = kept.success_rate if kept.has_success else kept.mean_score
@@ -59,14 +61,19 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[int, 
     return points
 
 
+def is_number(value: object) -> bool:
+    """Whether a value of a stranger's run is a number that can be drawn."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_SCORE
+
+
 def _is_drawable(value: float, evaluation: Evaluation) -> bool:
     """Whether a value of a run can be drawn. Runs may be untrusted, and sums of drawn values must stay finite."""
     return 0 <= value <= 1 if evaluation.has_success else abs(value) < MAX_SCORE
 
 
-def _newest(points: Sequence[tuple[int, float]], episodes: int) -> float:
+def newest(points: Sequence[tuple[float, float]], episodes: int = 20) -> float:
     """Mean over the newest of ``points`` (episodes, value) that together have at least ``episodes`` episodes."""
-    count, total = 0, 0.0
+    count, total = 0.0, 0.0
     for n, value in reversed(points):
         count += n
         total += n * value
@@ -90,12 +97,15 @@ def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float6
     return grid, np.array([np.interp(grid, [float(s) for s, _ in r], [y for _, y in r]) for r in runs])
 
 
-def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None, score: str = "") -> Any:
+def draw(
+    methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None, score: str = "", axis: str = STEPS
+) -> Any:
     """Draw all methods in a matplotlib figure. A method with a single point (code alone) is drawn as a mark at its
     number of steps.
 
     :param methods: method -> the curve of each of its runs.
     :param score: the label of the vertical axis; empty: it shows success, 0 to 100 %.
+    :param axis: the label of the horizontal axis.
     """
     from matplotlib.figure import Figure
 
@@ -114,7 +124,7 @@ def draw(methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None, s
             axes.plot(steps, middle, color=colour, lw=2.2, label=name, zorder=3)
             axes.fill_between(steps, low, high, color=colour, alpha=0.18, lw=0)
             axes.plot(steps[-1:], middle[-1:], "o", color=colour, ms=5, zorder=4)
-    _dress(axes, budget, score)
+    _dress(axes, budget, score, axis)
     return figure
 
 
@@ -147,7 +157,7 @@ def _cycle() -> Iterator[str]:
         yield from COLOURS
 
 
-def _dress(axes: Any, budget: int | None, score: str) -> None:
+def _dress(axes: Any, budget: int | None, score: str, axis: str) -> None:
     from matplotlib.ticker import FuncFormatter, PercentFormatter
 
     if not score:
@@ -156,8 +166,8 @@ def _dress(axes: Any, budget: int | None, score: str) -> None:
     axes.set_xlim(left=0)
     if budget:
         axes.set_xlim(right=budget * 1.02)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k" if x else "0"))
-    axes.set_xlabel("primitive steps since the run began", color=_INK)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k" if x >= 1000 else f"{x:g}"))
+    axes.set_xlabel(axis, color=_INK)
     axes.set_ylabel(visible(score) or "success", color=_INK)
     axes.tick_params(colors=_INK, length=0)
     axes.grid(axis="y", color=_INK, alpha=0.14, lw=0.8)

@@ -85,8 +85,9 @@ def _below(folder: Path) -> Iterator[Path]:
     level = [folder]
     for _ in range(_DEPTH):
         subfolders = [sub for above in level for sub in _subfolders(above)]
-        yield from (sub for sub in subfolders if (sub / "run.json").is_file() and Run.exists(sub))
-        level = subfolders
+        runs = {sub for sub in subfolders if (sub / "run.json").is_file() and Run.exists(sub)}
+        yield from runs
+        level = [sub for sub in subfolders if sub not in runs]
 
 
 def _subfolders(folder: Path) -> list[Path]:

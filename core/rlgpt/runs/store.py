@@ -25,6 +25,8 @@ M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 RECORD = "run.json"
+STOP = "stop"
+"""Name of the file that asks the process of a run to stop."""
 _PACKAGES = ("rlgpt", "gymnasium", "torch", "numpy", "sample-factory", "mujoco", "wasmtime", "litellm")
 _RECORD_LIMIT = 16 << 20
 _STAGE_LIMIT = 128 << 20
@@ -167,6 +169,19 @@ class Run:
             return None
         value: M = self._read(name, kind)
         return value
+
+    def request_stop(self) -> None:
+        """Ask the process that works on the run to stop, as an interrupt does. The run can be resumed."""
+        self.files.write(STOP, "")
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether a stop is requested since the process of the run began."""
+        return self.files.exists(STOP)
+
+    def forget_stop(self) -> None:
+        """Withdraw a request to stop."""
+        self.files.remove(STOP)
 
     def forget(self, name: str) -> None:
         """Delete the file of stage ``name``, so that the stage is repeated when it is needed next."""

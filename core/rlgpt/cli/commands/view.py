@@ -1,0 +1,26 @@
+"""``rlgpt view``: serves a page on this machine that shows runs, also while they run."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from pathlib import Path
+
+from rlgpt.errors import ConfigError
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Print the page's link and serve the page until an interrupt."""
+    try:
+        from rlgpt.view.server import Site
+    except ModuleNotFoundError as missing:
+        raise ConfigError(
+            f"rlgpt view needs an extra that is not installed ({missing.name}): pip install 'rlgpt[view]'."
+        ) from missing
+    site = Site([Path(folder) for folder in arguments.folders or ["runs"]], arguments.port)
+    # Not by say(): it would cut the token out.
+    print(f"rlgpt view: {site.link}\nThe link holds a token: whoever has it can stop and resume runs.", flush=True)
+    if arguments.open:
+        webbrowser.open(site.link)
+    site.serve()
+    return 0

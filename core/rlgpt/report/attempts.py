@@ -1,0 +1,27 @@
+"""What became of an attempt at code, in words and with a tone (``good``, ``warn``, ``bad``) for its colour."""
+
+from __future__ import annotations
+
+from rlgpt.domain import FunctionRehearsal, Rehearsal
+
+State = tuple[str, str]
+"""A few words, and their tone."""
+
+
+def state(attempt: Rehearsal | FunctionRehearsal) -> State:
+    """What became of an attempt."""
+    if isinstance(attempt, FunctionRehearsal):
+        if attempt.verdict is not None:
+            return attempt.verdict.kind, "bad"
+        return ("left out", "bad") if attempt.failed else ("kept", "good")
+    if attempt.stopped_by is not None:
+        return f"{attempt.stopped_by.kind}{', from another start' if attempt.verdict is None else ''}", "bad"
+    if attempt.failed:
+        return "does not work yet", "warn"
+    if attempt.trace is not None and not attempt.exercised:
+        return "not exercised", "warn"
+    return "kept", "good"
+
+
+def title(attempt: Rehearsal | FunctionRehearsal) -> str:
+    return "first version" if attempt.attempt == 0 else f"repair {attempt.attempt}"

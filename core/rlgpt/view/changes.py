@@ -1,0 +1,60 @@
+"""Says which runs have changed, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from rlgpt.view.catalogue import Catalogue
+
+SECONDS = 1.0
+"""Time between two looks at the files, in seconds."""
+_ENTRIES = 5_000
+_DEPTH = 5
+
+
+async def changes(catalogue: Catalogue, opened: Path | None) -> AsyncIterator[str]:
+    """An event for each change: ids of the runs whose records changed, and whether a file of the opened run did.
+
+    :param opened: the folder of the run that the page shows.
+    """
+    before = await asyncio.to_thread(catalogue.stamps)
+    files = await asyncio.to_thread(_signature, opened)
+    yield ": connected\n\n"
+    while True:
+        await asyncio.sleep(SECONDS)
+        now = await asyncio.to_thread(catalogue.stamps)
+        here = await asyncio.to_thread(_signature, opened)
+        changed = [key for key in {*now, *before} if now.get(key) != before.get(key)]
+        if changed or here != files:
+            yield f"data: {json.dumps({'runs': changed, 'opened': here != files})}\n\n"
+        else:
+            yield ": nothing\n\n"  # So that a closed connection is noticed.
+        before, files = now, here
+
+
+def _signature(folder: Path | None) -> int:
+    """A number that changes with the names, sizes and times of the files in the folder. No link is followed."""
+    if folder is None:
+        return 0
+    found: list[tuple[str, int, int]] = []
+    level = [folder]
+    for _ in range(_DEPTH):
+        below: list[Path] = []
+        for above in level:
+            try:
+                with os.scandir(above) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            below.append(Path(entry.path))
+                        status = entry.stat(follow_symlinks=False)
+                        found.append((entry.path, status.st_mtime_ns, status.st_size))
+            except OSError:
+                continue
+            if len(found) > _ENTRIES:
+                return hash(tuple(found))
+        level = below
+    return hash(tuple(found))

@@ -1,0 +1,82 @@
+"""Curves of one run or several, and the settings in which runs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any, Literal
+
+from rlgpt.observers.entries import settings
+from rlgpt.report import curves
+from rlgpt.report.curves import Curve
+from rlgpt.report.methods import methods
+from rlgpt.report.stats import spread
+from rlgpt.runs import Run
+from rlgpt.view.plain import plain
+from rlgpt.view.progress import LABELS, Axis, Progress
+
+INK = {"light": "#1c2230", "dark": "#e6e8ee"}
+RUNS = 200
+"""Maximal number of runs that are compared."""
+LINES = 24
+"""Maximal number of lines in a figure."""
+_NOT_COMPARED = ("folder",)
+_DRAWING = Lock()
+"""Matplotlib draws one figure at a time."""
+
+Shown = tuple[Run, Progress, str]
+"""A run, its progress and its name."""
+
+
+def differences(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The settings in which the runs differ: name, and the value of each run."""
+    flat = [settings(run.record.config) for run in runs]
+    keys = sorted({key for each in flat for key in each if key not in _NOT_COMPARED})
+    rows = [(key, [each.get(key) for each in flat]) for key in keys]
+    return [
+        {"name": plain(key, 200), "values": [plain(str(v), 200) for v in values]}
+        for key, values in rows
+        if len({repr(v) for v in values}) > 1
+    ]
+
+
+def series(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -> dict[str, list[Curve]]:
+    """Name -> the curves of its runs. Runs without points are left out."""
+    drawn = {id(run): points for run, progress, _ in shown if (points := _curve(run, progress, axis))}
+    names = {id(run): name for run, _, name in shown}
+    runs = [run for run, _, _ in shown if id(run) in drawn]
+    if by == "method":
+        return {name: [drawn[id(run)] for run in group] for name, group in methods(runs).items()}
+    return {names[id(run)]: [drawn[id(run)]] for run in runs[:LINES]}
+
+
+def figure(lines: Mapping[str, Sequence[Curve]], axis: Axis, theme: str, score: str = "") -> bytes:
+    """The figure as an SVG file.
+
+    :param theme: ``light`` or ``dark``.
+    :param score: see :func:`rlgpt.report.curves.draw`.
+    """
+    with _DRAWING:
+        svg = curves.svg(curves.draw(lines, score=score, axis=LABELS[axis]))
+    return svg.replace("currentColor", INK.get(theme, INK["light"])).encode()
+
+
+def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
+    """The first and the last point of each line as text, for people who do not see the figure."""
+    return [
+        {
+            "name": plain(name, 200),
+            "runs": len(group),
+            "points": sum(map(len, group)),
+            "first": plain(group[0][0][1]),
+            "last": plain(str(spread([c[-1][1] for c in group]) if len(group) > 1 else f"{group[0][-1][1]:.3g}")),
+            "end": plain(max(c[-1][0] for c in group)),
+        }
+        for name, group in lines.items()
+    ]
+
+
+def _curve(run: Run, progress: Progress, axis: Axis) -> Curve:
+    """The curve of the run's events. A run of an earlier version has none; its iterations have the steps only."""
+    points: Curve = progress.curve(axis)
+    return points if points or axis != "steps" else curves.curve(run.iterations())

@@ -1,0 +1,81 @@
+"""Reads append-only files of JSON lines while they grow. Each call reads only what was appended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+from rlgpt.errors import RlgptError
+from rlgpt.files import Folder, parse_json
+
+S = TypeVar("S")
+
+FILE_LIMIT = 1 << 30
+"""Size in bytes of the largest file that is read."""
+LINE_LIMIT = 16 << 20
+"""Size in bytes of the longest line that is read; longer lines are left out."""
+LINES = 200_000
+"""Maximal number of lines that are kept."""
+
+
+class GrowingLines(Generic[S]):
+    """The lines of a file, each reduced to a small value.
+
+    :param reduce: makes the value of a line from its JSON; None leaves the line out. It must raise no error for any
+        JSON.
+    """
+
+    def __init__(self, folder: Folder, name: str, reduce: Callable[[Any], S | None]) -> None:
+        self._folder, self._name, self._reduce = folder, name, reduce
+        self._lock = Lock()
+        self._end = 0
+        self._forget(None)
+
+    def update(self) -> list[S]:
+        """The values of all complete lines so far."""
+        with self._lock:
+            return list(self._read())
+
+    def _read(self) -> list[S]:
+        if not self._folder.exists(self._name):
+            self._forget(None)
+            return self._values
+        with self._folder.open(self._name, limit=FILE_LIMIT) as file:
+            status = os.fstat(file.fileno())
+            if status.st_ino != self._inode or status.st_size < self._end:
+                self._forget(status.st_ino)
+            file.seek(self._end)
+            while len(self._values) < LINES and (line := file.readline(LINE_LIMIT)):
+                if not line.endswith(b"\n") and len(line) < LINE_LIMIT:
+                    break  # It is still being written.
+                self._take(line)
+        return self._values
+
+    def line(self, number: int) -> Any:
+        """The JSON of the line of value ``number``.
+
+        :raises RlgptError: there is no such value.
+        """
+        if not 0 <= number < len(self._places):
+            raise self._folder.error(f"{self._folder.path / self._name} has no line {number} that can be shown.")
+        begin, length = self._places[number]
+        with self._folder.open(self._name, limit=FILE_LIMIT) as file:
+            file.seek(begin)
+            return parse_json(file.read(length).decode(errors="replace"))
+
+    def _take(self, line: bytes) -> None:
+        begin, self._end = self._end, self._end + len(line)
+        try:
+            value = self._reduce(parse_json(line.decode(errors="replace")))
+        except (ValueError, RlgptError):
+            value = None  # A damaged line is left out; the commands that need it report it.
+        if value is not None:
+            self._values.append(value)
+            self._places.append((begin, len(line)))
+
+    def _forget(self, inode: int | None) -> None:
+        self._inode, self._end = inode, 0
+        self._values: list[S] = []
+        self._places: list[tuple[int, int]] = []

@@ -1,0 +1,151 @@
+"""Everything that the page can ask for, as plain values. No path of a request reaches a file."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal, TypeVar
+
+from rlgpt.errors import ConfigError, RlgptError, UnknownNameError
+from rlgpt.runs import Run
+from rlgpt.view import comparing, shown
+from rlgpt.view.catalogue import Catalogue
+from rlgpt.view.dialogue import Dialogue
+from rlgpt.view.plain import plain
+from rlgpt.view.process import Processes
+from rlgpt.view.progress import LABELS, Axis, Progress
+
+T = TypeVar("T")
+KEPT = 256
+"""Number of runs whose dialogue and progress are kept in memory."""
+FILM_LIMIT = 64 << 20
+
+
+class Library:
+    """The answers to the page's requests. Its methods may run in several threads."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self.catalogue, self.processes = Catalogue(roots), Processes()
+        self._kept: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self._figures: OrderedDict[Any, bytes] = OrderedDict()
+        self._lock = Lock()
+
+    def runs(self) -> list[dict[str, Any]]:
+        return self.catalogue.lines()
+
+    def bills(self, keys: Sequence[str]) -> dict[str, Any]:
+        """Tokens and dollars, and the result with its interval, of the runs. They need larger files than the list."""
+        found = {}
+        for key in keys[: comparing.RUNS]:
+            try:
+                run = self.catalogue.run(key)
+                report = run.report()
+                score = None if report is None else shown.evaluation(report.kept)
+                found[key] = {**self._dialogue(key, run).bill(), "report": score}
+            except RlgptError as fault:
+                found[key] = {"fault": plain(str(fault), 500)}
+        return found
+
+    def run(self, key: str) -> dict[str, Any]:
+        run = self.catalogue.run(key)
+        dialogue, progress = self._dialogue(key, run), self._progress(key, run)
+        now = progress.now()
+        return {
+            **shown.overview(run),
+            "id": key,
+            "name": plain(self.catalogue.name(key)),
+            "status": self.catalogue.status(run),
+            "stopping": run.stop_requested,
+            "bill": dialogue.bill(),
+            "usage": progress.usage(),
+            **now,
+            "output": self.processes.output(run.folder),
+        }
+
+    def iteration(self, key: str, index: int) -> dict[str, Any]:
+        return shown.iteration(self.catalogue.run(key), index)
+
+    def attempt(self, key: str, index: int, kind: str, name: str, number: int) -> dict[str, Any]:
+        run = self.catalogue.run(key)
+        found = shown.attempt(run, index, kind, name, number)
+        review = [
+            line["number"]
+            for line in self._dialogue(key, run).list()
+            if line["role"] == "review"
+            and (line["iteration"], line["sub_action"], line["attempt"]) == (index, name, number)
+        ]
+        return {**found, "review_exchanges": review}
+
+    def decision(self, key: str, index: int, name: str, number: int, step: int) -> dict[str, Any]:
+        return shown.decision(self.catalogue.run(key), index, name, number, step)
+
+    def exchanges(self, key: str) -> list[dict[str, Any]]:
+        return self._dialogue(key, self.catalogue.run(key)).list()
+
+    def exchange(self, key: str, number: int) -> dict[str, Any]:
+        return self._dialogue(key, self.catalogue.run(key)).exchange(number)
+
+    def video(self, key: str, name: str) -> bytes:
+        run = self.catalogue.run(key)
+        if name not in run.files.names("videos") or not name.endswith(".mp4"):
+            raise UnknownNameError("video", name[:60], run.files.names("videos"))
+        film = run.files.read(f"videos/{name}", limit=FILM_LIMIT)
+        if film[4:8] != b"ftyp":
+            raise ConfigError(f"{run.folder / 'videos' / name} is not a video in MP4 format.")
+        return film
+
+    def comparison(self, keys: Sequence[str], axis: Axis, by: Literal["run", "method"]) -> dict[str, Any]:
+        selected = self._selected(keys)
+        return {
+            "differences": comparing.differences([run for run, _, _ in selected]),
+            "lines": comparing.ends(comparing.series(selected, axis, by)),
+        }
+
+    def figure(self, keys: Sequence[str], axis: Axis, by: Literal["run", "method"], theme: str) -> bytes:
+        selected = self._selected(keys)
+        lines = comparing.series(selected, axis, by)
+        scores = any(progress.measure() == "score" for _, progress, _ in selected)
+        content = (axis, theme, scores, repr(lines))
+        with self._lock:
+            if content in self._figures:
+                return self._figures[content]
+        drawn = comparing.figure(lines, axis, theme, "score" if scores else "")
+        with self._lock:
+            self._figures[content] = drawn
+            while len(self._figures) > 32:
+                self._figures.popitem(last=False)
+        return drawn
+
+    def stop(self, key: str) -> None:
+        self.processes.stop(self.catalogue.run(key))
+
+    def resume(self, key: str) -> None:
+        run = self.catalogue.run(key)
+        if (status := self.catalogue.status(run)) in ("running", "finished"):
+            raise ConfigError(f"{run.folder} cannot be resumed: its status is {status}.")
+        self.processes.resume(run)
+
+    def _selected(self, keys: Sequence[str]) -> list[comparing.Shown]:
+        if not 0 < len(keys) <= comparing.RUNS:
+            raise ConfigError(f"{len(keys)} runs are given; 1 to {comparing.RUNS} can be compared.")
+        runs = [(key, self.catalogue.run(key)) for key in dict.fromkeys(keys)]
+        return [(run, self._progress(key, run), self.catalogue.name(key)) for key, run in runs]
+
+    def _dialogue(self, key: str, run: Run) -> Dialogue:
+        return self._keep(("dialogue", key), lambda: Dialogue(run))
+
+    def _progress(self, key: str, run: Run) -> Progress:
+        return self._keep(("progress", key), lambda: Progress(run))
+
+    def _keep(self, what: tuple[str, str], make: Callable[[], T]) -> T:
+        with self._lock:
+            kept: T = self._kept.pop(what) if what in self._kept else make()
+            self._kept[what] = kept
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return kept
+
+
+AXES = tuple(LABELS)

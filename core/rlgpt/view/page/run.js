@@ -1,0 +1,155 @@
+// One run, also while it runs: what it does now, its iterations, its language models, its videos and settings.
+
+import { at, blob, get, post } from "/api.js";
+import { attempts } from "/actions.js";
+import { dialogue } from "/dialogue.js";
+import { brief, chip, code, count, dollars, facts, h, many, number, percent, range, section, seconds, status, svg, table, wilson } from "/dom.js";
+import { figure } from "/figure.js";
+
+const PURPOSES = ["rehearsal", "code", "training", "selection", "lost"];
+
+export function run(main, id) {
+  const parts = Object.fromEntries(["head", "now", "control", "tiles", "usage", "videos", "settings"].map((name) => [name, h("div", {})]));
+  const iterations = h("div", {}), known = new Map();
+  const curves = figure([id]);
+  const talk = dialogue(id);
+  main.replaceChildren(parts.head, parts.control, parts.now, parts.tiles,
+    h("h2", {}, "Learning"), curves.element, parts.usage,
+    iterations, h("h2", {}, "Language model"), talk.element, parts.videos, h("h2", {}, "Settings"), parts.settings);
+
+  function head(r) {
+    document.title = `${r.name}: rlgpt view`;
+    section(parts.head, [r.name, r.task, r.status, r.reason, r.own], () => [
+      h("h1", {}, r.name), h("p", { class: "goal" }, code(r.task), ` seed ${r.seed} `, status(r.status), " ", r.own ? null : chip("made elsewhere", "warn")),
+      r.reason ? h("p", { class: "verdict" }, r.reason) : null]);
+    section(parts.now, [r.status, r.stage, r.messages, r.output], () => [
+      r.status === "running" && r.stage ? h("p", { class: "stage", role: "status" }, h("strong", {}, r.stage.name.replaceAll("_", " ")),
+        ` ${Object.entries(r.stage.facts).filter(([, v]) => v !== null).map(([k, v]) => `${k.replaceAll("_", " ")} ${number(v)}`).join(", ")}`) : null,
+      r.messages.length ? h("details", { id: "messages" }, h("summary", {}, `Messages (${r.messages.length})`), h("pre", { class: "code log", tabindex: "0" }, r.messages.join("\n"))) : null,
+      r.output ? h("details", { open: r.status !== "running" }, h("summary", {}, "Output of the resumed run"), h("pre", { class: "code log", tabindex: "0" }, r.output)) : null]);
+    section(parts.control, [r.status, r.stopping, r.own], () => control(r));
+    section(parts.tiles, [r.report, r.steps, r.budget, r.bill], () => tiles(r));
+    section(parts.usage, r.usage, usage);
+    section(parts.videos, r.videos, (names) => names.length ? [h("h2", {}, "Videos"), names.map((name) => video(id, name))] : null);
+    section(parts.settings, [r.settings, r.versions], () => h("details", {}, h("summary", {}, "All settings and versions"),
+      facts(Object.entries({ ...r.settings, ...Object.fromEntries(Object.entries(r.versions).map(([k, v]) => [`version of ${k}`, v])) }).map(([k, v]) => [code(k), typeof v === "object" ? JSON.stringify(v) : String(v)]))));
+  }
+
+  function control(r) {
+    const said = h("span", { role: "status", class: "quiet" }, r.stopping ? "asked to stop; it stops at its next steps" : "");
+    const act = async (name, text) => {
+      try { await post(at(id, name)); said.textContent = text; } catch (fault) { said.textContent = fault.message; }
+    };
+    const button = r.status === "running"
+      ? h("button", { id: "stop", disabled: r.stopping, onclick: () => act("stop", "asked to stop; it stops at its next steps") }, "Stop")
+      : r.status === "finished" || !r.own ? null : h("button", { id: "resume", class: "main", onclick: () => act("resume", "resumed; it appears here in some seconds") }, "Resume");
+    const how = r.own || r.status === "finished" ? null : h("span", { class: "quiet" }, "Resume it on the command line, which lists the settings that you must approve.");
+    return h("p", { class: "choices" }, button, said, how);
+  }
+
+  async function load() {
+    const found = await get(at(id));
+    head(found);
+    for (const [n, part] of found.iterations.entries()) {
+      if (!known.has(n)) {
+        known.set(n, turn(id, n, n === found.iterations.length - 1));
+        iterations.append(known.get(n).element);
+      }
+      known.get(n).update(part, found.best === n);
+    }
+    talk.update(found.bill.calls);
+    curves.draw();
+  }
+  load().catch((fault) => main.prepend(h("p", { role: "alert" }, fault.message)));
+  return { changed: (event) => { if (event.opened || event.runs.includes(id)) return load(); } };
+}
+
+function tiles(r) {
+  const tile = (label, text, hint) => h("div", { class: "tile" }, h("span", { class: "label" }, label), h("span", { class: "value" }, text), hint ? h("span", { class: "hint" }, hint) : null);
+  const e = r.report;
+  return [h("div", { class: "tiles" },
+    e && e.success !== null ? h("div", { class: "tile" }, h("span", { class: "label" }, "success"), h("span", { class: "value" }, percent(e.success)), range(e.success, wilson(e.success, e.episodes)), h("span", { class: "hint" }, `${e.episodes} fresh episodes, ${e.mode}`)) : null,
+    e && e.score ? tile(e.score.name, e.score.value) : null,
+    tile("primitive steps", count(r.steps.total), r.budget ? `of ${count(r.budget)}` : ""),
+    tile("tokens", count(r.bill.tokens), many(r.bill.calls, "call")), tile("cost", dollars(r.bill.dollars))), spent(r.steps, r.budget)];
+}
+
+function spent(steps, budget) {
+  const whole = Math.max(budget ?? 0, steps.total, 1);
+  const used = PURPOSES.filter((p) => steps[p]);
+  return [h("div", { class: "spent", role: "img", "aria-label": "steps by purpose" }, used.map((p) => h("i", { class: p, style: { width: `${(100 * steps[p]) / whole}%` } }))),
+    h("p", { class: "legend" }, used.map((p) => h("span", {}, h("i", { class: p }), `${p === "lost" ? "lost to kills" : p} ${count(steps[p])}`)))];
+}
+
+function usage(points) {
+  if (!points.length) return null;
+  const last = points[points.length - 1];
+  const names = Object.keys(last.shares).sort((a, b) => last.shares[b] - last.shares[a]);
+  const line = (name) => svg("polyline", { points: points.map((p, i) => `${(160 * i) / Math.max(1, points.length - 1)},${26 - 24 * (p.shares[name] ?? 0)}`).join(" ") });
+  return [h("h3", {}, "Use of actions in training"), h("div", { class: "usage wide" }, names.map((name) => [
+    h("span", { class: "who" }, code(name)), svg("svg", { class: "term", width: 160, height: 28, role: "img", "aria-label": `share of ${name} over the training` }, line(name)),
+    h("span", { class: "bar" }, h("i", { style: { width: `${100 * last.shares[name]}%` } })), h("span", { class: "num" }, percent(last.shares[name]))]))];
+}
+
+function video(id, name) {
+  const holder = h("figure", { class: "film" }, h("button", { onclick: async () => {
+    try { holder.replaceChildren(h("video", { controls: true, muted: true, loop: true, autoplay: true, src: await blob(at(id, "videos", name)), "aria-label": name }), h("figcaption", {}, name)); } catch (fault) { holder.append(h("p", { role: "alert" }, fault.message)); }
+  } }, `Play ${name}`));
+  return holder;
+}
+
+// One iteration: plan, code, learning, critic. Its details are fetched when it is open.
+function turn(id, index, opened) {
+  const plan = h("div", {}), learning = h("div", {}), title = h("span", {});
+  const actions = attempts(id, index, "actions"), functions = attempts(id, index, "functions");
+  let part = null;
+  const element = h("article", { class: "iteration" }, h("details", { open: opened, ontoggle: () => show() }, h("summary", {}, h("h2", {}, title)),
+    plan, actions.element, functions.element, learning));
+
+  async function show() {
+    if (!part || !element.firstChild.open) return;
+    section(plan, part.plan, graph(index));
+    actions.update(part.actions);
+    functions.update(part.functions);
+    const detail = await get(at(id, "iterations", index));
+    section(learning, detail, learned);
+  }
+  return { element, update(found, best) {
+    section(title, [best, found.plan?.parts.length], () => [`Iteration ${index}`, best ? " " : null, best ? chip("best", "good") : null]);
+    part = found;
+    return show().catch((fault) => learning.replaceChildren(h("p", { role: "alert" }, fault.message)));
+  } };
+}
+
+const graph = (index) => (plan) => {
+  if (!plan) return h("p", { class: "quiet" }, "The plan is not written yet.");
+  const node = (part, kind) => h("li", { class: `node ${part.kind}` },
+    h("div", {}, chip(part.kind === "rl" ? "RL" : part.kind, part.kind), " ", part.kind === "rl" ? code(part.name) : h("a", { href: `#${kind}-${index}-${part.name}`, onclick: (e) => { e.preventDefault(); document.getElementById(`${kind}-${index}-${part.name}`)?.focus(); } }, code(part.name))),
+    brief(part.description), part.reason ? h("div", { class: "reason" }, brief(part.reason)) : null, chip(part.became, part.tone));
+  return [h("h3", {}, "Plan"), plan.thoughts ? h("blockquote", {}, plan.thoughts) : null,
+    h("ol", { class: "graph", "aria-label": "sub-goals in the order of the plan" }, plan.parts.map((p) => node(p, "actions"))),
+    plan.functions.length ? h("ul", { class: "graph loose", "aria-label": "functions" }, plan.functions.map((p) => node(p, "functions"))) : null];
+};
+
+function learned(d) {
+  const s = d.setup, t = d.training;
+  const findings = (title, items) => items.length ? [h("h4", {}, title), h("ul", { class: "findings" }, items.map((f) => h("li", {}, f.action ? [code(f.action), " "] : null, f.problem, h("span", { class: "suggestion" }, f.suggestion))))] : null;
+  const last = d.evaluations[d.evaluations.length - 1];
+  return [
+    s ? [h("h3", {}, "Setup of the learning"), facts([
+      s.reason ? ["why", s.reason] : null,
+      ["reward", Object.entries(s.reward_weights).map(([k, v]) => [code(k), ` × ${number(v)} `])],
+      ["observes", s.observation_keys.map((k) => [code(k), " "])],
+      ["chooses among", [s.base_actions === null || s.base_actions === undefined ? "all base actions " : s.base_actions.map((k) => [code(k), " "]), s.coded_actions.map((k) => [code(k), " "])]],
+      t ? ["trained", `${count(t.primitive_steps)} steps in ${count(t.decisions)} decisions, ${seconds(t.seconds)}, ${t.trainer}`] : null,
+      t?.quarantined.length ? ["quarantined", t.quarantined.map((k) => [code(k), " "])] : null])] : null,
+    d.evaluations.length ? [h("h3", {}, "Evaluations"), table(["", "success", "", "score", "episodes", "steps per success", "return"], d.evaluations.map((e) => [
+      e.label, percent(e.success), range(e.success, wilson(e.success, e.episodes)) ?? "", e.score?.value ?? "–", count(e.episodes), count(e.steps_per_success), number(e.return)]), "evaluations")] : null,
+    last?.usage.length ? [h("h4", {}, "Decisions in the selection"), h("div", { class: "usage" }, last.usage.map(([name, share]) => [
+      h("span", { class: "who" }, code(name)), h("span", { class: "bar" }, h("i", { style: { width: `${100 * share}%` } })), h("span", { class: "num" }, percent(share))]))] : null,
+    d.terms.length ? [h("h4", {}, "Reward terms"), table(["term", "over the training", "paid in an episode", "correlation with success", ""], d.terms.map((r) => [
+      code(r.name), r.line ? svg("svg", { class: "term", width: d.term_size[0], height: d.term_size[1], role: "img", "aria-label": "its curve" }, svg("polyline", { points: r.line })) : "", r.ends, r.correlation || "–",
+      r.without_success ? chip("pays more, without more success", "warn") : ""]), "reward terms")] : null,
+    d.critique ? [h("h3", {}, "Critic"), h("blockquote", {}, d.critique.summary), findings("for the slow agent", d.critique.for_slow), findings("for the fast agent", d.critique.for_fast)] : null,
+  ];
+}

@@ -1,0 +1,69 @@
+"""Serves the page on this machine's own address, 127.0.0.1."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvicorn
+
+from rlgpt.errors import ConfigError
+from rlgpt.view.app import application
+from rlgpt.view.library import Library
+
+ADDRESS = "127.0.0.1"
+PORT = 8765
+
+
+class Site:
+    """The page with its socket, which is open from the beginning: the link works as soon as it is printed.
+
+    :param port: 0 takes any free port; None prefers :data:`PORT`.
+    :raises RunError: a folder does not exist.
+    :raises ConfigError: the port is used by another program.
+    """
+
+    def __init__(self, folders: Sequence[Path], port: int | None = None) -> None:
+        self._library = Library(folders)
+        self._socket = _bound(port)
+        self.port = int(self._socket.getsockname()[1])
+        self.token = secrets.token_urlsafe(32)
+        hosts = frozenset(f"{name}:{self.port}" for name in (ADDRESS, "localhost"))
+        app = application(self._library, hosts, self.token)
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1, lifespan="off"
+        )
+        self._server = uvicorn.Server(config)
+
+    @property
+    def link(self) -> str:
+        """The address with the token. Browsers send no part after ``#``, so the token is in no log."""
+        return f"http://{ADDRESS}:{self.port}/#token={self.token}"
+
+    def serve(self) -> None:
+        """Answer requests until :meth:`close` or an interrupt."""
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._library.processes.close()
+
+    def close(self) -> None:
+        self._server.should_exit = True
+
+
+def _bound(port: int | None) -> socket.socket:
+    for number in (PORT, 0) if port is None else (port,):
+        listening = socket.socket()
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((ADDRESS, number))
+            listening.listen()
+        except (OSError, OverflowError) as fault:
+            listening.close()
+            if port is not None:
+                raise ConfigError(f"--port {port} cannot be used: {fault}. Leave it out to take a free one.") from fault
+        else:
+            return listening
+    raise ConfigError("no port of 127.0.0.1 is free.")

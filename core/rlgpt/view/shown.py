@@ -1,0 +1,214 @@
+"""What the page shows of one run, as plain values. Every part is read from its own file, also while the run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rlgpt.domain import (
+    ActionPlan,
+    Critique,
+    Decision,
+    Evaluation,
+    FunctionRehearsal,
+    Iteration,
+    Rehearsal,
+    RLSetup,
+    TrainingRecord,
+)
+from rlgpt.errors import RunError, UnknownNameError
+from rlgpt.observers.entries import settings
+from rlgpt.report import attempts, text
+from rlgpt.report.figures import mean_score, metric_figures, score_name
+from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
+from rlgpt.runs import Run
+from rlgpt.view.plain import plain
+
+VIEW_LIMIT = 64 << 20
+"""Size in bytes of the largest file of an iteration that is shown; the report shows larger ones."""
+DECISIONS = 1_000
+"""Maximal number of decisions of a trace that can be played."""
+Attempt = Rehearsal | FunctionRehearsal
+
+
+def overview(run: Run) -> dict[str, Any]:
+    """The record of the run, its settings, its result, and what each iteration has so far."""
+    record, report = run.record, run.report()
+    outcome = report.kept if report is not None else None
+    return {
+        **plain(record.model_dump(exclude={"config", "seal"})),
+        "steps": {**record.steps.model_dump(), "total": record.steps.total},
+        "budget": plain(record.config.get("budget")),
+        "settings": plain(settings(record.config), 500),
+        "own": run.own,
+        "report": None if outcome is None else evaluation(outcome),
+        "iterations": [_part(run, index) for index in range(_count(run))],
+        "videos": [n for n in run.files.names("videos") if n.endswith(".mp4") and n[0] != "."][:16],
+        "bundle": run.files.exists("bundle/bundle.json"),
+    }
+
+
+def iteration(run: Run, index: int) -> dict[str, Any]:
+    """Plan, code, learning, evaluation and critique of an iteration. What is not finished is None."""
+    here = f"iterations/{_checked(run, index)}"
+    finished = _finished(run, index)
+    critique = finished.critique if finished else run.stage(f"{here}/critique", Critique)
+    setup = finished.setup if finished else run.stage(f"{here}/setup", RLSetup)
+    training = finished.training if finished else run.stage(f"{here}/training", TrainingRecord)
+    code = finished.code_evaluation if finished else run.stage(f"{here}/code", Evaluation)
+    return {
+        **_part(run, index),
+        "setup": plain(setup),
+        "training": None if training is None else plain(training.model_dump(exclude={"curve", "verdicts"})),
+        "evaluations": [
+            {"label": label, **evaluation(e)} for label, e in _evaluations(code, finished) if e is not None
+        ],
+        "terms": [] if finished is None else [plain(row._asdict()) for row in term_rows(finished)],
+        "term_size": [WIDTH, HEIGHT],
+        "critique": plain(critique),
+        "steps": plain(finished.steps.model_dump()) if finished else None,
+        "finished": finished is not None,
+    }
+
+
+def evaluation(e: Evaluation) -> dict[str, Any]:
+    """The figures of an evaluation, with intervals over its episodes."""
+    shown = {
+        "mode": e.mode,
+        "episodes": len(e.episodes),
+        "successes": sum(x.success for x in e.episodes) if e.has_success else None,
+        "success": e.success_rate if e.has_success else None,
+        "score": None if e.score is None else {"name": score_name(e), "value": str(mean_score(e) or "-")},
+        "return": e.mean_reward,
+        "steps_per_success": e.steps_per_success,
+        "usage": sorted(e.usage.items(), key=lambda pair: -pair[1]),
+        "metrics": [[name, str(value), n] for name, value, n in metric_figures(e)],
+    }
+    return plain(shown)  # type: ignore[no-any-return]
+
+
+def attempt(run: Run, index: int, kind: str, name: str, number: int) -> dict[str, Any]:
+    """One attempt at an action or a function: source, changes, verdict, review and rehearsal."""
+    found, before = _attempts(run, index, kind, name, number)
+    source, old = _source(found), None if before is None else _source(before)
+    state, tone = attempts.state(found)
+    shown: dict[str, Any] = {
+        "title": attempts.title(found),
+        "state": state,
+        "tone": tone,
+        "steps": found.steps,
+        "source": text.tokens(source),
+        "diff": None if old is None else text.diff_lines(old, source),
+        "verdict": plain(found.verdict),
+    }
+    if isinstance(found, FunctionRehearsal):
+        return {**shown, **plain(found.model_dump(exclude={"function", "verdict"})), "doc": plain(found.function.doc)}
+    trace = found.trace
+    return {
+        **shown,
+        "doc": plain(found.action.doc),
+        "parameters": plain(found.action.parameters),
+        "review": plain(found.review),
+        "others": plain(found.others),
+        "trace": None if trace is None else plain(trace.model_dump(exclude={"decisions"})),
+        "decisions": [] if trace is None else [_decision(d) for d in trace.decisions[:DECISIONS]],
+    }
+
+
+def decision(run: Run, index: int, name: str, number: int, step: int) -> dict[str, Any]:
+    """A decision of a rehearsal: the view before and after it, and each call of a primitive."""
+    found, _ = _attempts(run, index, "actions", name, number)
+    assert isinstance(found, Rehearsal)
+    decisions: Sequence[Decision] = found.trace.decisions if found.trace is not None else ()
+    if not 0 <= step < len(decisions):
+        raise UnknownNameError("decision", str(step), ())
+    return plain(decisions[step], 2_000)  # type: ignore[no-any-return]
+
+
+def _part(run: Run, index: int) -> dict[str, Any]:
+    """The plan of an iteration, and what became of its parts."""
+    here = f"iterations/{index}"
+    plan = run.stage(f"{here}/plan", ActionPlan)
+    tried = {
+        kind: {name: _states(run, index, kind, name) for name in run.files.names(f"{here}/{kind}")}
+        for kind in ("actions", "functions")
+    }
+    trained = run.files.exists(f"{here}/training.json")
+    return {"index": index, "plan": _plan(plan, tried, trained), "trained": trained, **plain(tried)}
+
+
+def _plan(plan: ActionPlan | None, tried: dict[str, Any], trained: bool) -> dict[str, Any] | None:
+    if plan is None:
+        return None
+    parts = [{**s.model_dump(), **_became(s, tried["actions"], trained)} for s in plan.sub_actions]
+    functions = [{**f.model_dump(), **_became(f, tried["functions"], trained)} for f in plan.functions]
+    return plain({"thoughts": plan.thoughts, "parts": parts, "functions": functions})  # type: ignore[no-any-return]
+
+
+def _became(part: Any, tried: dict[str, Any], trained: bool) -> dict[str, str]:
+    """What became of a part of a plan, and the tone of that."""
+    if part.kind == "rl":
+        return {"became": "learned" if trained else "to be learned", "tone": "good" if trained else ""}
+    if tried.get(part.name):
+        last, count = tried[part.name][-1], len(tried[part.name])
+        return {"became": f"{last['state']}, {count} {'version' if count == 1 else 'versions'}", "tone": last["tone"]}
+    return {"became": "kept from an earlier iteration" if part.keep else "not written yet", "tone": ""}
+
+
+def _states(run: Run, index: int, kind: str, name: str) -> list[dict[str, Any]]:
+    found = run.values(f"iterations/{index}/{kind}/{name}", _KINDS[kind])
+    return [
+        {"title": attempts.title(a), "state": attempts.state(a)[0], "tone": attempts.state(a)[1], "steps": a.steps}
+        for a in sorted(found, key=lambda a: a.attempt)
+    ]
+
+
+_KINDS: dict[str, type[Any]] = {"actions": Rehearsal, "functions": FunctionRehearsal}
+
+
+def _attempts(run: Run, index: int, kind: str, name: str, number: int) -> tuple[Attempt, Attempt | None]:
+    """Attempt ``number``, and the one before it."""
+    above = f"iterations/{_checked(run, index)}"
+    if kind not in _KINDS or name not in run.files.names(f"{above}/{kind}"):
+        raise UnknownNameError("action", name[:40], run.files.names(f"{above}/actions"))
+    found: Attempt | None = run.stage(f"{above}/{kind}/{name}/{number}", _KINDS[kind])
+    if found is None:
+        raise UnknownNameError("attempt", str(number), ())
+    before: Attempt | None = run.stage(f"{above}/{kind}/{name}/{number - 1}", _KINDS[kind]) if number else None
+    return found, before
+
+
+def _decision(d: Decision) -> dict[str, Any]:
+    shown = {"action": d.action, "duration": d.duration, "reward": d.reward, "ended": d.ended, "calls": len(d.calls)}
+    return plain(shown)  # type: ignore[no-any-return]
+
+
+def _evaluations(code: Evaluation | None, finished: Iteration | None) -> list[tuple[str, Evaluation | None]]:
+    if finished is None:
+        return [("code alone", code)]
+    rivals = [(f"not kept, {e.mode}", e) for e in finished.rivals]
+    return [("code alone", code), (f"selection, {finished.evaluation.mode}", finished.evaluation), *rivals]
+
+
+def _finished(run: Run, index: int) -> Iteration | None:
+    name = f"iterations/{index}/iteration"
+    if not run.files.exists(f"{name}.json"):
+        return None
+    with run.files.open(f"{name}.json", limit=VIEW_LIMIT):
+        return run.stage(name, Iteration)
+
+
+def _count(run: Run) -> int:
+    """Number of iterations that have begun."""
+    names = set(run.files.names("iterations"))
+    return next(n for n in range(len(names) + 1) if str(n) not in names)
+
+
+def _checked(run: Run, index: int) -> int:
+    if not 0 <= index < _count(run):
+        raise RunError(f"{run.folder} has no iteration {index}.")
+    return index
+
+
+def _source(attempt: Attempt) -> str:
+    return attempt.function.source if isinstance(attempt, FunctionRehearsal) else attempt.action.source

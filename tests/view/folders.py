@@ -1,0 +1,132 @@
+"""Writes folders of runs for the live page: whole ones, unfinished ones, and hostile ones."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from rlgpt.domain import Decision, Iteration, PrimitiveCall, Rehearsal, Trace
+from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
+from rlgpt.llm.exchange import Exchange
+from rlgpt.observers.jsonl import FILE, Entry
+from rlgpt.runs import Report, Run
+
+_STORIES = Path(__file__).parents[1] / "report" / "stories.py"
+_SPEC = importlib.util.spec_from_file_location("report_stories", _STORIES)
+assert _SPEC is not None
+assert _SPEC.loader is not None
+stories = sys.modules.setdefault(_SPEC.name, importlib.util.module_from_spec(_SPEC))
+if not hasattr(stories, "iteration"):
+    _SPEC.loader.exec_module(stories)
+
+PIXEL = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhg"
+    "GAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def trace(text: str = "") -> Trace:
+    """Two decisions; the second calls two primitives and changes the view."""
+    calls = (
+        PrimitiveCall(name=text or "move_to", args={"x": 0.5}, steps=12, outcome={text or "reached": True}),
+        PrimitiveCall(name="grasp", args={}, steps=4, outcome={"holding": text or False}),
+    )
+    before, after = {"hand": [0.1, 0.2], text or "open": 0}, {"hand": [0.4, 0.2], text or "open": 0}
+    decisions = (
+        Decision(action="earlier", duration=5, reward=0.0, ended="returned"),
+        Decision(
+            action=text or "grasp_handle",
+            duration=16,
+            reward=0.5,
+            ended="returned",
+            before=before,
+            after=after,
+            calls=calls,
+        ),
+    )
+    return Trace(seed=7, success=False, total_reward=0.5, primitive_steps=21, decisions=decisions)
+
+
+def iteration(index: int, text: str = "") -> Iteration:
+    curve = ((3000, 0.2), (6000, 0.4), (9000, 0.6))
+    made: Iteration = stories.iteration(index, text=text, curve=curve)
+    tried = tuple(r.model_copy(update={"trace": trace(text)}) for r in made.rehearsals["grasp_handle"])
+    return made.model_copy(update={"rehearsals": {"grasp_handle": tried}})
+
+
+def write_stages(run: Run, made: Iteration, *, finished: bool = True) -> None:
+    """The files of an iteration. An unfinished one has a plan and its attempts."""
+    here = f"iterations/{made.index}"
+    run.rewrite(f"{here}/plan", made.plan)
+    for kind, tried in (("actions", made.rehearsals), ("functions", made.function_rehearsals)):
+        for name, attempts in tried.items():
+            for attempt in attempts:
+                run.rewrite(f"{here}/{kind}/{name}/{attempt.attempt}", attempt)
+    if finished:
+        assert made.training is not None
+        run.rewrite(f"{here}/setup", made.setup)
+        run.rewrite(f"{here}/training", made.training)
+        run.rewrite(f"{here}/iteration", made)
+
+
+def exchange(
+    text: str = "", number: int = 0, role: Any = "slow", images: tuple[str, ...] = (), iteration: int = 0
+) -> Exchange:
+    key = RequestKey(
+        task="grid/door", iteration=iteration, role=role, sub_action=text or "grasp_handle", attempt=number
+    )
+    request = Request(
+        key=key, messages=(Message(role="user", content=text or "Plan it.", images=images),), fingerprint="f"
+    )
+    usage = Usage(prompt_tokens=100, completion_tokens=20, dollars=0.01, seconds=2.5)
+    reply = Reply(text=text or "A plan.", model=text or "some-model", usage=usage, note=text)
+    return Exchange(time=text or "2026-01-01T00:00:00+00:00", request=request, reply=reply)
+
+
+def append(run: Run, name: str, *values: Any) -> None:
+    with (run.folder / name).open("a") as file:
+        file.writelines(value.model_dump_json() + "\n" for value in values)
+
+
+def events(text: str = "") -> list[Entry]:
+    def at(second: int, kind: Any, step: int, **more: Any) -> Entry:
+        return Entry(time=f"2026-01-01T00:00:{second:02d}+00:00", kind=kind, step=step, **more)
+
+    return [
+        at(0, "session", 0),
+        at(1, "numbers", 1, numbers={"llm/calls": 1, "llm/tokens": 120, "llm/dollars": 0.01}),
+        at(2, "stage", 0, name=text or "train", facts={text or "iteration": text or 0}),
+        at(3, "message", 0, text=text or "the run goes on"),
+        *(
+            at(
+                10 + n,
+                "numbers",
+                1000 * n,
+                numbers={"train/success": n / 10, "train/episodes": 20, "train/usage/base": 0.6},
+            )
+            for n in range(1, 6)
+        ),
+        at(40, "session", 5000),
+        at(42, "numbers", 6000, numbers={"selection/success": 0.8}),
+    ]
+
+
+def make_run(folder: Path, *, text: str = "", status: str = "finished", seed: int = 0, **config: Any) -> Run:
+    """A run with two iterations; the second is unfinished unless the status is ``finished``."""
+    settings = {"budget": 30_000, "agents": {"name": "slow_fast_critic"}, "llm": {"model": text or "m"}, **config}
+    run = Run.create(folder, task="grid/door", seed=seed, config={**settings, text or "note": text or "n"})
+    write_stages(run, iteration(0, text))
+    write_stages(run, iteration(1, text), finished=status == "finished")
+    append(run, "llm.jsonl", exchange(text), *(exchange(text, 1, "review", (PIXEL,), n) for n in (0, 1)))
+    append(run, FILE, *events(text))
+    steps = iteration(0).steps
+    run.update(status=status, reason=text, steps=steps, iterations=1, best=0)
+    if status == "finished":
+        run.rewrite("report", Report(iteration=0, mode="policy", sampled=stories.evaluation(17, 20)))
+        run.update(success_rate=0.85, iterations=2)
+    return run
+
+
+__all__ = ["Rehearsal", "append", "events", "exchange", "iteration", "make_run", "stories", "trace", "write_stages"]

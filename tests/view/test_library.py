@@ -1,0 +1,210 @@
+"""What the page gets of runs: whole, unfinished, damaged and hostile ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from folders import append, exchange, iteration, make_run, write_stages
+from rlgpt.domain import CodedAction, Rehearsal
+from rlgpt.errors import ConfigError, RlgptError, UnknownNameError
+from rlgpt.llm.exchange import Forgotten
+from rlgpt.observers.jsonl import FILE
+from rlgpt.runs import Run
+from rlgpt.view.growing import GrowingLines
+from rlgpt.view.library import Library
+from rlgpt.view.plain import plain
+
+
+def only(library: Library) -> str:
+    (line,) = library.runs()
+    return str(line["id"])
+
+
+def test_list_has_a_line_for_each_run(tmp_path: Path) -> None:
+    make_run(tmp_path / "sweep" / "0")
+    make_run(tmp_path / "sweep" / "1", seed=1, status="stopped")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.json").write_text("{")
+    library = Library([tmp_path])
+    lines = {line["name"]: line for line in library.runs()}
+    assert {name: line["status"] for name, line in lines.items()} == {
+        "sweep/0": "finished",
+        "sweep/1": "stopped",
+        "broken": "unreadable",
+    }
+    first = lines["sweep/0"]
+    assert (first["group"], first["method"], first["success"], first["steps"]) == ("sweep", "RL-GPT", 0.85, 11_020)
+    bills = library.bills([line["id"] for line in lines.values()])
+    assert (bills[first["id"]]["tokens"], bills[first["id"]]["dollars"]) == (360, 0.03)
+    assert bills[first["id"]]["report"]["episodes"] == 20
+    assert "fault" in bills[lines["broken"]["id"]]
+
+
+def test_run_page_has_plan_code_learning_and_dialogue(tmp_path: Path) -> None:
+    make_run(tmp_path / "run")
+    library = Library([tmp_path])
+    key = only(library)
+    run = library.run(key)
+    assert run["report"]["success"] == 0.85
+    assert run["steps"]["total"] == 11_020
+    assert run["settings"]["agents.name"] == "slow_fast_critic"
+    assert run["stage"] == {"name": "train", "facts": {"iteration": 0}}
+    assert run["own"] is True
+    grasp, pull = run["iterations"][0]["plan"]["parts"]
+    assert (grasp["became"], grasp["tone"]) == ("kept, 2 versions", "good")
+    assert pull["became"] == "learned"
+    turn = library.iteration(key, 0)
+    assert [e["label"] for e in turn["evaluations"]] == ["code alone", "selection, sampled"]
+    assert turn["critique"]["summary"].startswith("The handle is reached")
+
+    repair = library.attempt(key, 0, "actions", "grasp_handle", 1)
+    assert ["add", "+    yield move_to(x=x - reach, y=y, z=z)  # stand off first"] in [list(d) for d in repair["diff"]]
+    assert "".join(t for _, t in repair["source"][0]) == "def run(reach=0.1):"
+    assert repair["review"]["findings"][0]["problem"] == "The hand stops 3 cm short."
+    assert [d["calls"] for d in repair["decisions"]] == [0, 2]
+    played = library.decision(key, 0, "grasp_handle", 1, 1)
+    assert (played["before"]["hand"], played["after"]["hand"]) == ([0.1, 0.2], [0.4, 0.2])
+    assert played["calls"][1]["outcome"] == {"holding": False}
+    (review,) = repair["review_exchanges"]
+    said = library.exchange(key, review)
+    assert said["messages"][0]["images"][0].startswith("data:image/png;base64,")
+    assert (said["reply"], said["prompt_tokens"], said["seconds"]) == ("A plan.", 100, 2.5)
+
+
+def test_unfinished_iteration_is_shown_while_it_grows(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", task="grid/door", seed=0, config={})
+    library = Library([tmp_path])
+    key = only(library)
+    assert library.run(key)["iterations"] == []
+    made = iteration(0)
+    run.rewrite("iterations/0/plan", made.plan)
+    (grasp, pull) = library.run(key)["iterations"][0]["plan"]["parts"]
+    assert (grasp["became"], pull["became"]) == ("not written yet", "to be learned")
+    write_stages(run, made, finished=False)
+    assert library.run(key)["iterations"][0]["plan"]["parts"][0]["became"] == "kept, 2 versions"
+    assert library.iteration(key, 0)["evaluations"] == []
+    append(run, "llm.jsonl", exchange())
+    assert [e["number"] for e in library.exchanges(key)] == [0]
+    append(run, "llm.jsonl", exchange(number=1))
+    assert [e["attempt"] for e in library.exchanges(key)] == [0, 1]
+
+
+def test_curves_are_over_steps_time_and_dollars(tmp_path: Path) -> None:
+    make_run(tmp_path / "run")
+    library = Library([tmp_path])
+    key = only(library)
+    ends = {axis: library.comparison([key], axis, "run")["lines"][0]["end"] for axis in ("steps", "seconds", "dollars")}
+    assert ends == {"steps": 6000, "seconds": 17, "dollars": 0.01}, "the pause between the sessions does not count"
+    assert library.figure([key], "seconds", "run", "dark").startswith(b"<svg")
+
+
+def test_comparison_names_the_settings_that_differ(tmp_path: Path) -> None:
+    for n, budget in enumerate((30_000, 30_000, 60_000)):
+        make_run(tmp_path / str(n), seed=n, budget=budget)
+    library = Library([tmp_path])
+    keys = [line["id"] for line in sorted(library.runs(), key=lambda line: line["name"])]
+    found = library.comparison(keys, "steps", "method")
+    assert found["differences"] == [{"name": "budget", "values": ["30000", "30000", "60000"]}]
+    assert sorted(line["runs"] for line in found["lines"]) == [1, 2]
+    with pytest.raises(ConfigError, match="0 runs are given"):
+        library.comparison([], "steps", "run")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda lib, key: lib.run("0" * 16),
+        lambda lib, key: lib.iteration(key, 9),
+        lambda lib, key: lib.attempt(key, 0, "actions", "../../../secret", 0),
+        lambda lib, key: lib.attempt(key, 0, "..", "actions", 0),
+        lambda lib, key: lib.attempt(key, 0, "actions", "grasp_handle", 9),
+        lambda lib, key: lib.decision(key, 0, "grasp_handle", 0, 9),
+        lambda lib, key: lib.exchange(key, 99),
+        lambda lib, key: lib.video(key, "../run.json"),
+    ],
+)
+def test_what_is_not_there_is_a_readable_error(tmp_path: Path, ask: Any) -> None:
+    make_run(tmp_path / "run")
+    library = Library([tmp_path])
+    with pytest.raises(RlgptError):
+        ask(library, only(library))
+
+
+def test_linked_files_of_a_run_are_refused(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "runs" / "run")
+    (tmp_path / "secret").write_text(exchange("canary").model_dump_json() + "\n")
+    library = Library([tmp_path / "runs"])
+    key = only(library)
+    for name in ("llm.jsonl", FILE):
+        (run.folder / name).unlink()
+        (run.folder / name).symlink_to(tmp_path / "secret")
+    (run.folder / "videos").mkdir()
+    (run.folder / "videos" / "x.mp4").symlink_to(tmp_path / "secret")
+    for ask in (lambda: library.exchanges(key), lambda: library.run(key), lambda: library.video(key, "x.mp4")):
+        with pytest.raises(RlgptError, match="is a link"):
+            ask()
+
+
+def test_lines_of_a_stranger_of_any_form_are_shown_or_left_out(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    odd = [
+        *("1", "[]", "{}", '{"request": 1, "reply": {}}', "{", '"x"', "[" * 5000, '{"a": 1e999}'),
+        '{"request": {"key": [], "messages": [1, {"images": ["javascript:1", 7]}]}, "reply": {"usage": [1]}}',
+        '{"kind": "numbers", "time": 7, "step": "x", "numbers": {"train/success": "x", "train/score": 1e308}}',
+        '{"kind": "stage", "facts": [1], "name": {}, "step": -1}',
+        Forgotten(time="t", forgotten=exchange().request.key).model_dump_json(),
+    ]
+    for name in ("llm.jsonl", FILE):
+        with (run.folder / name).open("a") as file:
+            file.writelines(f"{line}\n" for line in odd)
+    library = Library([tmp_path])
+    key = only(library)
+    json.dumps([library.run(key), library.exchanges(key)], allow_nan=False)
+    assert library.exchange(key, 3)["messages"][0]["images"] == [], "no other address than a PNG in the file"
+    for axis in ("steps", "seconds", "dollars"):
+        library.figure([key], axis, "run", "light")
+
+
+def test_values_are_plain_bounded_and_visible() -> None:
+    sent = plain({"a\u202e": float("nan"), "b": [float("inf"), 1 << 70, "x" * 30_000, {1, 2}, object]})
+    text = json.dumps(sent, allow_nan=False)
+    assert "a\\u202e" in sent
+    assert "\u202e" not in text
+    assert sent["b"][:2] == [None, float(1 << 70)]
+    assert len(text) < 25_000
+
+
+def test_growing_file_is_read_on_and_begun_again_after_it_was_replaced(tmp_path: Path) -> None:
+    from rlgpt.errors import RunError
+    from rlgpt.files import Folder
+
+    path = tmp_path / "x.jsonl"
+    lines: GrowingLines[Any] = GrowingLines(Folder(tmp_path, RunError), path.name, lambda line: line)
+    assert lines.update() == []
+    path.write_text("1\n2\n3")
+    assert lines.update() == [1, 2], "the last line is still being written"
+    with path.open("a") as file:
+        file.write("3\n[4]\n")
+    assert lines.update() == [1, 2, 33, [4]]
+    assert lines.line(3) == [4]
+    path.write_text("9\n")
+    assert lines.update() == [9]
+    with pytest.raises(RunError, match="no line 3"):
+        lines.line(3)
+
+
+def test_large_source_and_many_decisions_are_bounded(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    action = CodedAction(name="grasp_handle", doc="d", source="x = 1\n" * 20_000)
+    run.rewrite("iterations/0/actions/grasp_handle/0", Rehearsal(attempt=0, action=action))
+    library = Library([tmp_path])
+    shown = library.attempt(only(library), 0, "actions", "grasp_handle", 0)
+    assert len(json.dumps(shown)) < 400_000
+
+
+def test_unknown_run_suggests_to_reload(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="Reload the page"):
+        Library([tmp_path]).run("x")
