@@ -104,6 +104,27 @@ def _design(p: argparse.ArgumentParser) -> None:
     _runs(p)
 
 
+def _bundle(p: argparse.ArgumentParser) -> None:
+    actions = p.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in (
+        ("show", "print what a bundle holds"),
+        ("check", "check a bundle, and lint its sources"),
+        ("pack", "write a bundle and its model card as a zip archive"),
+        ("push", "upload a bundle to the Hugging Face hub"),
+    ):
+        action = actions.add_parser(name, help=summary, description=summary)
+        action.add_argument("bundle", metavar="BUNDLE", help="a bundle's folder, a run's folder, or an archive")
+        if name == "pack":
+            action.add_argument("out", metavar="FILE.zip")
+        elif name == "push":
+            action.add_argument("repository", metavar="USER/NAME")
+            action.add_argument("--public", action="store_true", help="a new repository can be seen by everybody")
+    pulling = actions.add_parser("pull", help="download a bundle from the hub and check it")
+    pulling.add_argument("repository", metavar="USER/NAME")
+    pulling.add_argument("out", metavar="FOLDER", help="a new folder")
+    pulling.add_argument("--revision", default=None, help="a branch, a tag or a commit (default: the newest)")
+
+
 def _doctor(p: argparse.ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="for programs: the checks as JSON")
 
@@ -120,6 +141,7 @@ COMMANDS = {
     "design": ("run both loops on an environment without a plugin", _design),
     "report": ("write report.html for one run or several", _report),
     "view": ("show runs on a local page, also while they run", _view),
+    "bundle": ("show, check, pack, push or pull a bundle of coded actions", _bundle),
     "tasks": ("list the tasks of the installed plugins", _tasks),
     "doctor": ("check this installation", _doctor),
     "new-plugin": ("make the folder of a new plugin", _new_plugin),
