@@ -1,4 +1,4 @@
-"""``python -m rlgpt``."""
+"""Runs the command line as ``python -m rlgpt``."""
 
 import sys
 

@@ -25,7 +25,8 @@ class ConfigError(RlgptError):
 class UnknownNameError(RlgptError):
     """A name is not among the valid ones.
 
-    :param kind: the kind of thing that is named, in the singular ("task").
+    :param kind: the kind of thing that is named, in the singular ("task"), perhaps with its owner ("parameter of
+        'go'").
     :param given: the invalid name.
     :param valid: all valid names; the message gives the most similar ones first.
     :param hint: what to do, one sentence.
@@ -36,7 +37,8 @@ class UnknownNameError(RlgptError):
     def __init__(self, kind: str, given: str, valid: Iterable[str], hint: str = "", listed: str = "") -> None:
         self.kind, self.given, self.valid = kind, given, sorted(valid)
         near = difflib.get_close_matches(given, self.valid, n=3, cutoff=0.5)
-        parts = [f"unknown {kind} {given!r}."]
+        noun, of, owner = kind.partition(" of ")
+        parts = [f"unknown {noun} {given!r}{of}{owner}."]
         if near:
             parts.append(f"Did you mean {' or '.join(map(repr, near))}?")
         if listed and len(self.valid) > MANY:
@@ -103,15 +105,13 @@ class BudgetExceeded(LLMError):
 
 
 class TranscriptError(LLMError):
-    """A transcript belongs to another task, or the prompts have changed since it was recorded. It must be
-    recorded again.
-    """
+    """A recording belongs to another task, or the prompts have changed since the recording was made. Record again."""
 
     exit_status = 2
 
 
 class TranscriptEnded(LLMError):
-    """A transcript contains no further reply. The run stops and keeps the best iteration so far."""
+    """A recording contains no further reply. The run stops and keeps the best iteration so far."""
 
     exit_status = 3
 

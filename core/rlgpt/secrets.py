@@ -29,7 +29,8 @@ def is_secret(name: str) -> bool:
 def redact(text: str) -> str:
     """``text`` without the values of this process's secret variables and without text that looks like a key.
 
-    ``llm.key_env`` accepts only variables for which :func:`is_secret` is true, so its value is removed too.
+    ``llm.key_env`` accepts only variables for which :func:`is_secret` is true, so the value of that variable is removed
+    too.
     """
     for secret in sorted(set(_values()), key=len, reverse=True):
         text = text.replace(secret, "[redacted]")

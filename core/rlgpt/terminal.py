@@ -26,9 +26,9 @@ def visible(text: str) -> str:
 def say(text: object, file: TextIO | None = None) -> None:
     """Print a line that may contain untrusted text, with API keys removed.
 
-    Characters that the terminal's encoding lacks are written as escapes too.
+    A character that the terminal's encoding lacks is written as an escape too.
 
-    :param file: default: standard output.
+    :param file: the open file to print to; default: standard output.
     """
     out = sys.stdout if file is None else file
     encoding = getattr(out, "encoding", None) or "utf-8"

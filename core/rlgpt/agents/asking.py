@@ -1,5 +1,5 @@
-"""One request of an agent to its language model. It returns a checked value; faults in a reply are sent
-back to the model.
+"""One request of an agent to its language model. The request returns a checked value. Faults in a reply are sent back
+to the model.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Asker:
         :param images: PNG data URLs.
         :param pictured: see :meth:`~rlgpt.agents.prompt.Prompt.render`.
         :param leave_out: fields of the reply that this task does not offer.
-        :param code: what the Python block of the reply holds, in words.
+        :param code: what the Python block of the reply contains, in words ("whole": a whole source).
         :raises rlgpt.errors.LLMError: no usable reply after the last retry.
         """
         defaults = {name: getattr(brief.default_setup, name) for name in GUIDED}

@@ -59,15 +59,16 @@ class Brief(Value):
     :ivar primitives: names of the primitives.
     :ivar base_space: the environment's action space in words.
     :ivar base_actions: labels of the parts of a base action.
-    :ivar observations: name and meaning of each key that the policy may observe; the meaning is empty where the library
-        tells it.
+    :ivar observations: name and meaning of each key that the policy may observe; the meaning is empty if the library
+        states it.
     :ivar reward_terms: name and meaning of each reward term, with kind and range.
     :ivar reset_options: name and meaning of each start state that training may use.
     :ivar start: the first view of an episode as text.
-    :ivar training: of the iteration in progress; None where it is unknown, or nothing is trained.
-    :ivar code: the coded actions of the iteration in progress alone, where they were played.
-    :ivar functions: the functions of the iteration in progress that work: outputs of features are keys of the view and
-        observation keys, reward terms may have a weight.
+    :ivar training: the planned training of the iteration in progress; None if it is unknown or no policy is trained.
+    :ivar code: evaluation of the coded actions of the iteration in progress without a policy; None if they were not
+        played.
+    :ivar functions: the functions of the iteration in progress that work. Outputs of features are keys of the view and
+        observation keys; reward terms may have a weight.
     :ivar remarks: function -> what its rehearsal showed that may be right or wrong, in words.
     :ivar repairs: of the code that is written now, that are left after this attempt; None where it is unknown.
     :ivar restores: whether training may begin where a coded action led to (``after:ACTION``).
@@ -173,18 +174,19 @@ class FastAgent(ABC):
         attempts: Sequence[FunctionRehearsal],
         history: History,
     ) -> CodedFunction:
-        """A feature, reward term or predicate for ``function``: a first version, or a repair of the last attempt.
+        """Write a feature, reward term or predicate for ``function``: a first version, or a repair of the last attempt.
 
-        :param plan: the plan that contains ``function``, which it does not keep.
+        :param plan: the plan that contains ``function``. The plan does not keep an earlier version of the function.
         :param attempts: the attempts at this function so far, each of which failed; empty for a first version.
         :param history: the finished iterations.
-        :returns: a function named ``function.name``, of its kind.
-        :raises rlgpt.errors.LLMError: no source that lint accepts after the last retry.
+        :returns: a function with the name and the kind of ``function``.
+        :raises rlgpt.errors.LLMError: the model returned no source that lint accepts and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
-        :raises NotImplementedError: this agent writes no functions. Only a plan with functions asks for them.
+        :raises NotImplementedError: this agent cannot write functions. The method is called only if a plan has
+            functions.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} writes no functions, but the plan asks for {function.name!r}; define write_function"
+            f"{type(self).__name__} cannot write the function {function.name!r} of the plan; define write_function()"
         )
 
     @abstractmethod
@@ -210,7 +212,9 @@ class FastAgent(ABC):
 
 
 Evidence = Literal["text", "frames", "both"]
-"""What a critic judges a rehearsal by: the trace as text, frames before the call and after its primitives, or both."""
+"""The evidence that a critic receives about a rehearsal: the trace as text, frames (before the call and after each of
+its primitives), or both.
+"""
 
 
 class Shot(NamedTuple):
@@ -239,8 +243,8 @@ class Critic(ABC):
     ) -> Review:
         """Judge whether a rehearsed action does what its sub-action describes.
 
-        :param evidence: what to judge by. Only a critic with ``supports_vision`` is asked for anything but text.
-        :param frames: of the rehearsed call, in order of time; empty if none could be rendered.
+        :param evidence: which evidence the critic receives. Only a critic with ``supports_vision`` receives frames.
+        :param frames: frames of the rehearsed call, in order of time; empty if none could be rendered.
         :param rehearsal: an attempt that ran without a violation of the sandbox's limits, with its trace.
         :param iteration: the index of the iteration in progress.
         :returns: a review; it has at least one finding if ``works`` is False.
@@ -253,7 +257,7 @@ class Critic(ABC):
         """Write findings on a finished iteration for the slow agent and for the fast agent.
 
         :param outcome: the results of the iteration that is judged.
-        :param history: the iterations before it.
+        :param history: the iterations before the judged one.
         :raises rlgpt.errors.LLMError: the model returned no usable critique and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """

@@ -1,4 +1,4 @@
-"""The brief: the text that tells agents about a task. It is rendered from the plugin once for a run."""
+"""The brief: the text that describes a task to the agents. It is rendered from the plugin once for a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_brief(
     limits: SandboxLimits = DEFAULT,
     library: Library | None = None,
 ) -> Brief:
-    """The brief of ``task``. Makes one environment, for its spaces, and closes it.
+    """Make the brief of ``task``. This makes one environment, to read its spaces, and closes it.
 
     :param start_view: the view at the start of an episode. None: the view after a reset with seed 0.
     :param limits: limits of the run's sandbox, which the stub (the library as Python text) states.
@@ -69,7 +69,7 @@ def make_brief(
 
 
 def brief_slots(brief: Brief) -> dict[str, str]:
-    """The fixed slots of a prompt that a brief fills: name -> text."""
+    """The fixed slots of a prompt that ``brief`` fills: name -> text."""
     own = [(name, meaning) for name, meaning in brief.observations if meaning]
     of_view = "each key of the view that has numbers"
     return {
@@ -141,7 +141,7 @@ def _trainer_advice(brief: Brief) -> str:
 
 
 def _start(plugin: EnvironmentPlugin, view: Mapping[str, Plain]) -> str:
-    """A view as code gets it; where it is too long for that, the plugin's summary first."""
+    """``view`` as text, as code receives it. If the text is too long, the plugin's summary comes first."""
     whole = fields(view, START_LIMIT)
     if len(whole) <= START_LIMIT:
         return whole
@@ -149,7 +149,7 @@ def _start(plugin: EnvironmentPlugin, view: Mapping[str, Plain]) -> str:
 
 
 def _is_default(plugin: EnvironmentPlugin) -> bool:
-    """Whether the view is made of the observation's parts."""
+    """Whether the plugin has the default view, which contains the parts of the observation."""
     return type(plugin).view_keys is EnvironmentPlugin.view_keys
 
 
@@ -160,7 +160,7 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
 
 
 def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, default: bool) -> Iterator[tuple[str, str]]:
-    """Name and meaning of what a policy may observe: parts of its observation, and view keys with numbers.
+    """Name and meaning of each thing that a policy may observe: parts of the observation, and view keys with numbers.
 
     The meaning is empty where the library says it: of keys of the view, and of parts whose numbers the view holds.
     """

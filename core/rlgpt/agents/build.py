@@ -32,7 +32,7 @@ Models = LLM | Mapping[Role, LLM]
 
 @dataclass(frozen=True)
 class Agents:
-    """A team of agents, and switches that say what the loop does with its results.
+    """A team of agents, and switches that control what the loop does with the team's results.
 
     :ivar kind: the team's name.
     :ivar train: whether a policy is trained. False: the policy keeps its initial weights (``untrained``), or there is
@@ -92,7 +92,7 @@ def primitives_only(context: TeamContext) -> Agents:
 
 
 def one_agent(context: TeamContext) -> Agents:
-    """One agent plans, writes and sets up in a single reply; no critic."""
+    """One agent gives plan, code and learning setup in a single reply; no critic."""
     solo = LLMSolo(
         _model(context.connect(), "solo"), context.library, context.limits, context.mode(), prompts=context.prompts
     )
@@ -100,7 +100,7 @@ def one_agent(context: TeamContext) -> Agents:
 
 
 def slow_fast(context: TeamContext) -> Agents:
-    """Slow and fast agent; rehearsals are judged by their errors alone."""
+    """Slow and fast agent without a critic; rehearsals are judged by their errors alone."""
     models = context.connect()
     return Agents(context.kind, *_slow_and_fast(context, models, context.mode()), NoCritic())
 
@@ -150,7 +150,8 @@ def build_agents(
     def connect() -> Models:
         if llm is None:
             raise ConfigError(
-                f"agents={kind} needs a language model; set llm=... or use agents={' or '.join(WITHOUT_LLM)}."
+                f"agents={kind} needs a language model, and none is given; set llm=... or use "
+                f"agents={' or '.join(WITHOUT_LLM)}."
             )
         return llm
 
@@ -179,6 +180,6 @@ def _model(models: Models, role: Role, or_else: Role | None = None) -> LLM:
     if role not in models and or_else is not None:
         role = or_else
     if role not in models:
-        hint = "Give each role one, or a single one for all."
+        hint = "Give one model for each role, or one model for all roles."
         raise UnknownNameError("role with a language model", role, models, hint)
     return models[role]

@@ -32,7 +32,9 @@ GAMMA_RANGE = (0.9, 1.0)
 
 
 def plan_faults(plan: ActionPlan, brief: Brief, history: History = ()) -> list[str]:
-    """Names that would collide, too many coded actions, missing descriptions, and code to keep that does not exist."""
+    """The faults of ``plan``: names used twice, too many coded actions, missing descriptions, and code to keep that
+    does not exist.
+    """
     taken = {
         **dict.fromkeys(brief.primitives, "a primitive"),
         **dict.fromkeys(brief.base_actions, "a base action"),
@@ -76,7 +78,7 @@ def _keep_faults(plan: ActionPlan, history: History) -> list[str]:
 
 
 def action_faults(action: CodedAction, library: Library, limits: SandboxLimits, most_steps: int) -> list[str]:
-    """The verdicts of lint on the source, and a step limit above ``most_steps``, the task's bound."""
+    """The faults of ``action``: the verdicts of lint on the source, and a ``max_steps`` above ``most_steps``."""
     faults = _lint(action, library, limits)
     if action.max_steps is not None and action.max_steps > most_steps:
         faults.append(f"max_steps is {action.max_steps}; valid in this task: 1 to {most_steps} primitive steps")
@@ -88,7 +90,9 @@ def _lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLi
 
 
 def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
-    """Check every field against the names that the plugin offers and this iteration's actions."""
+    """The faults of ``setup``: names that neither the plugin nor this iteration's actions have, and values out of
+    range.
+    """
     horizon = brief.task.horizon
     faults = [
         *_unknown("reward term", setup.reward_weights, _reward_terms(brief)),
@@ -115,7 +119,7 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
 
 
 def function_faults(function: CodedFunction, brief: Brief, library: Library, limits: SandboxLimits) -> list[str]:
-    """The verdicts of lint on the source, and outputs of features whose names are taken."""
+    """The faults of ``function``: the verdicts of lint on the source, and names of outputs that are already used."""
     taken = {
         **dict.fromkeys(_first(brief.observations), "an observation key"),
         **dict.fromkeys(_outputs(f for f in brief.functions if f.name != function.name), "another feature's output"),
@@ -139,7 +143,7 @@ def _outputs(functions: Iterable[CodedFunction]) -> list[str]:
 
 
 def trainer_faults(trainer: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]) -> list[str]:
-    """Find hyperparameters that a setup may not choose, and values outside the plugin's bounds."""
+    """The faults of ``trainer``: hyperparameters that a setup may not choose, and values outside their bounds."""
     faults = _unknown("hyperparameter", trainer, bounds)
     for name, value in trainer.items():
         low, high = bounds.get(name, (-math.inf, math.inf))

@@ -105,7 +105,7 @@ class LLMCritic(Critic):
 
 
 def _seen(rehearsal: Rehearsal, evidence: Evidence, frames: Sequence[Shot]) -> str:
-    """The rehearsal as text, and what its frames show. Without a frame the text stays in any case."""
+    """The rehearsal as text (if the evidence includes text or there is no frame), and a note about the frames."""
     text = render_rehearsal(rehearsal)
     if not frames:
         return text

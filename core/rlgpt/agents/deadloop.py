@@ -1,7 +1,7 @@
 """The dead-loop rate: the share of repairs that fail in the same way as before.
 
 The RL-GPT paper compares language models by this rate and the success rate: a model that repeats the same code in other
-words makes no progress, whatever the number of repairs.
+words makes no progress, however many repairs it has.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from itertools import pairwise
 from rlgpt.domain import Iteration, Rehearsal
 
 SAME_WORDS = 0.8
-"""Two reviews name the same problem if at least this share of their words (0 to 1) agrees in the same order."""
+"""Two reviews report the same problem if at least this share of their words (0 to 1) is the same and in the same order.
+
+"""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
     """Whether ``after`` failed in the same way as ``before``.
 
     The failures are the same in any of three cases: both attempts have the same source; both have a verdict of the same
-    kind and message; both have a review, and a share :data:`SAME_WORDS` of the words in the reviews agrees. Numbers,
-    line numbers included, are ignored, because a repair changes them.
+    kind and message; both have a review, and at least a share :data:`SAME_WORDS` of the words in the reviews is the
+    same. Numbers, line numbers included, are ignored, because a repair changes them.
     """
     if not (before.failed and after.failed):
         return False
@@ -61,18 +63,18 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
 
 
 def of_attempts(rehearsals: Sequence[Rehearsal]) -> DeadLoops:
-    """Count over the attempts at one coded action, which are in order."""
+    """Count the repairs among the attempts at one coded action, given in order of time."""
     pairs = list(pairwise(rehearsals))
     return DeadLoops(len(pairs), sum(same_failure(a, b) for a, b in pairs))
 
 
 def of_iteration(iteration: Iteration) -> DeadLoops:
-    """Count over all coded actions of an iteration."""
+    """Count the repairs of all coded actions of ``iteration``."""
     return sum((of_attempts(r) for r in iteration.rehearsals.values()), DeadLoops())
 
 
 def of_run(iterations: Iterable[Iteration]) -> DeadLoops:
-    """Count over all iterations."""
+    """Count the repairs of all ``iterations``."""
     return sum((of_iteration(i) for i in iterations), DeadLoops())
 
 

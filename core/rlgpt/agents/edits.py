@@ -1,4 +1,4 @@
-"""Changes of a source as search-and-replace blocks, so that a repair need not repeat the lines that stay."""
+"""Changes of a source as search-and-replace blocks, so that a repair need not repeat unchanged lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 MAX_EDITS = 40
 
 FORM = "<<<<<<< SEARCH\nlines of the source, exactly as they are\n=======\nlines that replace them\n>>>>>>> REPLACE"
-"""One edit as it is written."""
+"""The text format of one edit."""
 
 _SEARCH, _SPLIT, _REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
 
@@ -27,7 +27,8 @@ def is_patch(text: str) -> bool:
 
 
 def patched(source: str, patch: str) -> str:
-    """``source`` with the edits of ``patch`` in order. Each must match exactly once, in what the earlier ones left.
+    """``source`` with the edits of ``patch`` applied in order. Each edit must match exactly once in the source that the
+    edits before it produced.
 
     :raises ValueError: names every edit that is malformed, or does not match exactly once.
     """
@@ -47,7 +48,7 @@ def patched(source: str, patch: str) -> str:
 
 
 def _edits(patch: str, faults: list[str]) -> Iterator[Edit]:
-    """The edits that are whole. Other lines are faults, unless they are empty."""
+    """Yield the complete edits of ``patch``. Each other line that is not empty is added to ``faults``."""
     sides: list[list[str]] = []
     others = 0
     for line in patch.splitlines():
@@ -72,7 +73,7 @@ def _edits(patch: str, faults: list[str]) -> Iterator[Edit]:
 
 
 def _places(lines: Sequence[str], search: Sequence[str]) -> list[int]:
-    """Where ``search`` begins in ``lines``, spaces at line ends aside."""
+    """The indices in ``lines`` at which ``search`` begins. Spaces at line ends are ignored."""
     if not any(search):
         return []
     plain = [line.rstrip() for line in lines]

@@ -1,4 +1,6 @@
-"""What a critic reads of an iteration: its figures, a table of all episodes, and some episodes decision by decision."""
+"""The text about an iteration that a critic reads: figures, a table of all episodes, and the decisions of a few
+episodes.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from rlgpt.agents.traces import render_outline, render_trace
 from rlgpt.domain import Episode, Evaluation, Metric, Trace
 
 ROWS = 40
-"""Episodes of a table. Of more, the failures come first."""
+"""Maximal number of episodes in a table. If there are more, failed episodes have priority."""
 
 DETAIL_LIMIT, OUTLINE_LIMIT = 6_000, 2_500
-"""Characters of the episode that is shown in detail, and of each other one."""
+"""Maximal length, in characters, of the episode that is shown in detail, and of each other episode."""
 
 CUTS = {"stuck": "ended early: stuck, nothing changed any more", "limit": "ended early: the budget pays for no more"}
 
@@ -118,7 +120,7 @@ def _end(episode: Episode, horizon: int) -> str:
 
 
 def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
-    """The reward terms that differ most between episodes: how far each of them got."""
+    """Names of the ``most`` reward terms that differ most between the episodes."""
     names = dict.fromkeys(name for e in evaluation.episodes for name in e.reward_terms)
     spans = {}
     for name in names:
@@ -128,7 +130,7 @@ def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
 
 
 def _parties(outcome: Outcome) -> list[tuple[str, Evaluation]]:
-    """The policy, where there is one, and code alone, where it was played."""
+    """The evaluation of the policy, if there is one, and of code alone, if it was played, each with its title."""
     code_only = outcome.evaluation.mode == "code"
     code = outcome.code_evaluation or (outcome.evaluation if code_only else None)
     policy = [] if code_only else [(f"The policy ({outcome.evaluation.mode})", outcome.evaluation)]

@@ -40,7 +40,7 @@ EDITED = "whole or as edits, as said above"
 
 
 class Writer:
-    """Asks for code: coded actions and functions, first versions and repairs."""
+    """Asks a language model for code: coded actions and functions, first versions and repairs."""
 
     def __init__(self, library: Library, limits: SandboxLimits | None, mode: Mode | None) -> None:
         self.library, self.limits, self.mode = library, limits or SandboxLimits(), mode or Mode()
@@ -56,7 +56,7 @@ class Writer:
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """A coded action: a repair where there are attempts."""
+        """A coded action from the language model: a repair if there are attempts, else a first version."""
 
         def faults(action: CodedAction) -> list[str]:
             return action_faults(action, self.library, self.limits, brief.most_steps)
@@ -99,7 +99,7 @@ class Writer:
         attempts: Sequence[FunctionRehearsal],
         history: History,
     ) -> CodedFunction:
-        """A function of a plan: a repair where there are attempts."""
+        """A function of a plan from the language model: a repair if there are attempts, else a first version."""
         earlier = attempts[-1].function if attempts else history_text.kept_function(history, function.name)
         repair: dict[str, Plain] = {"attempts": len(attempts)}
         written: CodedFunction = ask(
@@ -250,7 +250,7 @@ def render_written_so_far(
 
 
 def render_trainer(brief: Brief) -> str:
-    """The trainer's hyperparameters as they are, those that a setup may set; empty where they are unknown."""
+    """The present values of the trainer's hyperparameters that a setup may set, as text; empty if they are unknown."""
     if brief.training is None or not brief.training.hyperparameters:
         return ""
     values = ", ".join(f"{name} {number(value)}" for name, value in brief.training.hyperparameters.items())
@@ -297,7 +297,7 @@ def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -
 
 
 def render_answers(rehearsal: FunctionRehearsal) -> str:
-    """A line for each output: its range, how often it changed, and a few answers."""
+    """One line for each output of the function: its range, how often it changed, and a few values."""
     return "\n".join(
         f"- {a.name}: {number(a.low)} to {number(a.high)}, mean {number(a.mean)}, changed {a.changes} times"
         + (f", {a.outside} times outside its bounds" if a.outside else "")

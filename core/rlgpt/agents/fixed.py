@@ -56,7 +56,8 @@ class FixedActions(FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """The given action of that name. It is the same after failed attempts, because this agent repairs nothing.
+        """The given action with the sub-action's name. Failed attempts do not change it, because this agent cannot
+        repair.
 
         :raises UnknownNameError: there is no action of that name.
         """
@@ -74,7 +75,7 @@ class FixedActions(FastAgent):
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
         names = tuple(a.name for a in actions)
-        # the order of primitives is no plan that a policy could begin with
+        # the order of the primitives is not a plan, so the policy gets no prior towards it
         own = {"coded_actions": names, "plan_prior": 0.0, "reason": "the plugin's defaults"}
         return brief.default_setup.model_copy(update=own)
 
@@ -127,7 +128,8 @@ def primitive_actions(primitives: Sequence[Primitive], taken: Sequence[str] = ()
     names = [a.name for a in actions]
     if len(set(names)) < len(names):
         raise ConfigError(
-            f"primitives become actions of the same name: {sorted(names)}. Rename a primitive or a choice."
+            f"two primitives become actions of the same name; the names are {sorted(names)}. "
+            "Rename a primitive or a choice."
         )
     return actions
 

@@ -30,14 +30,14 @@ N = TypeVar("N", CodedAction, CodedFunction)
 
 
 def measured(history: History) -> dict[str, Plain]:
-    """The figures of the last iteration; empty before the first iteration."""
+    """The figures of the last finished iteration; empty if none is finished."""
     if not history:
         return {}
     return figures(history[-1].evaluation, history[-1].code_evaluation)
 
 
 def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]:
-    """Success rate, mean score and mean return of a policy; the success rate of code alone where it was played."""
+    """Success rate, mean score and mean return of a policy; the success rate of code alone if it was played."""
     result: dict[str, Plain] = {
         "success": round(evaluation.success_rate, 3),
         "reward": round(evaluation.mean_reward, 3),
@@ -74,7 +74,9 @@ def for_setup(history: History, limit: int = LIMIT) -> str:
 
 
 def for_critic(history: History, limit: int = LIMIT // 2) -> str:
-    """A line for each iteration; for the last and the best one what was tried and found."""
+    """The history for the critic: one line for each iteration. The last and the best iteration also show what was tried
+    and what the critic found.
+    """
     return _render(
         history,
         limit,
@@ -87,7 +89,9 @@ def for_critic(history: History, limit: int = LIMIT // 2) -> str:
 
 
 def for_solo(history: History, limit: int = LIMIT) -> str:
-    """What :func:`for_slow` and :func:`for_setup` say, for the single agent, and the newest source of each action."""
+    """The history for the single agent: the texts of :func:`for_slow` and :func:`for_setup`, and the newest source of
+    each action.
+    """
     actions = {a.name: a for it in history for a in it.actions}
     room = max(200, limit // 2 // max(1, len(actions)) - 100)
     sources = [f"The newest `{a.name}`:\n{source_block(a.source, room)}" for a in actions.values()]
@@ -106,7 +110,7 @@ def for_solo(history: History, limit: int = LIMIT) -> str:
 
 
 def for_action(history: History, name: str, limit: int = LIMIT, *, source: bool = True) -> str:
-    """The newest coded action ``name``: its attempts, its source, its errors and the critic's findings about it.
+    """Text about the newest coded action ``name``: attempts, source, errors and the critic's findings.
 
     :param source: False for a repair, which shows the source that it changes.
     """

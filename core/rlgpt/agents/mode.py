@@ -1,4 +1,4 @@
-"""How a run uses a plan, and what learning will get, as text for a measured slot of the prompts."""
+"""How a run uses a plan, and how many steps the training will have, as text for a measured slot of the prompts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ TITLE = "# This iteration"
 class Mode(Value):
     """How this run uses a plan.
 
-    The text fills a measured slot of the prompts, which no fingerprint contains, so ablations can share transcripts. A
-    replay reports a transcript that was recorded in another mode.
+    The text fills a measured slot of the prompts, which no fingerprint contains, so ablations can share recordings. A
+    replay reports a recording that was made in another mode.
 
     :ivar learns: whether a policy is trained. False: the plan's coded actions run in order.
     :ivar iterations: number of iterations of the outer loop, if known.

@@ -1,8 +1,8 @@
 """Prompts: jinja2 templates with slots for text. A *fingerprint* (a hash) identifies the prompt for which a reply was
 recorded.
 
-``prompts/NAME/PART.md`` holds one part of one prompt; ``prompts/shared`` those of several. A part contains text, slots
-and includes of other parts::
+``prompts/NAME/PART.md`` contains one part of one prompt; ``prompts/shared`` contains parts that several prompts use. A
+part contains text, slots and includes of other parts::
 
     You plan for {{goal}}.
     {% include "shared/method.md" %}
@@ -40,7 +40,7 @@ SYSTEM = "shared/system"
 """The part that is the system message of all shipped prompts."""
 
 _EMPTY = "\x00"
-"""Stands for the text of an empty slot while a template is rendered."""
+"""The text of an empty slot while a template is rendered."""
 
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 
@@ -111,8 +111,8 @@ class Prompt:
         :param fixed: fixed slot -> text from the task and its plugin. Texts that no part uses are ignored.
         :param measured: measured slot -> text from the run.
         :param images: images for the user message, as PNG data URLs.
-        :param pictured: what images the prompt asks for. The fingerprint depends on it, and not on the images, because
-            renderers differ, and some machines have none.
+        :param pictured: a description of the images that the prompt asks for. The fingerprint depends on this
+            description, not on the images, because renderers differ and some machines have none.
         :raises UnknownNameError: there is no such part.
         :raises ConfigError: a slot has no text.
         """

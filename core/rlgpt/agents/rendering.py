@@ -48,7 +48,7 @@ def render_findings(findings: Iterable[Finding]) -> str:
 
 
 def render_functions(functions: Sequence[CodedFunction], remarks: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The functions of an iteration: what they are for and what they give; empty where there are none.
+    """Text about the functions of an iteration: purpose and outputs of each; empty if there is no function.
 
     :param remarks: function -> what its rehearsal showed.
     """
@@ -72,7 +72,7 @@ def _function(function: CodedFunction) -> str:
 
 
 def render_result(evaluation: Evaluation) -> str:
-    """Success rate and mean score, whichever the task has, and the number of episodes."""
+    """Success rate and mean score as text, as far as the task has them, and the number of episodes."""
     episodes = len(evaluation.episodes)
     if not episodes:
         return "not played"
@@ -95,7 +95,7 @@ def render_metrics(evaluation: Evaluation, metrics: Sequence[Metric]) -> str:
 
 
 def render_usage(evaluation: Evaluation) -> str:
-    """The share of decisions for each action in percent, the largest first."""
+    """The share of each action among the decisions, in percent, as text. The largest share comes first."""
     return _shares(evaluation.usage) or "(not measured)"
 
 
@@ -141,7 +141,8 @@ def render_terms(
     weights: Mapping[str, float],
     points: int = 6,
 ) -> str:
-    """A line for each reward term: what it paid in training, and whether that had to do with success; or empty.
+    """One line for each reward term: its sum per training episode, and its correlation with success. Empty if there is
+    no term.
 
     :param functions: whose reward terms are coded; the others are the plugin's.
     :param weights: of the reward terms in the training.
@@ -198,7 +199,7 @@ def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
 def render_signatures(actions: Iterable[CodedAction], notes: Mapping[str, str]) -> str:
     """Coded actions without their sources.
 
-    :param notes: name -> how the action did, or where it comes from.
+    :param notes: action -> the result of its rehearsals, or its origin.
     """
     rows = [f"`{a.name}`{f': {notes[a.name]}' if a.name in notes else ''}\n{signature(a)}" for a in actions]
     return "\n\n".join(rows) or "(none)"

@@ -69,8 +69,8 @@ class SetupOverrides(RLSetup):
         if self.start_after is not None:
             if plugin.states(task) is None:
                 raise ConfigError(
-                    f"setup.reset_option={self.reset_option}: {task.id} cannot be saved and restored, so training "
-                    "episodes cannot begin where an action returned. Remove this setting."
+                    f"setup.reset_option={self.reset_option}: states of {task.id} cannot be saved and restored, so "
+                    "training episodes cannot begin where an action returned. Remove this setting."
                 )
         elif "reset_option" in set_ and self.reset_option is not None:
             _known("reset option", (self.reset_option,), (o.name for o in plugin.reset_options(task)))
@@ -84,7 +84,7 @@ class SetupOverrides(RLSetup):
 
 
 class OverriddenSetup(FastAgent):
-    """A wrapper around a fast agent that puts the user's values into each setup."""
+    """A wrapper around a fast agent that replaces values of each setup by the user's values."""
 
     def __init__(self, fast: FastAgent, overrides: SetupOverrides) -> None:
         self._fast, self._overrides = fast, overrides

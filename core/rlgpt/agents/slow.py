@@ -39,7 +39,7 @@ class LLMSlow(SlowAgent):
 
 
 def with_kept(plan: ActionPlan, history: History) -> ActionPlan:
-    """``plan`` with the descriptions and reasons that a reply may leave out because the code stays."""
+    """``plan`` with the descriptions and reasons of kept code, which a reply may leave out, from ``history``."""
 
     def told(value: Value, earlier: Value | None) -> Value:
         missing = [f for f in ("description", "reason") if not getattr(value, f)]

@@ -35,8 +35,8 @@ from rlgpt.sandbox import Library, SandboxLimits
 class LLMSolo(SlowAgent, FastAgent):
     """Slow and fast agent in one object. It sends one request for each iteration, and one for each repair.
 
-    The reply of an iteration is kept in memory only. After a resume between plan and setup it is lost: the agent then
-    asks for code and setup in separate requests, for the plan on disk.
+    The reply of an iteration is kept in memory only. If a run stops between plan and setup, the reply is lost. After
+    the resume, the agent asks for code and setup of the stored plan in separate requests.
 
     :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
@@ -130,7 +130,8 @@ class LLMSolo(SlowAgent, FastAgent):
     ) -> RLSetup:
         """The setup of the iteration's reply, without the actions that did not survive their rehearsals.
 
-        Where functions were written since, it is asked for anew: the reply could not name them.
+        If functions were written after that reply, a new request asks for the setup, because the reply could not name
+        these functions.
         """
         reply = self._reply(brief, plan, history)
         if reply is not None and not brief.functions:

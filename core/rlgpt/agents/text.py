@@ -140,7 +140,9 @@ def _rows(old: str, new: str) -> list[tuple[int, str, str]]:
 
 
 def _elements(old: Plain, new: Plain) -> list[tuple[str, float, float]]:
-    """``[i][j]``, old and new number of the elements that differ, of two long lists of the same form; else nothing."""
+    """Position (``[i][j]``), old number and new number of each element that differs, if both values are long lists of
+    the same shape; else empty.
+    """
     ours, theirs = dict(_flat(old)), dict(_flat(new))
     if len(ours) <= LONG or ours.keys() != theirs.keys() or "" in ours:
         return []
@@ -170,7 +172,7 @@ def numbers(value: Plain) -> list[float]:
 
 
 def shorten(text: str, limit: int, what: str = "") -> str:
-    """``text``, at most ``limit`` characters: a note replaces the middle of a longer one.
+    """``text`` with at most ``limit`` characters. A note replaces the middle of a longer text.
 
     :param what: what the text is, for the note.
     """
@@ -203,7 +205,7 @@ def signature(action: CodedAction) -> str:
 def code_block(action: CodedAction, limit: int | None = None) -> str:
     """A coded action for prompts.
 
-    :param limit: of characters of the source; None: it is whole, as a repair by edits needs it.
+    :param limit: maximal length of the source in characters; None: the whole source, which a repair by edits needs.
     """
     return f"{signature(action)}\n{source_block(action.source, limit)}"
 

@@ -1,8 +1,8 @@
 """Renders episodes as text for prompts: each decision with its calls of primitives, and the keys of the view that it
 changed.
 
-What is shown in full is chosen by the size of the change in the view: a decision that changed much is worth more words
-than one that changed nothing. The first and the last one, and those with an error, come before all others.
+The size of its change in the view decides whether a decision is shown in full. The first and the last decision, and
+decisions with an error, have priority over all others.
 """
 
 from __future__ import annotations
@@ -54,15 +54,17 @@ def render_verdict(verdict: Verdict) -> str:
 
 
 def render_decision(decision: Decision, index: int, *, calls: int = 40) -> str:
-    """One decision: the action, how it ended, the primitives it called (at most ``calls``), the changes of the view."""
+    """One decision as text: the action, how it ended, at most ``calls`` of its calls of primitives, and the changes of
+    the view.
+    """
     return "\n".join(_Entry((decision,), index).lines(calls))
 
 
 def render_trace(trace: Trace, limit: int = 6000, *, calls: int = 40, of_last: bool = False) -> str:
     """An episode in about ``limit`` characters.
 
-    :param calls: of primitives, shown of one decision at most; 0: none.
-    :param of_last: show them of the last decision only.
+    :param calls: maximal number of calls of primitives that are shown for one decision; 0: none.
+    :param of_last: show calls of primitives for the last decision only.
     """
     head = f"Episode with seed {trace.seed}: {_result(trace)}, total reward {number(trace.total_reward)}."
     if not trace.decisions:
@@ -77,12 +79,14 @@ def render_trace(trace: Trace, limit: int = 6000, *, calls: int = 40, of_last: b
 
 
 def render_outline(trace: Trace, limit: int = 2500) -> str:
-    """An episode with a line for each decision, and its changes of the view, without primitives."""
+    """An episode as text: one line for each decision with its changes of the view, without calls of primitives."""
     return render_trace(trace, limit, calls=0)
 
 
 def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
-    """One attempt at a coded action: what stopped it, its trace of about ``limit`` characters, the other starts."""
+    """One attempt at a coded action as text: what stopped the attempt, the trace (about ``limit`` characters), and the
+    calls from other starts.
+    """
     parts = []
     if rehearsal.verdict is not None:
         parts.append(f"It was stopped. {render_verdict(rehearsal.verdict)}")
@@ -130,7 +134,7 @@ def _result(trace: Trace) -> str:
 
 @dataclass(frozen=True)
 class _Entry:
-    """Successive decisions that share one text: of one call, of the same base action, or that changed nothing."""
+    """Successive decisions that share one text: decisions of one call, of the same base action, or without a change."""
 
     decisions: tuple[Decision, ...]
     index: int
@@ -170,7 +174,7 @@ class _Entry:
 def _entries(trace: Trace) -> list[_Entry]:
     """An entry for each call of an action: decisions that let it go on share one.
 
-    More than two successive calls share an entry as well, if they are the same base action, or if they end in the same
+    Three or more successive calls share an entry as well if they are the same base action, or if they end in the same
     way and change nothing.
     """
 
@@ -190,7 +194,7 @@ def _entries(trace: Trace) -> list[_Entry]:
 
 
 def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
-    """The decisions of each call of an action together: those in which it was still running, and the one after them."""
+    """Yield the decisions of each call of an action as one entry."""
     call: list[Decision] = []
     for index, decision in enumerate(decisions, start=1):
         if call and decision.action != call[-1].action:
@@ -205,8 +209,9 @@ def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
 
 
 def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> list[str]:
-    """The entries in order. Those that matter most are shown with their calls, as far as ``room`` allows, the others
-    without; what does not fit even so is counted."""
+    """The entries in order, as text of at most ``room`` characters. The entries with the highest priority show their
+    calls, the others do not. Entries that do not fit are counted.
+    """
     order = _by_weight(entries)
     short = {i: shorten("\n".join(entries[i].lines(0)), max(200, room // 2), "this entry") for i in order}
     shown: dict[int, str] = {}
@@ -232,9 +237,10 @@ def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> 
 
 
 def _by_weight(entries: Sequence[_Entry]) -> list[int]:
-    """Indices: the last entry (of a rehearsal, what it is about), the first, those with an error, then by their change.
+    """Indices of the entries by priority: the last one (in a rehearsal, the rehearsed call), the first one, entries
+    with an error, then the others by the size of their change.
 
-    The change of a key counts by its share of the range that the key has in the episode; one without numbers counts 1.
+    The change of a key is divided by the range of that key in the episode. The change of a key without numbers is 1.
     """
     views = [v for e in entries for v in (e.decisions[0].before, e.decisions[-1].after) if v]
     spans: dict[str, float] = {}

@@ -60,13 +60,13 @@ def sandbox() -> Check:
 
 
 def boundary() -> Check:
-    """Try a few known attacks on the sandbox, to test that it holds on this machine."""
+    """Try a few known attacks on the sandbox, to test that it stops them on this machine."""
     from rlgpt.sandbox.proof import ESCAPES, prove
 
     faults = prove()
     if not faults:
-        return Check("boundary", True, f"{len(ESCAPES)} escapes tried, none got out")
-    advice = "Run no coded actions on this machine, and report it as docs/security.md says."
+        return Check("boundary", True, f"{len(ESCAPES)} attacks tried, all were stopped")
+    advice = "Do not run coded actions on this machine. Report this as docs/security.md describes."
     return Check("boundary", False, "; ".join(faults), advice)
 
 
@@ -92,7 +92,7 @@ def video() -> Check:
     try:
         encoder = imageio_ffmpeg.get_ffmpeg_exe()
     except RuntimeError as error:
-        return Check("video", False, str(error), "Install ffmpeg, or name it in IMAGEIO_FFMPEG_EXE.")
+        return Check("video", False, str(error), "Install ffmpeg, or set IMAGEIO_FFMPEG_EXE to its path.")
     gl = os.environ.get("MUJOCO_GL", "chosen by each plugin")
     return Check("video", True, f"encoder {os.path.basename(encoder)}, GL: {gl}")
 
@@ -105,6 +105,8 @@ def plugins(manager: PluginManager) -> Iterator[Check]:
         for check in plugin.doctor():
             yield Check(f"  {name}: {check.name}", check.ok, check.detail, check.advice)
     for entry, fault in manager.broken.items():
-        yield Check(f"plugin {entry}", False, f"broken: {fault}", "Fix or uninstall it; the others work.")
+        yield Check(
+            f"plugin {entry}", False, f"broken: {fault}", "Fix or uninstall this plugin; the other plugins work."
+        )
     if not manager.plugins and not manager.broken:
         yield Check("plugins", False, "none installed", "Install one, or make one: rlgpt new-plugin NAME")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
 
 GROUPS = {"agents": "name", "trainer": "name", "llm": "kind", "executor": "name"}
-"""Kind of part (trainer, ...) that is chosen by ``KIND=NAME`` -> the key of the configuration that holds the name."""
+"""Kind of part (trainer, ...) that is chosen by ``KIND=NAME`` -> the key of the configuration for this name."""
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def opened(
     store = ConfigStore.instance()
     before = copy.deepcopy(store.repo)
     defaults = RunConfig().plain()
-    defaults["llm"]["kind"] = None  # LLMSettings then chooses record if a model is given, else replay.
+    defaults["llm"]["kind"] = None  # Without a kind, LLMSettings chooses record if a model is given, else replay.
     store.store(name="schema", node={**defaults, **_escaped(given or {})})
     for kind, key in GROUPS.items():
         for name in manager.parts(kind):

@@ -158,14 +158,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Parse arguments. Overrides may stand before and after flags (``train task=x -m seed=1,2``)."""
+    """Parse arguments. Overrides may come before and after flags (``train task=x -m seed=1,2``)."""
     top = parser()
     arguments, rest = top.parse_known_args(argv)
     if rest and (not hasattr(arguments, "overrides") or any(r.startswith("-") for r in rest)):
         wrong = next((r for r in rest if r.startswith("-")), rest[0])
         top.exit(
             2,
-            f"rlgpt: {arguments.command or ''} does not take {wrong!r}. See rlgpt {arguments.command or ''} --help.\n",
+            f"rlgpt: {arguments.command or ''} has no argument {wrong!r}. See "
+            f"rlgpt {arguments.command or ''} --help.\n",
         )
     if rest:
         arguments.overrides = [*arguments.overrides, *rest]

@@ -32,7 +32,7 @@ def parse(text: str) -> Override:
         return OverridesParser.create().parse_override(text)
     except HydraException as error:
         raise ConfigError(
-            f"cannot read {text!r}: {first_line(error)}. Write KEY=VALUE; quote a value that holds spaces or "
+            f"cannot read {text!r}: {first_line(error)}. Write KEY=VALUE; quote a value with spaces or "
             "brackets for Hydra and for the shell, as in 'seed=range(5)'."
         ) from error
 
@@ -60,7 +60,7 @@ def check(
     checked = []
     for override in map(parse, overrides):
         if override.is_sweep_override() and not multirun:
-            raise ConfigError(f"{override.input_line!r} gives several values, which make several runs. Add -m.")
+            raise ConfigError(f"{override.input_line!r} has several values, each for a separate run. Add -m.")
         checked.append(_checked(override, loader, manager))
     return checked
 
@@ -99,7 +99,7 @@ def _checked(override: Override, loader: ConfigLoader, manager: PluginManager) -
 
 
 def _hint(group: str) -> str:
-    return "A model is named by llm.model=PROVIDER/MODEL." if group == "llm" else f"Write {group}=NAME."
+    return "A model is set by llm.model=PROVIDER/MODEL." if group == "llm" else f"Write {group}=NAME."
 
 
 def _names(override: Override) -> Iterator[str]:
@@ -127,9 +127,7 @@ def _task(override: Override, manager: PluginManager) -> str:
         return f"{override.get_key_element()}={','.join(names)}"
     for name in _names(override):
         if "*" in name:
-            raise ConfigError(
-                f"{name!r} is a pattern. Write -m 'task=glob({name})' for one run of each task it matches."
-            )
+            raise ConfigError(f"{name!r} is a pattern. Write -m 'task=glob({name})' for one run of each matching task.")
         manager.task(name)
     return str(override.input_line)
 

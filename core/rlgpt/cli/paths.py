@@ -15,7 +15,7 @@ def conf_dir(package: Path = PACKAGE) -> Path:
     """The folder of Hydra's configuration.
 
     :param package: the folder of the package ``rlgpt``.
-    :raises ConfigError: the folder is in neither place, so the installation is incomplete.
+    :raises ConfigError: the folder exists neither in the wheel nor in the checkout, so the installation is incomplete.
     """
     return _shared("conf/config.yaml", package).parent
 

@@ -1,4 +1,4 @@
-"""Prints the configuration for ``--cfg``: YAML in which each key has its meaning as a comment."""
+"""Prints the configuration for ``--cfg`` as YAML, with the meaning of each key as a comment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMN = 40
 def show(config: RunConfig, trainer: Any = None) -> str:
     """The complete configuration of a run as text.
 
-    :param trainer: the factory of the trainer; it documents the trainer's settings.
+    :param trainer: the factory of the trainer, whose signature documents the trainer's settings.
     """
     models: dict[str, type[BaseModel] | None] = {"trainer": settings_model(trainer) if trainer else None}
     return "\n".join(_lines(config.plain(), RunConfig, models, ""))

@@ -17,7 +17,7 @@ from rlgpt.terminal import say
 def start(config: RunConfig, manager: PluginManager) -> JobResult:
     """Start a new run. No file is written before every setting is checked.
 
-    If the environment has no plugin and the run's folder exists, the run in it is resumed.
+    If the environment has no plugin and the run's folder exists, the run in this folder is resumed.
     """
     name = config.task or (config.environment.id if config.environment else None) or "run"
     folder = Path(config.folder).resolve() if config.folder else new_folder(name).resolve()
@@ -34,7 +34,7 @@ def go_on(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
 def finish(context: LoopContext) -> JobResult:
     """Run both loops, then write the video and the report.
 
-    :returns: the reported success rate or score, and the exit status: that of the error that stopped the run, if any.
+    :returns: the reported success rate or score, and the exit status (of the error that stopped the run, or 0).
     """
     folder = context.run.folder
     with context.observer:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class JobValue(float):
-    """The number that a job returns to Hydra: the objective, which a sweeper may maximise. NaN if the run reported
-    none.
+    """The number that a job returns to Hydra: the objective, which a sweeper may maximise. NaN if the run reported no
+    objective.
 
     :ivar exit_status: exit status of the run.
     """

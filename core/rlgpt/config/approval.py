@@ -1,7 +1,9 @@
-"""Asks for approval of runs that were made elsewhere. Without approval, such a run has no effect outside its folder.
+"""Asks for approval of runs that somebody else made, or that were made on another machine. Without approval, such a run
+has no effect outside its folder.
 
-The configuration of such a run is untrusted: it may name a server, a key or a module, or raise a limit. The user who
-resumes or evaluates the run must repeat each of these settings on the command line.
+The configuration of such a run is untrusted: it may contain the name of a server, a
+key or a module, or raise a limit. The user who resumes or evaluates the run must repeat each of these settings on the
+command line.
 """
 
 from __future__ import annotations
@@ -50,15 +52,16 @@ def require_approval(
     words = " ".join(shlex.quote(f"{key}={_text(value)}") for key, value in settings.items())
     command = "evaluate" if evaluation else "resume"
     raise ConfigError(
-        f"{run.folder} was made elsewhere, or its run.json was changed: it lacks your seal. You must approve settings "
+        f"{run.folder} was made by somebody else or on another machine, or its run.json was changed: it has no valid "
+        "seal of yours. You must approve settings "
         f"with effects outside its folder. Write your values (llm=replay, trainer=ppo, ...), or, if you trust them, "
         f"its own: rlgpt {command} {shlex.quote(str(run.folder))} {words}"
     )
 
 
 def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager) -> dict[str, Any]:
-    """The settings that need approval: those that name an address, a key, a file or a module, or raise a limit, and
-    that the user did not write.
+    """The settings that need approval: settings that contain an address, a key, a file or a module, or raise a limit,
+    and that the user did not write.
 
     :returns: key -> value.
     """

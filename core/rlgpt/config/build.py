@@ -46,7 +46,7 @@ def build(
 
     :param folder: the run's folder, which need not exist.
     :param observer: replaces the configuration's observers.
-    :raises RlgptError: a name or value is not valid, the language model's key is missing, or there is no transcript to
+    :raises RlgptError: a name or value is not valid, the language model's key is missing, or there is no recording to
         replay.
     """
     refuse_keys(config)
@@ -74,9 +74,9 @@ def build(
 
 
 def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTHING) -> Observer:
-    """The observers in the configuration together with the caller's.
+    """The observers in the configuration, and those that the caller passed.
 
-    :raises RlgptError: there is no observer of that name, or it cannot be made.
+    :raises RlgptError: there is no observer of that name, or the observer cannot be made.
     """
     named = [
         make("observer", part if part.name or part.target else part.with_settings({"name": name}), Observer, manager)
@@ -112,7 +112,9 @@ def _agents(
 def _prompts(config: RunConfig) -> Path | None:
     folder = None if config.agents.prompts is None else Path(config.agents.prompts)
     if folder is not None and not folder.is_dir():
-        raise ConfigError(f"agents.prompts={str(folder)!r}: there is no such folder.")
+        raise ConfigError(
+            f"agents.prompts={str(folder)!r}: there is no such folder. Give a folder, or remove the setting."
+        )
     return folder
 
 
@@ -122,14 +124,14 @@ def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, 
         return build_llm(settings, LLMContext(folder, config.seed), lambda *_: given)
     if settings.kind == OBJECT:
         raise ConfigError(
-            "the language model of this run was an object from its caller: continue it by the same call of design() "
-            "(folder=...), or name another one: llm.model=PROVIDER/MODEL, or llm=replay llm.transcript=FILE."
+            "the language model of this run was an object from its caller: repeat the same call of design() with "
+            "folder=..., or choose another model: llm.model=PROVIDER/MODEL, or llm=replay llm.transcript=FILE."
         )
     transcripts = tuple(place.plugin.transcripts(place.task))
     if place.config.environment is not None and settings.kind == "replay" and settings.transcript is None:
         raise TranscriptError(
-            "there is no language model: name a model to ask, llm.model=PROVIDER/MODEL; or a transcript to "
-            f"replay, llm.transcript=FILE; or use none, agents={' or agents='.join(WITHOUT_LLM)}."
+            "no language model is given: set a model, llm.model=PROVIDER/MODEL; or a recording to replay, "
+            f"llm.transcript=FILE; or use agents without a model, agents={' or agents='.join(WITHOUT_LLM)}."
         )
     tasks = manager.tasks().values() if not transcripts and config.environment is None else ()
     recorded = [t.id for t in tasks if manager.plugin(t.plugin).transcripts(t)]
@@ -143,7 +145,7 @@ def _checked_llm(factory: Any, named: Component) -> Any:
         llm = factory(settings, context)
         if not isinstance(llm, LLM):
             which = named.target or named.name
-            raise ConfigError(f"llm={which} made a {type(llm).__name__}; it must be a rlgpt.llm.base.LLM.")
+            raise ConfigError(f"llm={which} made a {type(llm).__name__}; it must make a rlgpt.llm.base.LLM.")
         return llm
 
     return made
@@ -152,7 +154,7 @@ def _checked_llm(factory: Any, named: Component) -> Any:
 def _not_object(kind: str, part: Component) -> Component:
     if part.name == OBJECT:
         raise ConfigError(
-            f"the {kind} of this run was an object from its caller: continue it by the same call of design() "
-            f"(folder=...), or name another one: {kind}=NAME."
+            f"the {kind} of this run was an object from its caller: repeat the same call of design() with folder=..., "
+            f"or choose another: {kind}=NAME."
         )
     return part

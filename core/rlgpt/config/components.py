@@ -26,8 +26,8 @@ class Component(BaseModel):
     """The choice of one part: a name that rlgpt or an installed plugin registers, or a dotted name; and its settings.
 
     :ivar name: registered name, as in ``trainer=NAME``.
-    :ivar target: dotted name ``package.module.Class``, instead of ``name``. In files and on the command line it is
-        written ``_target_``.
+    :ivar target: dotted name ``package.module.Class``, instead of ``name``. In files and on the command line, this
+        field is written ``_target_``.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
@@ -86,26 +86,26 @@ def factory_of(kind: str, component: Component, manager: PluginManager) -> Calla
 def make(kind: str, component: Component, base: type[T], manager: PluginManager, *given: Any) -> T:
     """Make the part: call its factory with ``given`` and the component's settings.
 
-    :param base: the type that it must have.
-    :raises UnknownNameError: there is no such part, or it has no setting of this name.
+    :param base: the type that the part must have.
+    :raises UnknownNameError: there is no such part, or the part has no setting of this name.
     :raises ConfigError: the part cannot be imported or made, or is not a ``base``.
     """
     factory, where = factory_of(kind, component, manager), _where(kind, component)
     if isinstance(factory, type) and not issubclass(factory, base):
-        raise ConfigError(f"{where} is no {base.__name__}: name a subclass of {base.__module__}.{base.__name__}.")
+        raise ConfigError(f"{where} is not a {base.__name__}: name a subclass of {base.__module__}.{base.__name__}.")
     arguments = checked(kind, factory, component.settings, len(given))
     try:
         made = factory(*given, **arguments)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{where} cannot be made: {' '.join(str(error).split())}.") from error
     if not isinstance(made, base):
-        raise ConfigError(f"{where} made a {type(made).__name__}; it must be a {base.__module__}.{base.__name__}.")
+        raise ConfigError(f"{where} made a {type(made).__name__}; it must make a {base.__module__}.{base.__name__}.")
     return made
 
 
 def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int) -> dict[str, Any]:
     """The checked keyword arguments for ``factory``. If the factory has a parameter ``settings`` with a pydantic model,
-    all settings are put into this model.
+    all settings become fields of this model.
 
     :raises UnknownNameError: the factory has no setting of this name.
     """

@@ -23,7 +23,7 @@ from rlgpt.rl.base import Trainer
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects that the caller of ``design()`` passed. A configuration cannot hold them."""
+    """Objects that the caller of ``design()`` passed. A configuration cannot contain them."""
 
     make_env: MakeEnv | None = None
     success: Success | None = None
@@ -51,7 +51,7 @@ class Place:
 
 
 def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Place:
-    """Find the environment that ``config`` names. An environment without a plugin is tried with one step.
+    """Find the environment that ``config`` names. In an environment without a plugin, one primitive step is tried.
 
     :raises RlgptError: the environment cannot be made or played, its action space cannot be extended, or its success
         cannot be judged.
@@ -62,13 +62,13 @@ def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Pla
     given = config.environment
     if objects.make_env is None and given.id is None:
         raise ConfigError(
-            "this run is one of design(): only its caller can make its environment. Continue it by the same call "
-            "(folder=...); its bundle works with rlgpt.extend()."
+            "a call of design() made this run, and only its caller can make its environment. Repeat the same call "
+            "with folder=...; the run's bundle works with rlgpt.extend()."
         )
     if given.prepared is not None and set(given.prepared.world.primitives) != {p.name for p in objects.primitives}:
         names = ", ".join(given.prepared.world.primitives) or "none"
         raise ConfigError(
-            f"this run uses primitives of its caller ({names}): continue it by the same call of design()."
+            f"this run uses primitives of its caller ({names}): repeat the same call of design() with folder=..."
         )
     success = given.success if objects.success is None else objects.success
     score, metrics, on_record = given.score, given.metrics, given.prepared

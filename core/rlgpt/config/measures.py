@@ -17,11 +17,11 @@ _FORMS = (
 
 
 def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Metric]]:
-    """Parse both. Returns the score, and key of ``info`` -> metric.
+    """Parse ``score`` and ``metrics``. Returns the score, and a dict: key of ``info`` -> metric.
 
     :param score: ``return``; a key of info, or ``-KEY`` if less is better; or the fields of a
-        :class:`~rlgpt.domain.Score`, whose metric is a key in ``metrics``, the name of a metric there, or a further key
-        of info.
+        :class:`~rlgpt.domain.Score`, whose metric is a key in ``metrics``, the name of a metric in ``metrics``, or
+        another key of info.
     :param metrics: keys of info; or key -> its :class:`~rlgpt.domain.Metric`, its fields, or its meaning.
     :raises ConfigError: ``score`` or ``metrics`` has another form.
     """
@@ -35,7 +35,7 @@ def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Met
         raise ConfigError(f"score is {score!r:.80}, a {type(score).__name__}. {_FORMS}")
     key = str(score.get("metric", RETURN))
     if not key:
-        raise ConfigError(f"score names no metric. {_FORMS}")
+        raise ConfigError(f"score has no metric. {_FORMS}")
     names = [metric.name for metric in found.values()]
     if key == RETURN or (key in names and key not in found):
         return validated(Score, {**score, "metric": key}, "score"), found

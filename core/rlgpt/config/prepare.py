@@ -1,6 +1,4 @@
-"""Makes a plugin for an environment that has none, and tries the environment before a run spends steps or
-tokens on it.
-"""
+"""Makes a plugin for an environment without one, and tries the environment before a run spends steps or tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ from rlgpt.sandbox import SandboxLimits
 
 _API = (
     "It must follow gymnasium's API (reset -> observation, info; step -> observation, reward, terminated, truncated, "
-    "info): gymnasium.utils.env_checker.check_env(make_env()) tells more."
+    "info): gymnasium.utils.env_checker.check_env(make_env()) shows the faults."
 )
 _ANY = CodedAction(name="any", doc="a placeholder", source="")
 
@@ -36,8 +34,8 @@ _ANY = CodedAction(name="any", doc="a placeholder", source="")
 class ConstantPluginFactory:
     """A function ``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec` that always returns the same plugin.
 
-    Trainers with worker processes need to pickle it. It is picklable if the plugin's ``make_env`` is:
-    ``functools.partial(gymnasium.make, ID)`` is picklable, a lambda is not.
+    Trainers with worker processes pickle this object. It can be pickled if the plugin's ``make_env`` can be pickled:
+    ``functools.partial(gymnasium.make, ID)`` can, a lambda cannot.
     """
 
     plugin: GenericPlugin
@@ -72,7 +70,7 @@ def prepare(
     """
     make = functools.partial(gymnasium.make, make_env) if isinstance(make_env, str) else make_env
     if not isinstance(goal, str) or not goal.strip():
-        raise ConfigError(f"goal is {goal!r}; say in a sentence what is to be achieved.")
+        raise ConfigError(f"goal is {goal!r}; it must be a sentence that describes what the policy must achieve.")
     first = _make(make)
     first.close()
     faults = unusable(first.observation_space)
@@ -127,13 +125,13 @@ def _registered(env_id: str) -> str:
     module, colon, name = env_id.rpartition(":")
     if colon:
         return (
-            f"{module!r} must be installed, or importable where this runs (start with PYTHONPATH=. in the folder of "
-            f"its module), and must register {name!r} when it is imported."
+            f"{module!r} must be installed, or be importable (start with PYTHONPATH=. in the folder of its module), "
+            f"and must register {name!r} when it is imported."
         )
     return (
-        "gymnasium knows its own environments and those of modules that are imported. Write MODULE:ENV_ID to import "
-        "one first, for example highway_env:merge-v0 or ale_py:ALE/Freeway-v5. `python -c 'import gymnasium; "
-        "gymnasium.pprint_registry()'` lists its own."
+        "Valid are gymnasium's own environments and those of imported modules. Write MODULE:ENV_ID to import a "
+        "module first, for example highway_env:merge-v0 or ale_py:ALE/Freeway-v5. `python -c 'import gymnasium; "
+        "gymnasium.pprint_registry()'` lists gymnasium's own."
     )
 
 
@@ -145,7 +143,9 @@ def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], lim
     env: PolicyEnv = guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
     try:
         if env.unwrapped is other.unwrapped:
-            raise ConfigError("make_env() returned the same environment twice; training plays several: make a new one.")
+            raise ConfigError(
+                "make_env() returned the same environment twice; it must make a new environment at each call."
+            )
         guarded("the environment's reset(seed=0) raised", _API, env.reset, seed=0)
         base, ctx = env.extended.env.action_space, env.extended.context
         ExtendedSpace(base, [_ANY], plugin.labels(task).actions, None, plugin.noop(base, ctx))
@@ -165,8 +165,8 @@ def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
     if total > limits.view_bytes:
         largest = ", ".join(f"{name} {sizes[name]:,}" for name in sorted(sizes, key=sizes.__getitem__)[:-4:-1])
         raise ConfigError(
-            f"what code sees of the environment takes {total:,} bytes ({largest}); at most {limits.view_bytes:,} go "
-            "into the sandbox. Leave parts out (gymnasium.wrappers.FilterObservation), make them smaller "
+            f"the view for code has {total:,} bytes ({largest}); the sandbox accepts at most {limits.view_bytes:,}. "
+            "Leave parts out (gymnasium.wrappers.FilterObservation), make them smaller "
             "(TransformObservation, ResizeObservation), name fewer numbers, or allow more: "
             "sandbox.view_bytes=BYTES, or design(..., sandbox={'view_bytes': BYTES})."
         )

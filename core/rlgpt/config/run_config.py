@@ -24,7 +24,8 @@ Names = Mapping[str, str | Mapping[str, str] | tuple[str, ...]] | tuple[str, ...
 
 
 class Prepared(Value):
-    """What rlgpt found out about an environment without a plugin when the run began. It does not change afterwards.
+    """The properties of an environment without a plugin that rlgpt determined when the run began. They do not change
+    afterwards.
 
     :ivar docs: the expert knowledge about the environment in prompts.
     :ivar trial: results of the trial of the rules of success and score; None if there was no trial.
@@ -40,7 +41,7 @@ class EnvironmentConfig(Value):
     """An environment without a plugin. :func:`rlgpt.design` documents the fields.
 
     :ivar id: the environment's id in gymnasium. None: the caller of ``design()`` makes the environment.
-    :ivar prepared: filled in when the run begins; users do not set it.
+    :ivar prepared: set by rlgpt when the run begins, not by users.
     """
 
     id: str | None = Field(default=None, description="as gymnasium knows it; MODULE:ENV_ID imports a module first")
@@ -80,8 +81,8 @@ class AgentsConfig(Component):
 
 
 class HyperparameterOverrides(Hyperparameters):
-    """The hyperparameters that the user sets. Each other hyperparameter has the plugin's advice for the
-    task, or the default.
+    """The hyperparameters that the user sets. Each other hyperparameter has the value that the plugin recommends for
+    the task, or the default.
     """
 
     @model_serializer(mode="wrap")
@@ -115,7 +116,7 @@ class RunConfig(LoopSettings):
     @model_validator(mode="before")
     @classmethod
     def _without_null(cls, data: Any) -> Any:
-        """Remove hyperparameters that are null: they are not set."""
+        """Remove hyperparameters that are null, because null means that a hyperparameter is not set."""
         given = data.get("hyperparameters") if isinstance(data, Mapping) else None
         if not isinstance(given, Mapping):
             return data
@@ -131,7 +132,7 @@ class RunConfig(LoopSettings):
     @model_validator(mode="after")
     def _one_environment(self) -> Self:
         if self.task is not None and self.environment is not None:
-            raise ValueError("a run has a task or an environment, not both: leave out one of the two")
+            raise ValueError("a run has a task or an environment, not both: remove one of them")
         return self
 
     @property

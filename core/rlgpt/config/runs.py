@@ -1,4 +1,4 @@
-"""Makes the folder of a new run, or opens that of an existing run with its configuration."""
+"""Makes the folder of a new run, or opens the folder of an existing run with its configuration."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def config_of(run: Run) -> RunConfig:
     """The configuration in a run's record. Parts that rlgpt or a plugin registers are identified by their names, not by
     modules.
 
-    :raises RunError: the record has no configuration, or one that this version cannot read.
+    :raises RunError: the record has no configuration, or this version cannot read it.
     """
     if not run.record.config:
         raise RunError(f"{run.folder} has no configuration in run.json: it was not started by rlgpt train or design().")
@@ -49,7 +49,7 @@ def config_of(run: Run) -> RunConfig:
 def with_record(config: RunConfig, folder: Path) -> RunConfig:
     """``config`` completed by the record of the environment in ``folder``, if ``folder`` contains a run.
 
-    So the rules of success, which were found when the run began, are not searched and tried again.
+    So the rules of success, which were determined when the run began, are not determined and tried again.
     """
     if config.environment is None or config.environment.prepared is not None or not Run.exists(folder):
         return config
@@ -80,7 +80,9 @@ def resume(context: LoopContext) -> LoopContext:
     before, now = config_of(run), context.run.record.config
     changed = _differences({**before.plain(), "task_id": run.record.task}, {**now, "task_id": context.run.record.task})
     if changed:
-        raise RunError(f"{run.folder} holds another run: {changed}. Give its first values, or choose another folder.")
+        raise RunError(
+            f"{run.folder} contains another run: {changed}. Use the values of that run, or choose another folder."
+        )
     if dict(run.record.config) != dict(now) or not run.own:
         with run.lock():
             run.update(config=now)

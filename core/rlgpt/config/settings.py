@@ -65,16 +65,16 @@ def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
 
 
 def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
-    """The hyperparameters. The configuration's values have priority over the plugin's advice for the task, and that
-    over the defaults.
+    """The hyperparameters. The configuration's values have priority over the plugin's recommendations for the task.
+    These have priority over the defaults.
 
-    :raises ConfigError: ``num_envs`` is larger than the task allows, or the plugin's advice is not valid.
+    :raises ConfigError: ``num_envs`` is larger than the task allows, or a recommendation of the plugin is not valid.
     """
     given = config.hyperparameters.model_dump()
     most = plugin.limits(task).max_envs
     if given.get("num_envs", 0) > most:
         raise ConfigError(
-            f"hyperparameters.num_envs={given['num_envs']}: {task.id} allows {most} environments at most."
+            f"hyperparameters.num_envs={given['num_envs']}: {task.id} allows at most {most} environments."
         )
     chosen = validated(Hyperparameters, {**plugin.trainer_defaults(task), **given}, "hyperparameters")
     return chosen.model_copy(update={"num_envs": min(chosen.num_envs, most)})
@@ -88,7 +88,7 @@ def refuse_keys(config: RunConfig) -> None:
     for name, value in _leaves(config.plain()):
         if isinstance(value, str) and redact(value) != value:
             raise ConfigError(
-                f"{name} holds what looks like a key. Put it into an environment variable: llm.key_env=NAME."
+                f"the value of {name} looks like an API key. Use an environment variable: llm.key_env=NAME."
             )
 
 

@@ -1,5 +1,5 @@
-"""The trial: plays a few episodes with random actions and with the idle action before a run, to see
-whether they already count as success.
+"""The trial: a few episodes with random actions and with the idle action before a run. They show whether such episodes
+already count as success.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from rlgpt.plugin.rules import SuccessRule
 from rlgpt.plugin.types import Context
 
 STEPS = 20_000
-"""Maximal number of primitive steps of a trial. A longer episode is cut, and the report says so."""
+"""Maximal number of primitive steps of a trial. Episodes beyond this number are cut, and the report of the trial
+mentions it.
+"""
 
 SECONDS = 20.0
-"""Time limit of a trial, in seconds, for slow simulators. After it the current episode is cut, and no
-further one begins.
+"""Time limit of a trial, in seconds, for slow simulators. After this time, the current episode is cut and no further
+episode begins.
 """
 
 
@@ -37,7 +39,7 @@ class TrialEpisode(Value):
 
     :ivar acting: ``random``: samples of the action space; ``idle``: always the idle action.
     :ivar ended: how the episode ended: by the environment, by a time limit, or by the trial.
-    :ivar flags: keys of ``info`` that were True at the last step, at most :data:`FLAGS`: they may show why the episode
+    :ivar flags: keys of ``info`` that were True at the last step, at most :data:`FLAGS`. They may show why the episode
         ended.
     """
 
@@ -83,7 +85,7 @@ def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[]
         for seed in range(count):
             for acting in ("random", "idle"):
                 if (now := clock()) < deadline and left > 0:
-                    # An episode may take half of the time that is left, so that the idle action is tried even if one
+                    # An episode may use half of the remaining time, so that the idle action is tried even if one
                     # episode takes long.
                     until = now + (deadline - now) / 2
                     episodes.append(_play(plugin, task, env, acting, seed, min(each, left), until, clock))
@@ -174,11 +176,12 @@ def report(trial: Trial, task: Task, plugin: GenericPlugin) -> list[str]:
     rule = plugin.rule if isinstance(plugin.rule, SuccessRule) else None
     idle, measured = f"idle actions{plugin.idle_words}", tuple(plugin.world.metrics)
     cut = sum(e.ended == "cut" for e in trial.episodes)
-    lines = [f"trial of these rules: {trial.primitive_steps:,} primitive steps, no part of the budget"]
+    lines = [f"trial of these rules: {trial.primitive_steps:,} primitive steps, which do not count towards the budget"]
     lines += [f"  {_row(trial.of('random'), 'random actions', task)}", f"  {_row(trial.of('idle'), idle, task)}"]
     if cut or len(trial.episodes) < 2 * trial.planned:
         lines.append(
-            f"  it was cut short: {len(trial.episodes)} of {2 * trial.planned} episodes, {cut} of them not to their end"
+            f"  the trial ended early: {len(trial.episodes)} of {2 * trial.planned} episodes were played, {cut} "
+            "of them not to the end"
         )
     return [*lines, *(f"warning: {text}" for text in _warnings(trial, task, rule, idle, measured))]
 
@@ -220,8 +223,9 @@ def _warnings(trial: Trial, task: Task, rule: SuccessRule | None, idle: str, mea
     ]
     if wins:
         yield (
-            f"{' and '.join(wins)} already succeed by this rule. Does it count a crash, or what happens by itself? "
-            "Then give another: success='terminated and not crashed', 'KEY at the end', 'return >= NUMBER', or score=."
+            f"{' and '.join(wins)} already succeed by this rule. If the rule counts a crash, or an event that "
+            "happens by itself, give another rule: success='terminated and not crashed', 'KEY at the end', "
+            "'return >= NUMBER', or score=."
         )
     early = [e.primitive_steps for e in trial.episodes if e.ended == "truncated" and e.primitive_steps < task.horizon]
     if early:
@@ -231,9 +235,9 @@ def _warnings(trial: Trial, task: Task, rule: SuccessRule | None, idle: str, mea
         )
     if rule is not None and rule.needs_an_end and not any(e.ended == "terminated" for e in trial.episodes):
         yield (
-            f"success needs an episode that the environment ends, and none of {len(trial.episodes)} did within "
-            f"{task.horizon:,} steps: it may be out of reach. Raise horizon=, or give a success= or score= that does "
-            "not need an end."
+            f"success needs an episode that the environment ends, and none of {len(trial.episodes)} episodes ended "
+            f"within {task.horizon:,} steps: success may be impossible. Raise horizon=, or give a success= or score= "
+            "that does not need an end."
         )
     read = [*(rule.keys if rule is not None else ()), *measured]
     for key in dict.fromkeys(read):
@@ -249,8 +253,8 @@ def _score_warnings(trial: Trial, task: Task, score: Score | None) -> Iterator[s
     scores = {e.score for e in trial.episodes if e.score is not None}
     if score is not None and len(trial.episodes) > 2 and len(scores) == 1:
         yield (
-            f"every episode of the trial has the score {scores.pop():g}: by chance nothing changes it, so a policy has "
-            "nothing to begin with. Code may reach it; terms of the reward, or easier starts, help a policy."
+            f"every episode of the trial has the score {scores.pop():g}: random actions do not change the score, so a "
+            "policy has nothing to learn from at first. Code may change it; reward terms or easier starts help."
         )
 
 

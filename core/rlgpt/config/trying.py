@@ -1,4 +1,6 @@
-"""Reports the rules of success and score of an environment without a plugin, and tries them, before a run begins."""
+"""Reports the rules of success and score for an environment without a plugin, and tries these rules, before a run
+begins.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
     """Report the rules of success and score and the length of an episode to the observer.
 
     :param try_them: whether to play the episodes of :mod:`rlgpt.config.trial` first. If the user gave no rule and these
-        episodes show that the environment reports ``success`` itself, its report becomes the rule.
+        episodes show that the environment reports ``success`` itself, this report becomes the rule.
     :returns: the context with the rule; its configuration contains the trial.
     """
     plugin, config = context.plugin, RunConfig(**context.run.record.config)
@@ -30,8 +32,11 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
     chosen = environment.success is not None or environment.score is not None or isinstance(plugin.rule, Asked)
     trial = None
     if try_them and environment.trial:
-        tell(f"trying what counts: {environment.trial} episodes at random, as many idle, {SECONDS:.0f} s at most")
-        advice = "trial=0 leaves the trial out; then the run itself meets the fault."
+        tell(
+            f"trying the rules: {environment.trial} episodes with random actions and {environment.trial} with the "
+            f"idle action, at most {SECONDS:.0f} s"
+        )
+        advice = "Correct the environment. With trial=0 there is no trial, and the error would occur in the run."
         tried = plugin if chosen else plugin.judged_by(REPORTED, Score())
         played = functools.partial(try_out, tried, only(tried.tasks()), environment.trial)
         trial = guarded("playing the environment before the run raised", advice, played)

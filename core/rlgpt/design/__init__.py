@@ -1,7 +1,7 @@
 """``design()``: plans, writes code and learns on an environment that has no plugin.
 
-The package ``rlgpt`` imports this module eagerly, so that ``rlgpt.design`` is the function and never this module. So it
-imports nothing heavy before it is called.
+The package ``rlgpt`` imports this module eagerly, so that ``rlgpt.design`` is the function and never this module.
+Therefore the module imports nothing heavy before the function is called.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def design(
     :param make_env: a function that makes a new environment at each call, or the environment's gymnasium id. Videos
         need a function with an argument ``render_mode``.
     :param goal: the goal of the task, one sentence for the language model.
-    :param llm: a model's name as litellm knows it; the path of a transcript (``.jsonl``) to replay; an object of
+    :param llm: a model's name as litellm knows it; the path of a recording (``.jsonl``) to replay; an object of
         :class:`rlgpt.llm.base.LLM`; or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
         ``{"model": "openai/NAME", "api_base": URL, "budget": {"dollars": 5}}``. None is valid only if the agents need
         no model (``agents="rl_only"``).
@@ -68,7 +68,7 @@ def design(
         after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads. Default: no
         success if ``score`` is given; else ``success`` or ``is_success`` in info, if the environment reports it; else
         no success, and the return is the score.
-    :param score: the number that says how good an episode was: ``return``, or a key of info (``-KEY`` if less is
+    :param score: the number that measures the quality of an episode: ``return``, or a key of info (``-KEY`` if less is
         better), or the fields of a :class:`rlgpt.domain.Score`.
     :param metrics: numbers of info that are recorded: keys in a list, or key -> meaning, or key -> fields of a
         :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). Dots lead into mappings.
@@ -77,24 +77,24 @@ def design(
         a message.
     :param trial: before the run, this many episodes with random actions and as many with the idle action are played, to
         test the rules of success. Their steps do not count towards the budget. Use 0 for a real robot.
-    :param idle: the action that does nothing; it replaces, for one step, a chosen action that may not start. Either a
-        label of a Discrete space, or an action of the space. Default: a label such as ``noop`` or ``stay``, else zeros.
-        The bundle stores it.
+    :param idle: the action that does nothing. It replaces a chosen action that may not start, for one primitive step.
+        Either a label of a Discrete space, or an action of the space. Default: a label such as ``noop`` or ``stay``,
+        else zeros. The bundle stores the idle action.
     :param states: saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that training episodes can
         begin where coded actions returned. Default: the attributes of an environment in plain Python, if a trial shows
         that they are enough. Attributes that are objects need ``AttributeStates(classes=...)``.
-    :param folder: the run's folder. An existing run is resumed: finished stages are read, and no request that was paid
-        for is repeated. Default: a new folder under ``runs/``.
+    :param folder: the run's folder. An existing run is resumed: finished stages are read, and no answered request is
+        sent again. Default: a new folder under ``runs/``.
     :param progress: an observer that shows progress; it replaces the configuration's observers. Default: a live line on
         a terminal, lines of text elsewhere.
     :param overrides: every other setting of :class:`rlgpt.config.RunConfig`, as in ``rlgpt train KEY=VALUE``:
         ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer``, ``report_episodes``, ...; dots on the command
         line become mappings: ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}``, ``sandbox={"view_bytes":
         16384}``. ``trainer``, ``agents`` and ``observers`` take a name, a mapping with ``_target_``, or an object.
-    :raises ConfigError: an argument is not valid. This is found before a request is sent or a file is written.
-    :raises PluginError: the environment pays a reward that is not a finite number.
+    :raises ConfigError: an argument is not valid. Arguments are checked before a request is sent or a file is written.
+    :raises PluginError: a reward of the environment is not a finite number.
     :raises RunError: ``folder`` contains another run.
-    :raises LLMError: before the end of the first iteration, the language model failed or the transcript had no further
+    :raises LLMError: before the end of the first iteration, the language model failed or the recording had no further
         reply. If this happens later, the run stops and returns the best bundle so far; the same call continues the run.
     """
     from rlgpt.design.designing import run_design

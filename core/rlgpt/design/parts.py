@@ -17,15 +17,16 @@ from rlgpt.loop import Observer
 from rlgpt.rl.base import Trainer
 
 Model = str | Path | LLM | LLMSettings | Mapping[str, Any]
-"""A model's name as litellm knows it (``openai/gpt-5``), a transcript (``.jsonl``) to replay, a language model, or the
-settings of the ``llm`` group of the configuration."""
+"""A model's name in litellm's form (``openai/gpt-5``), a recording (``.jsonl``) to replay, a language model, or the
+settings of the ``llm`` group of the configuration.
+"""
 
 
 def llm_settings(llm: Model | None) -> Any:
     """Settings for the ``llm`` group of the configuration.
 
     :raises ConfigError: ``llm`` has none of the types in :data:`Model`.
-    :raises TranscriptError: there is no such transcript.
+    :raises TranscriptError: there is no such recording.
     """
     if isinstance(llm, LLM):
         return {"kind": OBJECT}
@@ -36,14 +37,14 @@ def llm_settings(llm: Model | None) -> Any:
     if isinstance(llm, Path) or (isinstance(llm, str) and llm.endswith(".jsonl")):
         if not Path(llm).is_file():
             raise TranscriptError(
-                f"there is no transcript {str(llm)!r}. Give a model's name to record one: it is kept as "
+                f"there is no recording {str(llm)!r}. Give a model's name to make a recording; it is written to "
                 "transcript.jsonl in the run's folder."
             )
         return {"kind": "replay", "transcript": str(Path(llm).resolve())}
     if isinstance(llm, str) and llm:
         return {"model": llm}
     raise ConfigError(
-        f"llm is {llm!r}; give a model's name as litellm knows it ('openai/gpt-5'), the path of a transcript, settings "
+        f"llm is {llm!r}; give a model's name in litellm's form ('openai/gpt-5'), the path of a recording, settings "
         "({'model': ..., 'api_base': ...}), or an object of rlgpt.llm.base.LLM."
     )
 

@@ -1,6 +1,6 @@
-"""Frozen values that the other packages exchange. They validate themselves and derive a few figures, nothing else.
+"""Frozen values that the other packages exchange. They validate their fields and compute a few figures, nothing else.
 
-All are pydantic models: records store them, and a language model's reply is parsed into them.
+All are pydantic models: the records of a run store them, and a language model's reply is parsed into them.
 """
 
 from rlgpt.domain.events import (

@@ -31,13 +31,15 @@ class Verdict(Value):
 
 
 Ending = Literal["base", "returned", "episode", "limit", "violation", "masked", "interrupted", "yields", "running"]
-"""How a decision ended: it was a base action; the generator returned; the episode ended; the action's step limit was
-reached; a verdict stopped it; it was not allowed to start and cost one idle step; another choice was worth more than
-going on; it had yielded as often as it may; it is still in progress, and the next decision may interrupt it."""
+"""How a decision ended, in the order of the literals: it was a base action; the generator returned; the episode ended;
+the action's step limit was reached; a verdict stopped the action; the action was not allowed to start and cost one idle
+step; the policy chose something else while the action was in progress; the maximal number of yields was reached; the
+action is still in progress, and the next decision may interrupt it.
+"""
 
 
 Mode = Literal["sampled", "sharpened", "greedy", "code"]
-"""How actions are chosen in an episode, in this order of the literals: samples of a policy; samples of
+"""How actions are chosen in an episode, in the order of the literals: samples of a policy; samples of
 its sharpened probabilities; its most likely choices; the plan's coded actions in order.
 """
 
@@ -46,8 +48,8 @@ class PrimitiveCall(Value):
     """One call of a primitive by a coded action.
 
     :ivar args: the arguments after clipping, with defaults.
-    :ivar steps: number of primitive steps that it took.
-    :ivar outcome: what the primitive returned.
+    :ivar steps: number of primitive steps of the call.
+    :ivar outcome: the dict that the primitive returned.
     """
 
     name: str
@@ -105,11 +107,11 @@ class Episode(Value):
     :ivar success: whether ``info["success"]`` was true at any primitive step.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
-    :ivar cut: why the evaluation ended it before the environment did: code was stuck, or the budget allows no longer
-        episode; None where the environment ended it.
-    :ivar ending: how the environment ended it, in its own words (``info["cause"]``); empty where it does not say.
+    :ivar cut: why the evaluation ended the episode before the environment did: ``stuck`` (the code was stuck) or
+        ``limit`` (the budget allows no longer episode); None if the environment ended the episode.
+    :ivar ending: how the environment ended the episode, as text from ``info["cause"]``; empty if there is none.
     :ivar reached: coded predicate -> primitive steps of the episode at the end of the decision that first made it true.
-    :ivar score: where the task has one.
+    :ivar score: the score of the episode; None if the task has no score.
     """
 
     seed: int
@@ -175,8 +177,8 @@ class Evaluation(Value):
 
     @property
     def objective(self) -> float | None:
-        """One number for which more is better: the success rate, or, if the task has no success, the mean
-        score (negated if it is minimised).
+        """One number, for which higher is better: the success rate, or, if the task has no success, the mean score
+        (negated if it is minimised).
         """
         value = self.success_rate if self.has_success else self.rank[1]
         return value if self.episodes and math.isfinite(value) else None

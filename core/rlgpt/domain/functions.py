@@ -44,7 +44,7 @@ def neutral(low: float, high: float) -> float:
 
 
 class _Function(Value):
-    """Source of one function of the view and ``memory``, a dict that lives until the episode ends."""
+    """Source of one function of the view and ``memory``, a dict that exists until the episode ends."""
 
     entry: ClassVar[str]
     name: Name

@@ -13,7 +13,7 @@ from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Name, Plain, RL
 
 
 class Finding(Value):
-    """A problem that the critic found, and what to do. ``action`` is a sub-action, or empty for the whole plan."""
+    """A problem that the critic found, and a suggestion. ``action`` is a sub-action, or empty for the whole plan."""
 
     action: str = ""
     problem: str
@@ -29,7 +29,7 @@ class Critique(Value):
 
 
 class Review(Value):
-    """The critic's judgement of one rehearsal. It has findings where ``works`` is False."""
+    """The critic's judgement of one rehearsal. It has at least one finding if ``works`` is False."""
 
     works: bool
     findings: tuple[Finding, ...] = ()
@@ -82,7 +82,7 @@ class Rehearsal(Value):
     def failed(self) -> bool:
         """Whether a verdict stopped the action in any episode, or the critic's review says that it does not work.
 
-        An action that never ran has not failed, but neither does it count as working.
+        An action that never ran has not failed, but it does not count as working either.
         """
         if self.stopped_by is not None:
             return True
@@ -95,7 +95,7 @@ class Rehearsal(Value):
 
     @property
     def succeeded(self) -> bool:
-        """Whether the task was a success from every start, and the action the last thing that ran in the trace."""
+        """Whether the task was a success from every start, and the action was the last one that ran in the trace."""
         return self.works and self.trace is not None and self.trace.success and all(o.success for o in self.others)
 
     @property
@@ -107,11 +107,11 @@ class Rehearsal(Value):
 class AnswerSummary(Value):
     """The answers of a function at the moments of a rehearsal, before they are clipped into their bounds.
 
-    :ivar name: of the output of a feature, else of the function.
-    :ivar low, high: the least and the greatest answer; of a predicate 0 for False, 1 for True.
-    :ivar changes: moments at which the answer differs from the one before, in the same episode.
-    :ivar outside: moments at which the answer is outside its declared bounds.
-    :ivar samples: a few answers of the first episode, evenly spread, in order of time.
+    :ivar name: name of the feature's output, or of the function if it is not a feature.
+    :ivar low, high: the least and the greatest answer; for a predicate, False is 0 and True is 1.
+    :ivar changes: number of moments at which the answer differs from the answer before, in the same episode.
+    :ivar outside: number of moments at which the answer is outside its declared bounds.
+    :ivar samples: a few answers of the first episode, evenly spaced, in order of time.
     """
 
     name: Name
@@ -128,12 +128,13 @@ class FunctionRehearsal(Value):
 
     :ivar attempt: 0 for the first version, 1 for the first repair.
     :ivar played: the episodes, in words.
-    :ivar moments: at which it was asked: resets and primitive steps; fewer where a verdict stopped it.
-    :ivar fuel: the most that it used at one moment.
-    :ivar answers: of each output of a feature, else of the function; empty where it never answered.
-    :ivar verdict: what stopped it; None where nothing did.
-    :ivar fault: in words, what else is wrong, such as bounds that no answer is within; or empty.
-    :ivar remarks: in words, what may be right or wrong, such as answers that never change.
+    :ivar moments: number of views (of resets and primitive steps) on which the function was called. A verdict ends the
+        calls.
+    :ivar fuel: the highest fuel of one call.
+    :ivar answers: a summary for each output of a feature, or one for another function; empty if there is no answer.
+    :ivar verdict: the verdict that stopped the function; None if nothing stopped it.
+    :ivar fault: another fault in words, such as bounds that exclude every answer; or empty.
+    :ivar remarks: properties in words that may or may not be faults, such as answers that never change.
     """
 
     attempt: int
@@ -149,7 +150,7 @@ class FunctionRehearsal(Value):
 
     @property
     def failed(self) -> bool:
-        """Whether it must be repaired."""
+        """Whether the function must be repaired."""
         return self.verdict is not None or bool(self.fault)
 
 
@@ -160,7 +161,7 @@ class Steps(Value):
     :ivar code: evaluations of coded actions alone.
     :ivar training: trainings, including steps that a kill lost.
     :ivar selection: evaluations on the selection seeds, and episodes played for a critic with vision.
-    :ivar lost: steps outside training in stages that a kill or an error cut short. Such a stage was repeated or never
+    :ivar lost: steps outside training in stages that a kill or an error ended early. Such a stage was repeated or never
         finished.
     """
 
@@ -186,13 +187,13 @@ class Steps(Value):
 class Iteration(Value):
     """One finished iteration of the outer loop.
 
-    :ivar index: from 0.
-    :ivar actions: the coded actions that the policy may choose, those that the plan keeps included.
-    :ivar functions: features, reward terms and predicates that run at every step, kept ones included.
-    :ivar training: None where no policy was trained.
-    :ivar evaluation: the policy in its best way to act; the code where no policy was evaluated.
-    :ivar rivals: the policy's other ways to act.
-    :ivar critique: None until a next iteration needs it.
+    :ivar index: number of the iteration, from 0.
+    :ivar actions: the coded actions that the policy may choose, including kept actions.
+    :ivar functions: features, reward terms and predicates that run at every primitive step, including kept functions.
+    :ivar training: the record of the training; None if no policy was trained.
+    :ivar evaluation: the evaluation of the policy in its best mode, or of the code if no policy was evaluated.
+    :ivar rivals: the evaluations of the policy in its other modes.
+    :ivar critique: the critic's findings; None until a later iteration needs them.
     """
 
     index: int
@@ -228,8 +229,8 @@ class Iteration(Value):
 def best_of(history: Sequence[Iteration]) -> Iteration:
     """The iteration with the best result on the selection seeds: by success rate, then by score.
 
-    Of two iterations with the same rank, the one with the higher mean return is taken; if these are equal too, the
-    later one.
+    Of two iterations with the same rank, the iteration with the higher mean return is better. If the mean returns are
+    equal too, the later iteration is better.
 
     :param history: at least one iteration.
     """
@@ -260,9 +261,10 @@ class World(Value):
         Dict: part -> meaning, or part -> (name -> meaning).
     :ivar primitives: names of the user's own primitives. They are Python code outside the sandbox and are not part of a
         bundle.
-    :ivar idle: the action that does nothing: a label of a Discrete space, or an action with lists for arrays. None: not
-        given.
-    :ivar success: the rule of success as text (:mod:`rlgpt.plugin.rules`). None: there is none, or it is a function.
+    :ivar idle: the action that does nothing: a label of a Discrete space, or an action with lists for arrays. None: no
+        action was given.
+    :ivar success: the rule of success as text (:mod:`rlgpt.plugin.rules`). None: there is no rule, or the rule is a
+        function.
     :ivar metrics: key of ``info`` -> metric.
     """
 
@@ -278,8 +280,8 @@ class World(Value):
 class Bundle(Value):
     """Coded actions with their RL setup and their test result. Users can publish and share a bundle.
 
-    :ivar schema_version: 1 has no functions, 2 no shared code.
-    :ivar actions: with distinct names. Those with shared code have the same.
+    :ivar schema_version: version of the format. Version 1 has no functions, version 2 has no shared code.
+    :ivar actions: coded actions with distinct names. All actions with shared code have the same shared code.
     :ivar functions: coded features, reward terms and predicates, with distinct names.
     :ivar setup: the RL setup with which a policy learned to use them; None if no policy was trained.
     :ivar world: the environment's names, if :func:`rlgpt.design` made the bundle.
@@ -302,5 +304,5 @@ class Bundle(Value):
             if len(set(names)) != len(names):
                 raise ValueError(f"names of {what} must differ, got {names}")
         if len({a.shared for a in self.actions if a.shared}) > 1:
-            raise ValueError("the actions of a bundle with shared code must have the same; got several")
+            raise ValueError("all actions of a bundle must have the same shared code, or none; got several")
         return self

@@ -39,7 +39,7 @@ Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
 
 
 class Value(BaseModel):
-    """A frozen value; unknown fields are an error."""
+    """The base class of frozen values. An unknown field is an error."""
 
     # A diverged simulator yields NaN and infinities. As null in JSON they could not be read back.
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
@@ -89,7 +89,7 @@ class Metric(Value):
 
     :ivar name: its key in ``info["metrics"]``, a mapping of numbers that a reset and each step may report.
     :ivar reduce: how the numbers of the steps are reduced to one number for the episode. A step without a number is
-        ignored. An episode without numbers has none for this metric.
+        ignored. If no step has a number, the episode has no value for this metric.
     """
 
     name: Name
@@ -106,10 +106,10 @@ class Metric(Value):
 
 
 class Score(Value):
-    """The number that says how good an episode was.
+    """The number that measures the quality of an episode.
 
     :ivar metric: a metric of the task, or ``return``: the environment's own return, undiscounted.
-    :ivar maximize: whether more is better.
+    :ivar maximize: whether higher is better.
     :ivar target: a run ends when the mean score over the selection episodes reaches it. None: a run uses its whole
         budget.
     """
@@ -150,14 +150,15 @@ class Task(Value):
 
     @property
     def plugin(self) -> str:
-        """The name of the plugin that offers it."""
+        """The name of the plugin that offers the task."""
         return self.id.split("/", 1)[0]
 
 
 class SubAction(Value):
     """One part of a plan: written as code, or learned.
 
-    :ivar keep: the newest code of an earlier iteration stays as it is: it is neither written nor rehearsed again.
+    :ivar keep: whether the newest code of an earlier iteration is used unchanged. Kept code is neither written nor
+        rehearsed again.
     """
 
     name: Name
@@ -170,8 +171,8 @@ class SubAction(Value):
 class FunctionPlan(Value):
     """A function that runs at every primitive step, as a plan asks for it (:mod:`rlgpt.domain.functions`).
 
-    :ivar name: differs from the names of all sub-actions.
-    :ivar keep: as of :class:`SubAction`.
+    :ivar name: a name that differs from the names of all sub-actions.
+    :ivar keep: see :class:`SubAction`.
     """
 
     name: Name
@@ -184,7 +185,7 @@ class FunctionPlan(Value):
 class ActionPlan(Value):
     """The slow agent's decision: at least one sub-action, in the order of use. All names differ.
 
-    :ivar functions: code beside the sub-actions: features, reward terms and predicates.
+    :ivar functions: further code of the plan: features, reward terms and predicates.
     """
 
     thoughts: str = ""
@@ -212,9 +213,9 @@ class CodedAction(Value):
     runs it. ``run(memory, ...)`` and ``can_start(view, memory)`` get a dict that lasts for the episode and that all
     actions of the environment share.
 
-    :ivar parameters: at most 8, all of kind ``float`` with finite ranges; the policy sets them.
-    :ivar shared: source with helper functions and constants, loaded before ``source``. Actions that share it each
-        contain it.
+    :ivar parameters: at most 8 parameters, all of kind ``float`` with finite ranges; the policy sets their values.
+    :ivar shared: source with helper functions and constants, loaded before ``source``. Each action with the shared
+        source contains a copy of it.
     """
 
     name: Name

@@ -1,5 +1,5 @@
-"""Environments that run in another Python interpreter: in a worker process, with shared memory, and with
-a restart after a crash.
+"""Environments in another Python interpreter. They run in a worker process, use shared memory, and are restarted after
+a crash.
 """
 
 from rlgpt.envs.env import WorkerEnv

@@ -28,7 +28,8 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
 
     Observations and actions are those of the environment that the recipe's factory makes. Environments of old gym work
     too: ``done`` becomes ``truncated`` if the info has ``TimeLimit.truncated``, else ``terminated``. ``info`` contains
-    text, numbers, bools, None, lists and dicts. Other values are left out; the worker's output names each of them once.
+    text, numbers, bools, None, lists and dicts. Other values are left out; the worker's output lists the key of each
+    such value once.
 
     A worker that is killed, raises an exception, or does not answer in time is ended. The next :meth:`reset` starts
     another worker.
@@ -36,7 +37,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
     :param render_mode: passed to the factory if it has a parameter ``render_mode``. Frames are RGB arrays.
     :ivar restarts: the number of workers that were replaced so far.
     :raises WorkerError: the worker could not be started, crashed, hung, sent an invalid answer, or crashed more often
-        in a row than the recipe allows. ``reset``, ``step`` and ``render`` raise it too.
+        in a row than the recipe allows. ``reset``, ``step`` and ``render`` raise this error too.
     """
 
     def __init__(self, recipe: Recipe, *, render_mode: str | None = None) -> None:
@@ -104,11 +105,11 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
     def _alive(self) -> None:
         self._open()
         if not self._worker.alive:
-            raise WorkerError(f"{self._worker.name} is not running: call reset(), which starts another one.")
+            raise WorkerError(f"{self._worker.name} is not running: call reset(), which starts another worker.")
 
     def _open(self) -> None:
         if self._closed:
-            raise WorkerError(f"{self._worker.name} was closed. Make another: WorkerEnv(recipe).")
+            raise WorkerError(f"{self._worker.name} was closed. Make a new environment: WorkerEnv(recipe).")
 
     def _revive(self) -> None:
         self._open()
@@ -116,8 +117,8 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             return
         if self._in_a_row >= self.recipe.restarts:
             raise WorkerError(
-                f"{self._worker.name} was restarted {self._in_a_row} times without finishing an episode. Look at why "
-                f"it crashes; `restarts` in its recipe allows more (now {self.recipe.restarts})."
+                f"{self._worker.name} was restarted {self._in_a_row} times without finishing an episode. Find out why "
+                f"it crashes, or raise `restarts` in its recipe (now {self.recipe.restarts})."
             )
         self._in_a_row += 1
         self.restarts += 1

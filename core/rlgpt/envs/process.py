@@ -27,8 +27,9 @@ from rlgpt.envs.worker.program import FRAME_LIMIT, pack
 from rlgpt.errors import WorkerError
 
 TAIL_BYTES = 16 << 10
+"""Number of bytes of a worker's newest output that are kept."""
 TAIL_LINES = 15
-"""Number of bytes of a worker's newest output that are kept and quoted in errors."""
+"""Number of lines of that output that an error message quotes."""
 STATUS_SECONDS = 1.0
 """Seconds between checks whether the process is alive. (Its connection stays open while a child of the
 worker holds it.)
@@ -46,7 +47,7 @@ class Worker:
     def __init__(self, recipe: Recipe) -> None:
         self.recipe, self._tail, self._doing = recipe, b"", "start"
         if shutil.which(recipe.python) is None:
-            raise WorkerError(f"{self.name}: there is no interpreter {recipe.python!r}. Name one: python=PATH.")
+            raise WorkerError(f"{self.name}: there is no interpreter {recipe.python!r}. Set its path: python=PATH.")
         here, there = socket.socketpair()
         self.memory = memory.anonymous()
         reading, writing = os.pipe()
@@ -108,11 +109,11 @@ class Worker:
             self._connection.sendall(pack(order))
             answer = self._answer(time.monotonic() + seconds)
         except TimeoutError:
-            raise self._failed(f"gave no answer within {seconds:g} s and was killed") from None
+            raise self._failed(f"did not answer within {seconds:g} s and was killed") from None
         except (ConnectionError, EOFError):
             raise self._failed(self._how_it_ended()) from None
         except (ValueError, RecursionError) as error:
-            raise self._failed(f"gave an answer that cannot be used: {error}") from error
+            raise self._failed(f"sent an invalid answer: {error}") from error
         except BaseException:
             self.kill()
             raise
@@ -133,7 +134,7 @@ class Worker:
 
     def unusable(self, error: Exception) -> WorkerError:
         """End the worker, and return the error for an answer that does not fit the order."""
-        return self._failed(f"gave an answer that cannot be used: {error}")
+        return self._failed(f"sent an invalid answer: {error}")
 
     def _answer(self, end: float) -> Message:
         data = bytearray()
@@ -145,7 +146,7 @@ class Worker:
             data += part
         answer = json.loads(bytes(memoryview(data)[4:]))
         if not isinstance(answer, dict):
-            raise ValueError(f"a {type(answer).__name__} where an object was expected")
+            raise ValueError(f"the answer is a {type(answer).__name__}, not an object")
         return answer
 
     def _wait(self, end: float) -> None:
@@ -190,7 +191,7 @@ class Worker:
         lines = [line for line in text.splitlines() if line.strip()][-TAIL_LINES:]
         output = "".join(f"\n  | {line[:300]}" for line in lines)
         message = f"{self.name}, asked to {self._doing}, {what}"
-        return WorkerError(f"{message}\nIt wrote last:{output}" if output else message)
+        return WorkerError(f"{message}\nIts last output:{output}" if output else message)
 
 
 def _variables(recipe: Recipe) -> dict[str, str]:
@@ -200,7 +201,7 @@ def _variables(recipe: Recipe) -> dict[str, str]:
 def _length(data: bytearray) -> int:
     length: int = struct.unpack_from("!I", data)[0]
     if length > FRAME_LIMIT:
-        raise ValueError(f"{length} bytes; at most {FRAME_LIMIT} are read")
+        raise ValueError(f"the answer has {length} bytes; at most {FRAME_LIMIT} are read")
     return length
 
 

@@ -30,11 +30,11 @@ class Recipe(Value):
     :ivar arguments: keyword arguments of the factory.
     :ivar python: the interpreter: Python 3.8 or newer, with numpy.
     :ivar paths: folders that are inserted at the start of the interpreter's ``sys.path``.
-    :ivar environment: environment variables for the worker. The worker gets only these and those named in ``passed``,
-        so that no API key reaches a simulator by accident.
+    :ivar environment: environment variables for the worker. The worker gets only these variables and the variables in
+        ``passed``, so that no API key reaches a simulator by accident.
     :ivar passed: names of the variables that the worker inherits from this process, if they are set.
     :ivar folder: the worker's working directory; default: that of this process.
-    :ivar restarts: how often in a row a crashed worker is replaced without a finished episode in between.
+    :ivar restarts: how often a crashed worker is replaced in a row without a finished episode in between.
     :ivar space_bytes: maximal size of one observation, and of one action, in bytes. The worker announces its spaces,
         and this process allocates several times their size.
     :ivar on_crash: ``raise``: a crash is an error. ``truncate``: a crash truncates the episode, with the last

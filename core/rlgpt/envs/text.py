@@ -32,7 +32,7 @@ class TextArray(spaces.Space[NDArray[np.str_]]):
     def sample(self, mask: None = None, probability: None = None) -> NDArray[np.str_]:
         """Random strings of lower case letters, with uniformly distributed lengths."""
         if mask is not None or probability is not None:
-            raise ValueError("TextArray.sample takes neither mask nor probability")
+            raise ValueError("TextArray.sample accepts neither mask nor probability; leave both out")
         letters = np.array(list(string.ascii_lowercase))
         count = math.prod(self._shape or ())
         lengths = self.np_random.integers(0, self.MAX_SAMPLED_CHARACTERS + 1, count)

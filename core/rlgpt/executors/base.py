@@ -12,7 +12,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a sweep: one run. It is picklable. To run it again resumes the run in its folder.
+    """A job of a sweep: one run. It is picklable. Running the job again resumes the run in its folder.
 
     :ivar number: number of the job in the sweep, from 0.
     :ivar name: the settings that distinguish the job from the others, for messages.
@@ -48,7 +48,7 @@ Work = Callable[[Job], JobResult]
 
 
 class Executor(ABC):
-    """Runs jobs. Use it as a context manager; at the end of its block no job runs any more.
+    """Runs jobs. Use an executor as a context manager; at the end of the block, no job is running.
 
     :param work: runs one job.
     """

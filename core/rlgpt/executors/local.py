@@ -39,13 +39,13 @@ class Processes(Executor):
 
     If a process is killed, only its job ends.
 
-    :param jobs: how many run at once.
+    :param jobs: number of jobs that run at the same time.
     """
 
     def __init__(self, work: Work, *, jobs: int = 2) -> None:
         super().__init__(work)
         if jobs < 1:
-            raise ConfigError(f"executor.jobs={jobs}: at least 1 is needed.")
+            raise ConfigError(f"executor.jobs={jobs}: the number must be at least 1.")
         self._threads = ThreadPoolExecutor(jobs)
         self._futures: dict[Future[JobResult], Job] = {}
 
@@ -70,7 +70,7 @@ class Processes(Executor):
             with ProcessPoolExecutor(1, mp_context=spawn) as process:
                 result = process.submit(_with_output, self.work, job).result()
         except BrokenProcessPool:
-            result = JobResult(1, message=f"its process was killed; {job.folder / OUTPUT} may say more")
+            result = JobResult(1, message=f"its process was killed; {job.folder / OUTPUT} may show why")
         end = "finished" if result.exit_status == 0 else f"ended with status {result.exit_status}: {result.message}"
         print(f"{title}: {end}", file=sys.stderr, flush=True)
         return result

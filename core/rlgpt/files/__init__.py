@@ -20,7 +20,7 @@ M = TypeVar("M", bound=BaseModel)
 def write_atomic(path: Path, content: str | bytes) -> None:
     """Write a file at a path that the user chose; see :meth:`Folder.write`.
 
-    :raises RlgptError: it cannot be written.
+    :raises RlgptError: the file cannot be written.
     """
     Folder(path.parent, RlgptError).write(path.name, content)
 
@@ -34,7 +34,7 @@ def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
 
 
 def read_model(path: Path, model: type[M], *, error: type[RlgptError], limit: int = 32 << 20) -> M:
-    """The pydantic value that a file holds as JSON.
+    """Read a pydantic value from a JSON file.
 
     :raises RlgptError: of class ``error``; the file cannot be read, or its content does not fit ``model``.
     """

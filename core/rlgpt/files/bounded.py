@@ -30,7 +30,7 @@ def parse_json(text: str) -> Any:
     """Parse ``text``.
 
     :raises ValueError: the text is not JSON, is nested too deeply, has a number out of range, or has a key twice. The
-        message says which.
+        message states the fault.
     """
     _check_depth(text)
     return json.loads(text, parse_int=_integer, parse_float=_float, object_pairs_hook=_object)
@@ -41,7 +41,7 @@ def read_json(text: str, kind: type[M] | TypeAdapter[M], where: object, error: t
 
     :param kind: the type of the value: a pydantic model, or an adapter of any type that pydantic can validate.
     :param where: the beginning of the message: the file, and the line if there are several.
-    :param advice: one sentence that says what to do.
+    :param advice: one sentence that tells the user what to do.
     :raises RlgptError: of class ``error``; the text exceeds a limit or does not fit the type.
     """
     name = "value" if isinstance(kind, TypeAdapter) else kind.__name__
@@ -52,7 +52,7 @@ def read_json(text: str, kind: type[M] | TypeAdapter[M], where: object, error: t
         assert issubclass(kind, BaseModel)
         return kind.model_validate_json(text)
     except ValueError as fault:
-        raise error(f"{where} does not hold a valid {name}: {_reason(fault)[:400]}. {advice}".rstrip()) from fault
+        raise error(f"{where} does not contain a valid {name}: {_reason(fault)[:400]}. {advice}".rstrip()) from fault
 
 
 def _reason(fault: ValueError) -> str:

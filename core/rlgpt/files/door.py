@@ -1,4 +1,4 @@
-"""Opens files in an untrusted folder. No link can lead out of the folder, and no device or pipe is read.
+"""Opens files in an untrusted folder. No link out of the folder is followed, and no device or pipe is read.
 
 Each part of a path is opened relative to the descriptor of its parent folder, and must not be a link. On systems
 without such descriptors (Windows), the parts of the path are checked one after the other. Every failed check raises an
@@ -27,7 +27,7 @@ def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int |
     If the system has no folder descriptors, it returns None and the whole path.
 
     :param make: create the folders above ``name``.
-    :raises OSError: a part of the path is a link or not a folder, or the name leads out of ``root``.
+    :raises OSError: a part of the path is a link or not a folder, or the name points outside ``root``.
     """
     parts = name.split("/")
     if "\0" in name or any(part in ("", "..") for part in parts):
@@ -73,11 +73,11 @@ def open_file(name: str, flags: int, at: int | None, *, single: bool = False) ->
 def check_file(status: os.stat_result, *, single: bool = False) -> None:
     """:raises OSError: the file is not a regular file, or ``single`` is True and it has a second name."""
     if stat.S_ISLNK(status.st_mode):
-        raise OSError(errno.ELOOP, "it is a link; put a copy of the content in its place")
+        raise OSError(errno.ELOOP, "it is a link; replace it by a copy of the content")
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file; delete it")
     if single and status.st_nlink > 1:
-        raise OSError(errno.EMLINK, "it has a second name (hard link), which would change too; put a copy in its place")
+        raise OSError(errno.EMLINK, "it has a second name (hard link), which would change too; replace it by a copy")
 
 
 def _checked_path(root: Path, parts: list[str], make: bool) -> str:

@@ -1,4 +1,6 @@
-"""``Folder``: safe access to a folder that may come from a stranger. All access to runs and bundles uses it."""
+"""``Folder``: safe access to a folder that may come from an untrusted source. All access to runs and bundles uses
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ class Folder:
     """Safe operations in a folder with untrusted content.
 
     Names are relative paths with ``/``. The user chose the folder, so its own path may contain links, but nothing
-    inside it may be a link. Only regular files are opened. Every fault raises an error of class ``error`` that names
-    the file and says what to do.
+    inside it may be a link. Only regular files are opened. Every fault raises an error of class ``error``, whose
+    message contains the path of the file and what to do.
     """
 
     def __init__(self, path: Path, error: type[RlgptError]) -> None:
@@ -61,7 +63,7 @@ class Folder:
     def read_text(self, name: str, *, limit: int) -> str:
         """Read a file as UTF-8 text; see :meth:`open`.
 
-        :raises RlgptError: it is not UTF-8.
+        :raises RlgptError: the file is not UTF-8.
         """
         try:
             return self.read(name, limit=limit).decode()
@@ -151,5 +153,7 @@ class Folder:
         except OSError as fault:
             reason = fault.strerror or str(fault)
             if fault.errno == errno.ENOTDIR:
-                reason = "a folder above it is a link, or no folder; put a copy of the content in its place"
+                reason = (
+                    "a folder above it is a link, or is not a folder; replace it by a folder with a copy of the content"
+                )
             raise self.error(f"{self.path / name} cannot be {verb}: {reason}.") from fault

@@ -22,10 +22,10 @@ _BLOCK = 1 << 16
 
 class JsonLines(Generic[V]):
     """A file with one JSON value on each line. A last line without a line break is incomplete, because a kill
-    interrupted its write; it is ignored.
+    interrupted its write. Such a line is ignored.
 
     :param kind: the type of a value; see :func:`~rlgpt.files.bounded.read_json`.
-    :param advice: what to do about a damaged line, a sentence.
+    :param advice: one sentence that tells the user what to do about a damaged line.
     :param full: size in bytes above which no more lines are appended.
     """
 
@@ -45,7 +45,9 @@ class JsonLines(Generic[V]):
             return list(self._values(file))
 
     def append(self, value: BaseModel) -> None:
-        """Append one line; it is on the disk when this method returns. An incomplete last line is removed first."""
+        """Append one line. The line is on the disk when this method returns. An incomplete last line is removed
+        first.
+        """
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
             if _cut_torn_line(file) < self._full:
                 file.write(value.model_dump_json().encode() + b"\n")

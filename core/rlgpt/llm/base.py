@@ -11,9 +11,10 @@ from pydantic import Field
 from rlgpt.domain import Plain, TaskId, Value
 
 Role = Literal["slow", "fast", "function", "setup", "review", "critic", "solo"]
-"""Which agent asks. ``slow`` plans, ``fast`` writes coded actions, ``function`` writes features, reward terms and
-predicates, ``setup`` writes the RLSetup, ``review`` judges a rehearsal, ``critic`` an iteration; ``solo`` is the single
-agent of the ablation."""
+"""The role of the agent that sends a request. ``slow`` plans, ``fast`` writes coded actions, ``function`` writes
+features, reward terms and predicates, ``setup`` writes the RLSetup, ``review`` judges a rehearsal, ``critic`` judges an
+iteration. ``solo`` is the single agent of the ablation.
+"""
 
 
 class Message(Value):
@@ -103,4 +104,6 @@ class LLM(ABC):
         """
 
     def forget(self, key: RequestKey) -> None:  # noqa: B027 - most implementations store no replies
-        """Drop the stored replies for ``key``, whatever their ``ask``, so that the next request reaches the model."""
+        """Drop the stored replies for ``key``, with any value of ``ask``, so that the next request reaches the
+        model.
+        """

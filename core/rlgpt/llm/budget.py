@@ -1,4 +1,4 @@
-"""What a run has spent on language models, and the limits of this spending."""
+"""The spending of a run on language models, and its limits."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class LLMBudget(Value):
 
 
 class Spending(Value):
-    """The cost of a run's exchanges. Replayed exchanges cost nothing; they are listed separately, and no budget counts
-    them.
+    """The cost of a run's exchanges. Replayed exchanges cost nothing. They are listed separately and do not count
+    towards a budget.
 
     :ivar dollars: cost of the calls whose price is known.
     :ivar unpriced: number of calls whose price is unknown.
@@ -79,7 +79,9 @@ class Spending(Value):
         return self.model_copy(update={**changes, "by_role": by_role})
 
     def __str__(self) -> str:
-        """``3 calls, 9,150 tokens, $0.0120``. Dollars are left out if no price is known."""
+        """The cost as text, for example ``3 calls, 9,150 tokens, $0.0120``. Dollars are left out if no price is
+        known.
+        """
         parts = []
         if self.calls or not self.replayed_calls:
             about = "about " if self.estimated else ""
@@ -100,7 +102,7 @@ class Budgeted(LLM):
     limit in tokens or dollars. A budget in dollars cannot cover calls of unknown price: after one such call the next is
     refused.
 
-    :param spent: what the run spent before it was resumed: ``Spending.of(read_exchanges(path))``.
+    :param spent: the run's spending before it was resumed: ``Spending.of(read_exchanges(path))``.
     """
 
     def __init__(self, llm: LLM, budget: LLMBudget, spent: Spending | None = None) -> None:

@@ -28,9 +28,9 @@ class LLMContext:
 
     :ivar folder: the run's folder.
     :ivar seed: the run's seed.
-    :ivar transcripts: the transcripts (recorded replies) that the plugin ships for the task.
+    :ivar transcripts: the recordings (files of recorded replies) that the plugin contains for the task.
     :ivar task: the task's id, for messages.
-    :ivar recorded: the tasks that have transcripts, for messages.
+    :ivar recorded: the tasks that have recordings, for messages.
     """
 
     folder: Path
@@ -46,7 +46,7 @@ class LLMContext:
 
     @property
     def transcript(self) -> Path:
-        """Path of the run's own transcript, if one is kept."""
+        """Path of the run's own recording. The file exists only if the run makes a recording."""
         return self.folder / "transcript.jsonl"
 
 
@@ -54,10 +54,10 @@ Factory = Callable[[LLMSettings, LLMContext], LLM]
 
 
 def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | None = None) -> Recorder:
-    """Build the language model of a run. ``Recorder.spending`` is what the run has spent on it.
+    """Build the language model of a run. ``Recorder.spending`` is the run's spending on this model.
 
     Every exchange is written to the journal, and a resumed run does not repeat a request that the journal contains.
-    Unless ``kind`` is ``replay`` or ``live``, the run also keeps a transcript.
+    Unless ``kind`` is ``replay`` or ``live``, the run also makes a recording.
 
     :param factory: makes the model. Default: :func:`replay` or :func:`ask`, depending on ``kind``.
     :raises ConfigError: no model is named, or its key is missing.
@@ -73,9 +73,9 @@ def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | Non
 
 
 def replay(settings: LLMSettings, context: LLMContext) -> LLM:
-    """A model that replays a transcript.
+    """A model that replays a recording.
 
-    :raises TranscriptError: there is no transcript; the message names the tasks that have transcripts.
+    :raises TranscriptError: there is no recording; the message names the tasks that have recordings.
     """
     which, transcripts = settings.transcript, context.transcripts
     return Replay(choose(which, transcripts, context.seed, context.task, context.recorded))
@@ -98,11 +98,11 @@ def ask(settings: LLMSettings, context: LLMContext) -> LLM:
 def choose(
     which: int | str | None, transcripts: Sequence[Path], seed: int, task: str = "", recorded: Sequence[str] = ()
 ) -> Path:
-    """The transcript that ``which`` names (see :class:`LLMSettings`). None: transcript ``seed % n`` of ``n``.
+    """The recording that ``which`` names (see :class:`LLMSettings`). None: recording ``seed % n`` of ``n``.
 
     :raises TranscriptError: ``transcripts`` is empty.
-    :raises UnknownNameError: there is neither a transcript nor a file of this name.
-    :raises ConfigError: there is no transcript of this index.
+    :raises UnknownNameError: there is neither a recording nor a file of this name.
+    :raises ConfigError: there is no recording of this index.
     """
     if isinstance(which, str):
         named = {name: p for p in transcripts for name in (p.name, p.stem)}
@@ -110,17 +110,17 @@ def choose(
             return named[which]
         if os.path.isfile(which):  # unlike Path.is_file, false for a name that no file can have
             return Path(which)
-        raise UnknownNameError("transcript", which, {p.stem for p in transcripts}, "Or give the path of a file.")
+        raise UnknownNameError("recording", which, {p.stem for p in transcripts}, "Or give the path of a file.")
     if not transcripts:
         have = ", ".join(sorted(recorded)) or "none"
         raise TranscriptError(
-            f"there is no transcript of {f'task {task!r}' if task else 'this task'}; tasks that have some: {have}. "
+            f"there is no recording of {f'task {task!r}' if task else 'this task'}; tasks with recordings: {have}. "
             "Record one with llm=record llm.model=PROVIDER/MODEL, or give a file with llm.transcript=PATH."
         )
     if which is None:
         return transcripts[seed % len(transcripts)]
     if not 0 <= which < len(transcripts):
-        raise ConfigError(f"llm.transcript={which}: there are {len(transcripts)}, numbered from 0.")
+        raise ConfigError(f"llm.transcript={which}: there are {len(transcripts)} recordings, numbered from 0.")
     return transcripts[which]
 
 

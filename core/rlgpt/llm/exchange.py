@@ -17,7 +17,7 @@ from rlgpt.llm.base import Message, Reply, Request, RequestKey
 from rlgpt.secrets import redact
 
 Identity = tuple[RequestKey, str, str]
-"""Key, fingerprint and digest of the messages: two requests with the same three are the same request."""
+"""Key, fingerprint and digest of the messages of a request. Requests with equal identities are the same request."""
 
 
 class Exchange(Value):
@@ -42,7 +42,7 @@ class Exchange(Value):
 
 
 class Forgotten(Value):
-    """A journal line that invalidates all earlier exchanges about ``forgotten``, whatever their ``ask``,
+    """A journal line that invalidates all earlier exchanges for the key ``forgotten``, with any value of ``ask``,
     because no reply was usable.
     """
 
@@ -108,7 +108,7 @@ _LINE: TypeAdapter[Exchange | Forgotten] = TypeAdapter(Exchange | Forgotten)
 
 
 def _lines(path: Path) -> JsonLines[Exchange | Forgotten]:
-    advice = "Restore the file, or delete the lines from there on: the model is asked again for them."
+    advice = "Restore the file, or delete this line and all later lines; the model is then asked again."
     return JsonLines(Folder(path.parent, RunError), path.name, _LINE, advice)
 
 

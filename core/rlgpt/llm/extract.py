@@ -21,7 +21,7 @@ _THINKING = re.compile(r"\A\s*<(think|thinking)>")
 
 @dataclass(frozen=True)
 class Found:
-    """The content that was found in a reply.
+    """The JSON objects and the code that were found in a reply.
 
     :ivar objects: the outermost JSON objects, in order.
     :ivar code: the last Python block that defines a function, else the last Python block, else None.
@@ -119,4 +119,4 @@ def _around(text: str, fault: json.JSONDecodeError) -> str:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")

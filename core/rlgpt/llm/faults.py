@@ -37,12 +37,12 @@ class Fault:
 
 
 def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> Fault:
-    """Find the cause of an error from litellm. Its error classes are not enough: it reports a refused connection as
-    HTTP status 500.
+    """Find the cause of an error from litellm. The class of the error is not enough: litellm reports a refused
+    connection as HTTP status 500.
 
     :param timeout: seconds after which the request was abandoned.
     :param where: the address of the request, for messages.
-    :param keys: the environment variable that holds the key, for messages.
+    :param keys: name of the environment variable with the key, for messages.
     """
     status = getattr(error, "status_code", None)
     text = _NOISE.sub("", " ".join(redact(str(error)).split()))[:300]
@@ -50,7 +50,7 @@ def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> 
     if any(isinstance(c, TimeoutError) or type(c).__name__ in ("Timeout", "APITimeoutError") for c in causes):
         return Fault(f"no answer within {timeout:g} s", "Raise llm.timeout, or choose a faster model.")
     if any(isinstance(c, ConnectionRefusedError) for c in causes):
-        return Fault(f"connection refused: nothing listens at {where}", "Start the server, or correct llm.api_base.")
+        return Fault(f"connection refused: no server listens at {where}", "Start the server, or correct llm.api_base.")
     if any(isinstance(c, socket.gaierror) for c in causes):
         return Fault(
             f"the host of {where} is unknown, or there is no network", "Correct llm.api_base, or use llm=replay."
@@ -73,7 +73,7 @@ def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> 
         advice = "Check llm.model, llm.temperature, llm.max_tokens and llm.extra."
         return Fault(f"the provider refused the request (HTTP {status}): {text}", advice, again=False)
     root = redact(f"; {type(causes[-1]).__name__}: {causes[-1]}"[:200]) if "Connection error" in text else ""
-    return Fault(f"the provider failed ({type(error).__name__}: {text}{root})", "Resume the run when it is well again.")
+    return Fault(f"the provider failed ({type(error).__name__}: {text}{root})", "Resume the run later.")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

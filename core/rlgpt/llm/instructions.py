@@ -1,7 +1,8 @@
 """Describes the form of a reply for prompts. The text is rendered from the schema, so that prompt and parser always
 agree.
 
-The text depends on the schema only (names, types, bounds, descriptions). It is part of a transcript's fingerprint.
+The text depends on the schema only (names, types, bounds, descriptions). The text is part of the fingerprint of a
+prompt.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def format_instructions(
     code: str = "whole",
     defaults: Mapping[str, Any] | None = None,
 ) -> str:
-    """Instructions about the form of a reply: an example, then a line for each field.
+    """Instructions about the form of a reply: an example, then one line for each field.
 
     A text field ``source`` goes into a fenced Python block after the JSON, because models make mistakes in code inside
     JSON strings.
@@ -84,8 +85,8 @@ def _offered(node: Mapping[str, Any], leave_out: Collection[str]) -> dict[str, A
 
 
 def _resolve(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``node`` with its reference resolved and ``| None`` rendered as ``nullable``. It keeps its own
-    description and default.
+    """``node`` with its reference resolved and ``| None`` rendered as ``nullable``. Description and default are those
+    of ``node``.
     """
     outer = {k: v for k, v in node.items() if k in ("description", "default", "examples")}
     while True:

@@ -34,14 +34,14 @@ _NEVER = {"api_key", "stream", "drop_params", "mock_response", "fallbacks"}
 
 
 class MissingKeyError(ConfigError):
-    """The provider needs a key, and no environment variable that may hold it is set."""
+    """The provider needs a key, and none of the environment variables for the key is set."""
 
     def __init__(self, model: str, variables: Sequence[str], advice: str) -> None:
         super().__init__(f"{model} needs a key: set the environment variable {' or '.join(variables)}. {advice}")
 
 
 class LiteLLM(LLM):
-    """Sends requests to one model. If the transport fails, it tries again; each try has a time limit.
+    """Sends requests to one model. If the transport fails, the request is sent again. Each try has a time limit.
 
     The key is read from the environment variable ``key_env``, or from the provider's own variable. With an ``api_base``
     no key is needed, but the key in the provider's variable is sent if it is set.
@@ -77,8 +77,8 @@ class LiteLLM(LLM):
     ) -> None:
         if key_env is not None and not is_secret(key_env):
             raise ConfigError(
-                f"llm.key_env names {key_env!r}: processes that run environments would inherit it. Give the variable a "
-                "name with KEY, TOKEN or SECRET in it: these processes do not get such variables."
+                f"llm.key_env is {key_env!r}, which processes with environments would inherit. Use a variable "
+                "with KEY, TOKEN or SECRET in its name; such variables are removed from these processes."
             )
         self.model, self.api_base, self.key_env, self.supports_vision = model, api_base, key_env, supports_vision
         self.temperature, self.max_tokens, self.timeout, self.retries = temperature, max_tokens, timeout, retries
@@ -86,7 +86,7 @@ class LiteLLM(LLM):
         self._sleep, self._clock, self._rng = sleep, clock, rng or random.Random()
         if wrong := self.extra.keys() & (_OURS | _NEVER):
             raise ConfigError(
-                f"llm.extra of {model!r} holds {', '.join(sorted(wrong))}: these cannot be set here. "
+                f"llm.extra of {model!r} contains {', '.join(sorted(wrong))}, which cannot be set in llm.extra. "
                 "Set settings of llm directly (llm.temperature, ...); keys come from the environment (llm.key_env)."
             )
 
@@ -100,7 +100,7 @@ class LiteLLM(LLM):
     def complete(self, request: Request) -> Reply:
         """Send the request, at most ``1 + retries`` times.
 
-        :raises LLMError: every try failed; the message says how.
+        :raises LLMError: every try failed; the message contains the cause of the last failure.
         :raises ConfigError: the key, the model or the address is wrong, so no further try could succeed.
         """
         arguments = {**self._arguments(request.messages), "api_key": self._key()}
@@ -128,7 +128,7 @@ class LiteLLM(LLM):
         except Exception as error:
             where = self.api_base or "the provider's address"
             return diagnose(error, timeout=self.timeout, where=where, keys=self._key_names())
-        return response if response.choices else Fault("the answer held no choice")
+        return response if response.choices else Fault("the response of the provider contains no choice")
 
     def _arguments(self, messages: Sequence[Message]) -> dict[str, Any]:
         optional = {"api_base": self.api_base, "temperature": self.temperature, "max_tokens": self.max_tokens}
@@ -185,7 +185,11 @@ class LiteLLM(LLM):
         """The key to send; None if litellm finds the key by itself."""
         if self.key_env is not None:
             if not os.environ.get(self.key_env):
-                raise MissingKeyError(self.model, [self.key_env], "llm.key_env names it; null: the provider's own.")
+                raise MissingKeyError(
+                    self.model,
+                    [self.key_env],
+                    "llm.key_env sets the name of this variable; null: the provider's own variable.",
+                )
             return os.environ[self.key_env]
         missing = self._missing()
         if missing and self.api_base is None:
@@ -198,7 +202,7 @@ class LiteLLM(LLM):
         return "none" if missing else None
 
     def _missing(self) -> list[str]:
-        """Names of the environment variables of which the provider needs one, if none of them is set."""
+        """Names of the environment variables for the provider's key; empty if one of them is set."""
         module = litellm()
         try:
             module.get_llm_provider(self.model, api_base=self.api_base)

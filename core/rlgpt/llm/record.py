@@ -1,4 +1,4 @@
-"""Writes every exchange into the run's ``llm.jsonl``, so that a resumed run does not pay for an exchange twice."""
+"""Writes every exchange into the run's ``llm.jsonl``, so that a resumed run does not send a request twice."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rlgpt.llm.transcript import export
 
 
 class Recorder(LLM):
-    """Records each request to ``llm`` with its reply, and answers recorded requests from the record.
+    """Records each request to ``llm`` with its reply, and answers a recorded request with the stored reply.
 
     Two requests are the same if their key, fingerprint and messages are the same. An exchange is on the disk before its
     reply is returned, so a kill loses at most the exchange in progress.
 
     :param path: path of ``llm.jsonl``, which the first exchange creates.
-    :param transcript: path of a transcript of all exchanges (``llm=record``), which is rewritten after each exchange.
+    :param transcript: path of a recording of all exchanges (``llm=record``), which is rewritten after each exchange.
     :raises rlgpt.errors.RunError: a complete line of ``path`` is damaged.
     """
 
@@ -28,7 +28,7 @@ class Recorder(LLM):
 
     @property
     def spending(self) -> Spending:
-        """What the run has spent since it began."""
+        """The spending of the run since it began."""
         return Spending.of(self.journal.exchanges)
 
     def complete(self, request: Request) -> Reply:

@@ -1,4 +1,4 @@
-"""Replays a recorded transcript instead of asking a language model. It needs no API key and no network."""
+"""Replays a recording in place of a language model. A replay needs no API key and no network."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Replay(LLM):
     If the run measured other figures than the recorded run, the reply has a ``note`` that names the differences. The
     prompt itself must be the same, because otherwise the reply would answer another question.
 
-    :param paths: transcripts of different tasks.
-    :ivar supports_vision: whether a recorded request had images. The replayed run then makes its own.
-    :raises TranscriptError: a transcript cannot be read, or two belong to the same task.
+    :param paths: recordings of different tasks.
+    :ivar supports_vision: whether a recorded request had images. If so, the replaying run renders images too.
+    :raises TranscriptError: a recording cannot be read, or two recordings belong to the same task.
     """
 
     def __init__(self, paths: Path | Sequence[Path]) -> None:
@@ -30,7 +30,7 @@ class Replay(LLM):
             transcript = Transcript.read(path)
             task = transcript.header.task
             if task in self.paths:
-                raise TranscriptError(f"{self.paths[task]} and {path} are both of task {task!r}: choose one.")
+                raise TranscriptError(f"{self.paths[task]} and {path} both record task {task!r}: choose one.")
             self.paths[task] = path
             self._entries |= {e.key: e for e in transcript.entries}
         self.supports_vision = any(e.images for e in self._entries.values())
@@ -38,27 +38,28 @@ class Replay(LLM):
     def complete(self, request: Request) -> Reply:
         """The recorded reply.
 
-        :raises TranscriptError: the transcript is of another task, or was recorded with another prompt or stub.
-        :raises TranscriptEnded: the transcript contains no reply to this request.
+        :raises TranscriptError: the recording is of another task, or was made with another prompt or stub.
+        :raises TranscriptEnded: the recording contains no reply to this request.
         """
         key = request.key
         path = self.paths.get(key.task)
         if path is None:
             held = ", ".join(f"{p} (of {t})" for t, p in self.paths.items()) or "none"
             raise TranscriptError(
-                f"no transcript of task {key.task!r} is given; given: {held}. Choose one of this task with "
+                f"no recording of task {key.task!r} is given; given: {held}. Choose one of this task with "
                 "llm.transcript=PATH, or record one with llm=record llm.model=MODEL."
             )
         entry = self._entries.get(key)
         if entry is None:
             raise TranscriptEnded(
-                f"{path} holds no reply to {describe(key)}: the recorded run ended earlier or took another course. "
+                f"{path} contains no reply to {describe(key)}: the recorded run ended earlier or went differently. "
                 "To continue, resume the run with llm=record llm.model=MODEL."
             )
         if entry.fingerprint != request.fingerprint:
             raise TranscriptError(
-                f"the prompt or the plugin's stub changed since {path} was recorded: {describe(key)} was "
-                f"{entry.fingerprint[:12]} and is now {request.fingerprint[:12]}. Record again with llm=record."
+                f"the prompt or the plugin's stub changed since {path} was recorded: the fingerprint of "
+                f"{describe(key)} was {entry.fingerprint[:12]} and is now {request.fingerprint[:12]}. "
+                "Record again with llm=record."
             )
         return entry.reply.model_copy(update={"note": drift(entry.measured, request.measured)})
 

@@ -24,7 +24,7 @@ class ByRole(LLM):
 
 
 class WithFallbacks(LLM):
-    """Asks several models in order, until one replies. A model fails after its last retry.
+    """Asks several models in order, until one of them replies. A model has failed if its last retry failed.
 
     ``supports_vision`` has the value of the first model. A fallback without vision receives a line of text
     instead of images.

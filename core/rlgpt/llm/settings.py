@@ -34,16 +34,16 @@ class ModelSettings(Value):
 class LLMSettings(ModelSettings):
     """The ``llm`` group of the configuration.
 
-    :ivar kind: ``replay`` plays a transcript (recorded replies) and needs no key; ``live`` asks a model; ``record``
-        asks a model and keeps a transcript in the run's folder; a plugin may offer further names (hook ``rlgpt_llms``).
-        Default: ``record`` if a model is given, else ``replay``.
+    :ivar kind: ``replay`` replays a recording and needs no key; ``live`` asks a model; ``record`` asks a model and
+        writes a recording into the run's folder. A plugin may offer further names (hook ``rlgpt_llms``). Default:
+        ``record`` if a model is given, else ``replay``.
     :ivar target: dotted name of a factory of language models, which replaces ``kind``. In files and on the command line
         it is written ``_target_``. Its signature is that of the hook ``rlgpt_llms``.
-    :ivar roles: role -> another model for it: a name, or the settings that differ from these settings.
+    :ivar roles: role -> another model for this role: a name, or the settings that differ from these settings.
     :ivar fallbacks: models that are asked if the first model gives no reply: names, or settings that differ from these.
         A model of another provider does not inherit ``api_base``, ``key_env``, ``price`` and ``extra``.
-    :ivar transcript: the transcript to replay: the index or the file name (with or without ``.jsonl``) of one of the
-        plugin's transcripts, or a path. None: ``seed`` chooses one of the plugin's transcripts.
+    :ivar transcript: the recording to replay: the index or the file name (with or without ``.jsonl``) of one of the
+        plugin's recordings, or a path. None: ``seed`` chooses one of the plugin's recordings.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -62,8 +62,8 @@ class LLMSettings(ModelSettings):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, data: Any) -> Any:
-        """A name alone stands for settings in which only the model differs. If a model but no kind is
-        given, the kind is ``record``.
+        """A name alone means settings in which only the model is set. If a model but no kind is given, the kind is
+        ``record``.
         """
         if not isinstance(data, Mapping):
             return data

@@ -39,8 +39,8 @@ class Answer(NamedTuple, Generic[T]):
 class UnreadableError(LLMError):
     """One reply that cannot be used. ``complaints`` say why, in words for the model.
 
-    :ivar rest: the reply with the defaults of its faulty fields, so that the rest of it can be checked as well; None
-        where a faulty field has no default.
+    :ivar rest: the reply with defaults in place of its faulty fields, so that the other fields can be checked as well;
+        None if a faulty field has no default.
     """
 
     def __init__(self, complaints: Sequence[str], rest: BaseModel | None = None) -> None:
@@ -81,15 +81,15 @@ def ask(
     llm.forget(key)
     who = f"{key.role}{f' on {key.sub_action!r}' if key.sub_action else ''}, iteration {key.iteration}"
     raise UnusableReplyError(
-        f"no usable reply from {replies[-1].model} ({who}) in {len(replies)} tries. The last one: "
-        f"{'; '.join(complaints)[:1500]}. It began: {replies[-1].text[:120]!r}. Resume the run to ask again, "
+        f"no usable reply from {replies[-1].model} ({who}) in {len(replies)} tries. The last reply was refused because "
+        f"{'; '.join(complaints)[:1500]}. It begins with {replies[-1].text[:120]!r}. Resume the run to ask again, "
         f"or choose another model (llm.model=...)."
     )
 
 
 def read(reply: Reply, schema: type[M]) -> M:
-    """The first JSON object in ``reply`` that fits ``schema``. Its code is taken from the fenced block, if there is
-    one.
+    """The first JSON object in ``reply`` that fits ``schema``. If there is a fenced block, the code comes from that
+    block.
 
     :raises UnreadableError: the reply is empty, a refusal, too long, or contains no object that fits.
     """
@@ -130,7 +130,9 @@ def _rest(candidate: dict[str, Any], fault: ValidationError, schema: type[M]) ->
 
 
 def _further(rest: Any, accept: Callable[[Any], Any] | None) -> Sequence[str]:
-    """What ``accept`` finds in the rest of a faulty reply: told one fault at a time, a model needs a try for each."""
+    """The faults that ``accept`` finds in the valid fields of a faulty reply. All faults of a reply are reported at
+    once, because otherwise a model would need one try for each.
+    """
     if rest is None or accept is None:
         return ()
     try:

@@ -1,5 +1,5 @@
-"""Transcripts: recordings of a model's replies in a run of one task. A file has a header line and a line
-for each reply. It contains no secrets.
+"""Recordings (in code: transcripts): files with a model's replies in a run of one task. A file has a header line and a
+line for each reply, and contains no secrets.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rlgpt.llm.exchange import read_exchanges
 from rlgpt.secrets import redact
 
 _LIMIT = 64 << 20
-_ADVICE = "Use another transcript, or record again with llm=record."
+_ADVICE = "Use another recording, or record again with llm=record."
 
 
 class Header(Value):
-    """The first line of a transcript. ``date`` is the date of the last reply, ``YYYY-MM-DD``."""
+    """The first line of a recording. ``date`` is the date of the last reply, ``YYYY-MM-DD``."""
 
     format: Literal["rlgpt-transcript"] = "rlgpt-transcript"
     schema_version: Literal[1] = 1
@@ -45,7 +45,7 @@ class Entry(Value):
 
     @property
     def reply(self) -> Reply:
-        """The reply. Its usage is marked as recorded, because a replay costs nothing."""
+        """The stored reply. Its usage is marked as recorded, because a replay costs nothing."""
         dollars = self.usage.dollars
         usage = self.usage.model_copy(
             update={"tokens_source": "recorded", "cost_source": "unknown" if dollars is None else "recorded"}
@@ -54,14 +54,14 @@ class Entry(Value):
 
 
 class Transcript(Value):
-    """A header and its replies, in the order in which they came."""
+    """The content of a recording: a header and the replies in the order in which they were received."""
 
     header: Header
     entries: tuple[Entry, ...]
 
     @classmethod
     def read(cls, path: Path) -> Transcript:
-        """The transcript in ``path``.
+        """Read the recording in ``path``.
 
         :raises TranscriptError: the file is missing, too large, of another schema, or corrupt; the message names the
             line.
@@ -79,14 +79,14 @@ class Transcript(Value):
         return cls(header=header, entries=tuple(entries.values()))
 
     def write(self, path: Path) -> None:
-        """Write the file atomically, without API keys."""
+        """Write the recording atomically, without API keys."""
         entries = (e.model_copy(update={"text": redact(e.text)}) for e in self.entries)
         lines = [self.header.model_dump_json(), *(e.model_dump_json() for e in entries)]
         write_atomic(path, "\n".join(lines) + "\n")
 
 
 def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
-    """Make a transcript from a run's ``llm.jsonl`` and write it to ``out``. Unusable replies are included.
+    """Make a recording from a run's ``llm.jsonl`` and write it to ``out``. Unusable replies are included.
 
     If a key has several replies, because the run was resumed with another prompt, the newest reply is taken.
 
@@ -97,7 +97,7 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
     tasks = sorted({e.request.key.task for e in exchanges})
     if len(tasks) != 1:
         raise TranscriptError(
-            f"{llm_jsonl} holds {f'replies to {tasks}' if tasks else 'no reply'}; one task is needed."
+            f"{llm_jsonl} contains {f'replies to {tasks}' if tasks else 'no reply'}; a recording is of one task."
         )
     entries = {
         e.request.key: Entry(

@@ -33,8 +33,8 @@ class Allotment:
 
     @property
     def limit(self) -> int:
-        """Maximal length of a judged episode, in primitive steps. With it, each iteration can pay for one episode of
-        code and one of the policy.
+        """Maximal length of a judged episode, in primitive steps. With this length, the budget of each iteration is
+        enough for one episode of code and one of the policy.
         """
         return min(self._task.horizon, max(1, self._judging // (2 * self._iterations)))
 
@@ -76,21 +76,26 @@ class Allotment:
         return len(history) + 1 >= self._iterations
 
     def enough(self, steps: int, code: Evaluation, setup: RLSetup, history: History, *, last: bool) -> tuple[bool, int]:
-        """Whether a training of ``steps`` primitive steps is worth it, and about how many decisions it has."""
+        """Whether a training of ``steps`` primitive steps has enough decisions, and the estimated number of its
+        decisions.
+        """
         decisions = self.decisions(steps, history, setup, code) or 0
         return decisions >= self.least(last=last), decisions
 
     def least(self, *, last: bool) -> int:
-        """Fewest decisions of a training; in the last iteration fewer, because nothing else can use its steps."""
+        """Minimal number of decisions of a training. The last iteration needs fewer, because nothing else can use its
+        steps.
+        """
         return math.ceil(self._settings.min_decisions * (LAST_SHARE if last else 1))
 
     def decisions(self, steps: int, history: History, setup: RLSetup, code: Evaluation | None = None) -> int | None:
-        """About how many decisions a training of ``steps`` primitive steps has. None where nothing was played yet.
+        """Estimated number of decisions in a training of ``steps`` primitive steps; None if no episode was played yet.
 
-        By the steps per decision of the newest training, if its policy decided as often during a coded action as with
-        ``setup``; else of the newest episodes of code, and at least one decision in every ``setup.interrupt_every``.
+        The estimate uses the steps per decision of the newest training, if that training had the same
+        ``interrupt_every`` as ``setup``. Otherwise it uses the newest episodes of code, with at least one decision in
+        every ``setup.interrupt_every`` steps.
 
-        :param code: of this iteration, if it was played.
+        :param code: evaluation of the code of this iteration, if it was played.
         """
         every = setup.interrupt_every
         trained = [i for i in history if i.training is not None and i.training.decisions]
@@ -105,7 +110,7 @@ class Allotment:
         return round(steps * max(made / max(1, taken), 1 / every if every else 0.0))
 
     def note(self) -> str:
-        """A note to the user if the budget cannot pay for all judged episodes at full length; else ""."""
+        """A note to the user if the budget is too small for all judged episodes at full length; else ""."""
         settings, task = self._settings, self._task
         wanted, share = settings.selection_episodes, self._judging // (2 * self._iterations)
         if share >= wanted * task.horizon:
@@ -113,7 +118,7 @@ class Allotment:
         fewer = max(1, share // self.limit)
         length = f"{self.limit:,} of {task.horizon:,} steps" if self.limit < task.horizon else f"{task.horizon:,} steps"
         return (
-            f"note: in an iteration, budget={settings.budget:,} pays for judging code and the policy in {fewer} "
+            f"note: in an iteration, budget={settings.budget:,} allows judging code and the policy in {fewer} "
             f"episode{'s' if fewer > 1 else ''} each, of {length}, instead of {wanted}: more if they end earlier. "
             f"budget={self._enough()} or more is enough for all."
         )

@@ -1,4 +1,4 @@
-"""The code of an iteration, and what was tried until it worked."""
+"""The code of an iteration, and all attempts at it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rlgpt.domain import CodedAction, CodedFunction, FunctionRehearsal, Rehearsa
 class Code(NamedTuple):
     """The code of an iteration.
 
-    :ivar actions: that a policy may choose.
-    :ivar functions: that run at every primitive step.
+    :ivar actions: coded actions that a policy may choose.
+    :ivar functions: coded functions that run at every primitive step.
     """
 
     actions: tuple[CodedAction, ...] = ()

@@ -24,7 +24,7 @@ from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 
 @dataclass(frozen=True)
 class LoopContext:
-    """The values and the objects of one run. Nothing here changes during the run.
+    """The values and the objects of one run. None of its fields changes during the run.
 
     :ivar factory: how a worker process finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
     :ivar library: the primitives that coded actions of the task may call and the view they see. The agents use the same
@@ -67,7 +67,7 @@ class LoopContext:
     def is_solved(self, evaluation: Evaluation, *, episodes: int | None = None) -> bool:
         """Whether ``evaluation`` reaches the target success rate, or the target score if the task has no success.
 
-        :param episodes: with fewer episodes the answer is False; None: ``selection_episodes``.
+        :param episodes: minimal number of episodes for the answer True; None: ``selection_episodes``.
         """
         if len(evaluation.episodes) < (self.settings.selection_episodes if episodes is None else episodes):
             return False
@@ -79,7 +79,9 @@ class LoopContext:
 
     @property
     def target(self) -> float | None:
-        """The success rate that ends the run, or the mean score of a task without a success; None: nothing ends it."""
+        """The success rate that ends the run, or the mean score if the task has no success; None: no target ends the
+        run.
+        """
         if self.task.success or self.task.score is None:
             return self.settings.target_success
         return self.task.score.target if self.settings.target_score is None else self.settings.target_score
@@ -89,9 +91,10 @@ class LoopContext:
         return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
 
     def spec(self, setup: RLSetup, code: Code, training: TrainingRecord | None = None) -> EnvSpec:
-        """The environment of training and evaluation. What ``training`` quarantined stays so.
+        """The specification of the environment for training and evaluation. Actions that ``training`` quarantined stay
+        quarantined.
 
-        Coded reward terms that ``setup`` does not name are left out, since nothing reads them.
+        Coded reward terms that ``setup`` does not name are left out, because no part of the run reads them.
         """
         return EnvSpec(
             self.task,
@@ -104,7 +107,7 @@ class LoopContext:
         )
 
     def kept_spec(self, best: Iteration) -> EnvSpec:
-        """The environment in which the result of ``best`` plays: its policy, or its code alone.
+        """The specification of the environment in which the result of ``best`` plays: its policy, or its code alone.
 
         Code plays under the same conditions as in the selection: actions that were quarantined in the policy's training
         are not masked.
@@ -132,7 +135,7 @@ class LoopContext:
             return judge.play(acting(policy, mode or kept.mode, sharpness), seeds)
 
     def train_folder(self, iteration: int) -> Path:
-        """The folder in which the trainer stores the training of an iteration.
+        """The folder in which the trainer stores the training of ``iteration``.
 
         :raises RunError: the folder contains a link, which the trainer's library could follow out of the run.
         """

@@ -11,7 +11,8 @@ from rlgpt.rl.evaluation import Judge, OnFrame, evaluate_code
 
 
 def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """``history`` with a critique of its newest iteration. It is unchanged if it is empty or has that critique already.
+    """``history`` with a critique of its newest iteration. The history is returned unchanged if it is empty or already
+    has that critique.
 
     An iteration counts as finished without a critique, and may be the best of the run.
 
@@ -51,7 +52,7 @@ def _film_first_episode(ctx: LoopContext, last: Iteration) -> tuple[tuple[str, .
     """Frames of the first selection episode, played again for a critic whose model supports vision.
 
     :returns: the frames, and the number of primitive steps played. These steps count towards the budget although they
-        give no new result.
+        produce no new result.
     """
     if not ctx.agents.critic.supports_vision:
         return (), 0

@@ -75,9 +75,11 @@ def film(play: Callable[[Callable[[Frame, str], None]], object]) -> tuple[tuple[
 
 
 def moments(trace: Trace, count: int = COUNT) -> dict[int, str]:
-    """Primitive steps of the trace's last call at which to take a frame, evenly spread, and when that is in words.
+    """Primitive step -> description in words, for each frame to take in the trace's last call. The frames are evenly
+    spaced.
 
-    Before the call, and after each of its primitives; the first and the last one are always among them.
+    The candidates are the moment before the call and the moments after each of its primitives. The first and the last
+    moment are always included.
     """
     at = sum(d.duration for d in trace.decisions[:-1])
     found = {at: "before the call"}

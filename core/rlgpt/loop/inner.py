@@ -48,7 +48,8 @@ def write_code(ctx: LoopContext, brief: Brief, plan: ActionPlan, history: Histor
 def _write_actions(
     ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History
 ) -> tuple[tuple[CodedAction, ...], dict[str, tuple[Rehearsal, ...]]]:
-    """Every coded sub-action of ``plan``, in its order. One that the plan keeps is neither written nor rehearsed.
+    """Write and rehearse every coded sub-action of ``plan``, in the plan's order. A sub-action that the plan keeps is
+    neither written nor rehearsed.
 
     A team of agents without rehearsals writes each action once, and the action is kept.
 
@@ -92,7 +93,7 @@ def _until_it_works(
         except TranscriptEnded:
             if not tried:
                 raise
-            ctx.observer.message(f"no further repair of {sub_action.name} was recorded: the last attempt stands")
+            ctx.observer.message(f"the recording has no further repair of {sub_action.name}: its last attempt is final")
             break
         tried = (*tried, rehearsal)
         ctx.observer.finished("write", sub_action=sub_action.name, attempt=attempt, works=rehearsal.works)
@@ -134,14 +135,16 @@ def _attempt(
         ctx.observer.message(f"{sub_action.name} could not start in its rehearsal: its code has not run")
         return rehearsal.model_copy(update={"review": NOT_EXERCISED})
     if rehearsal.succeeded:
-        return rehearsal  # there is nothing that a critic could object to
+        return rehearsal  # the code has not run, so a critic cannot judge it
     ctx.observer.stage("review", sub_action=sub_action.name)
     try:
         before = ctx.book.total
         review = _review(ctx, brief, sub_action, kept, rehearsal, history)
         steps += ctx.book.total - before
-    except TranscriptEnded:  # The recorded run stopped this attempt before its review.
-        ctx.observer.message(f"no review of {sub_action.name} was recorded: it passes, as it ran without an error")
+    except TranscriptEnded:  # The recorded run ended before the review of this attempt.
+        ctx.observer.message(
+            f"the recording has no review of {sub_action.name}: it is accepted, as it ran without an error"
+        )
         return rehearsal
     return rehearsal.model_copy(update={"review": review, "steps": steps})
 
@@ -154,7 +157,9 @@ def _review(
     rehearsal: Rehearsal,
     history: History,
 ) -> Review:
-    """The critic's review. For frames the rehearsal is played again, and its steps count again."""
+    """The critic's review of ``rehearsal``. If frames are needed, the rehearsal is played again and its steps count
+    again.
+    """
     critic, evidence = ctx.agents.critic, ctx.settings.evidence
     if evidence == "text" or not critic.supports_vision or rehearsal.trace is None:
         return critic.review(brief, sub_action, rehearsal, iteration=len(history))
@@ -185,7 +190,7 @@ def _review(
 
 
 def _weights(ctx: LoopContext, brief: Brief, history: History) -> dict[str, float]:
-    """What a rehearsal pays: the plugin's terms as the newest setup weighs them, the default one at first."""
+    """Weights of the plugin's reward terms in a rehearsal: those of the newest setup, or the default setup at first."""
     setup = history[-1].setup if history else brief.default_setup
     known = [term.name for term in reward_terms_of(ctx.plugin, ctx.task)]
     return {name: weight for name, weight in setup.reward_weights.items() if name in known}

@@ -14,13 +14,15 @@ from rlgpt.loop.played import Played, play
 from rlgpt.loop.rehearse_function import rehearse_function
 
 SHARE = 0.02
-"""Most of a run's budget, a share, that the episodes take in which functions are asked."""
+"""Maximal share of a run's budget for the episodes on which functions are rehearsed."""
 
 BEFORE_ACTIONS = ("feature", "predicate")
-"""Kinds of functions that are written before the coded actions, which may read them."""
+"""Kinds of functions that are written before the coded actions, because the coded actions may read their outputs."""
 
 AFTER_ACTIONS = ("reward",)
-"""Kinds that are written after the coded actions, whose episodes show what a reward term would pay for."""
+"""Kinds of functions that are written after the coded actions. Episodes of these actions show what a reward term
+rewards.
+"""
 
 
 class FunctionLoop:
@@ -37,22 +39,24 @@ class FunctionLoop:
         self.tried: dict[str, tuple[FunctionRehearsal, ...]] = {}
 
     def write(self, kinds: Collection[str], code: Code | None = None) -> None:
-        """Write the plan's functions of these kinds. One that stays broken is left out.
+        """Write the plan's functions of these kinds. A function that does not work after its last repair is left out.
 
-        :param code: plays the episodes in which they are asked; None: the code of the best iteration so far.
+        :param code: the code that plays the episodes of the rehearsal; None: the code of the best iteration so far.
         """
         if code is None:
             best = best_of(self._history) if self._history else None
             code = Code(best.actions, best.functions) if best is not None else Code()
         wanted = [function for function in self._plan.functions if function.kind in kinds]
         self._played = None
-        for function in sorted(wanted, key=lambda f: not f.keep):  # what is kept has its names already
+        for function in sorted(wanted, key=lambda f: not f.keep):  # kept functions first, because their names are fixed
             written = self._earlier(function) or self._until_it_works(function, code)
             if written is not None:
                 self.kept = (*self.kept, written)
 
     def _earlier(self, function: FunctionPlan) -> CodedFunction | None:
-        """What the plan keeps; None where there is no such function, or where it does not fit the others any more."""
+        """The earlier function that the plan keeps; None if it does not exist, or if it no longer fits the other
+        functions.
+        """
         earlier = kept_function(self._history, function.name) if function.keep else None
         if earlier is None:
             return None
@@ -76,9 +80,9 @@ class FunctionLoop:
             except TranscriptEnded:
                 if not tried:
                     raise
-                ctx.observer.message(f"no further repair of {name} was recorded")
+                ctx.observer.message(f"the recording has no further repair of {name}")
                 break
-            except (UnusableReplyError, NotImplementedError) as fault:  # its user may do without it
+            except (UnusableReplyError, NotImplementedError) as fault:  # the iteration can continue without it
                 why = str(fault)
                 break
             tried = self.tried[name] = (*tried, rehearsal)

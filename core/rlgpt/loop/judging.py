@@ -20,11 +20,11 @@ from rlgpt.rl.evaluation import Acting, Judge, by_code, code_spec, together
 
 
 class Selected(NamedTuple):
-    """What a selection found.
+    """The result of a selection.
 
     :ivar code: all episodes of code.
-    :ivar policy: in its best way to act.
-    :ivar rivals: the policy's other ways to act.
+    :ivar policy: the evaluation of the policy in its best mode.
+    :ivar rivals: the evaluations of the policy in its other modes.
     """
 
     code: Evaluation | None
@@ -34,7 +34,9 @@ class Selected(NamedTuple):
 
 @dataclass(frozen=True)
 class Judging:
-    """Judges what the iteration after ``history`` has. Each finished part is stored and not played again."""
+    """Judges the code and the policy of the iteration after ``history``. Each finished part is stored and not played
+    again.
+    """
 
     ctx: LoopContext
     history: History
@@ -46,10 +48,9 @@ class Judging:
     def evaluate_code(self, spec: EnvSpec, tried: Tried) -> Evaluation | None:
         """Evaluate the coded actions alone, in the plan's order, on the selection seeds.
 
-        If they reach the target there, they play the confirmation episodes as well.
-
-        None where there are no actions, where no agent repairs them, or where the policy stays untrained: that
-        ablation measures what the extended action space is worth without learning.
+        If the actions reach the target on these seeds, they play the confirmation episodes as well. Returns None if
+        there are no actions, if no agent repairs actions, or if the policy stays untrained. The ablation with an
+        untrained policy measures the value of the extended action space without learning.
         """
         ctx = self.ctx
         untrained = ctx.agents.evaluate == "policy" and not ctx.agents.train
@@ -67,7 +68,7 @@ class Judging:
             code = self._more(code, "confirmation", spec, total, here=here, failures=failures)
         ctx.observer.finished("code", **outcome(code))
         if len(first.episodes) < wanted:
-            ctx.observer.message(f"code was judged in {len(code.episodes)} episodes: the budget pays for no more now")
+            ctx.observer.message(f"code was judged in {len(code.episodes)} episodes: the budget allows no more now")
         if stuck := sum(e.cut == "stuck" for e in code.episodes):
             ctx.observer.message(
                 f"code was stuck in {stuck} of {len(code.episodes)} episodes: whole rounds of the plan were masked or "
@@ -94,13 +95,13 @@ class Judging:
         code: Evaluation | None,
         here: Steps,
     ) -> Selected:
-        """Race the policy (the untrained one where ``training`` is None) against code, on the selection seeds.
+        """Race the policy against code on the selection seeds. If ``training`` is None, the policy is untrained.
 
         :param here: the steps of this iteration so far.
         """
         ctx = self.ctx
         if (old := ctx.run.stage(f"{self._folder}/evaluation", Evaluation)) is not None:
-            return Selected(code, old, ())  # of a run that an earlier version began
+            return Selected(code, old, ())  # the run began with an earlier version
         judged = replace(spec, quarantined=training.quarantined if training else ())
         ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
         policy = ctx.policy(judged, len(self.history), trained=training is not None)
@@ -145,7 +146,7 @@ class Judging:
         """Episodes of code on the selection seeds with these indices.
 
         :param steps: primitive steps after which no further episode begins.
-        :param failures: most episodes without success; after more no further episode begins.
+        :param failures: maximal number of episodes without success; after one more, no further episode begins.
         """
         ctx = self.ctx
 
@@ -157,7 +158,9 @@ class Judging:
         return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
 
     def _by_code(self, actions: Sequence[CodedAction]) -> Acting:
-        """Acting by code. A stuck episode ends early, unless the task has a score, which would then be incomplete."""
+        """The way to act that plays code. A stuck episode ends early, unless the task has a score. The score of a
+        shortened episode would be incomplete.
+        """
         return by_code(actions, may_stop=self.ctx.task.score is None)
 
     def _code_judge(self, spec: EnvSpec) -> Judge:

@@ -21,7 +21,7 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
     Finished iterations and stages are read from the run's folder and not repeated.
 
     :returns: the finished iterations; and the error that ended the loop early, if any: the language model's budget is
-        spent, or its transcript has no further reply.
+        spent, or the recording has no further reply.
     :raises LLMError: a language model could not be asked, or none of its replies was usable.
     """
     history: History = ctx.run.iterations()
@@ -46,7 +46,7 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
     stages, judging = Stages(ctx, brief, history), Judging(ctx, history)
     plan = stages.plan()  # slow agent: the sub-actions, each code or RL
     written, tried = stages.write(plan)  # inner loop: fast agent, critic and environment
-    setup = stages.default_setup(written)  # no agent is asked for one that nothing would learn with
+    setup = stages.default_setup(written)  # the default one, because it is not certain yet that anything learns
     spec = ctx.spec(setup, written)
     code = judging.evaluate_code(spec, tried)  # the coded actions alone, in the plan's order
     here = stages.steps_so_far(steps_of(tried, code))
@@ -90,8 +90,8 @@ def _stored(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
 
 
 def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """``history``, whose newest iteration is now trained if it saved its steps for a later iteration that will not
-    run.
+    """``history``. If its newest iteration saved its steps for a later iteration that will not run, that iteration is
+    trained now.
     """
     if not history or not ctx.agents.train or ctx.agents.evaluate == "code":
         return history

@@ -1,4 +1,6 @@
-"""Episodes that are played once, and whose every moment any function can then be asked about without a step."""
+"""Episodes that are played once and stored. Functions are then called on every stored view without further primitive
+steps.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from rlgpt.sandbox import Library, Sandbox
 
 @dataclass(frozen=True)
 class Episode:
-    """One episode.
+    """One stored episode.
 
     :ivar views: the plugin's, at the reset and after each primitive step.
     :ivar success: whether ``info["success"]`` was true at any of them.
@@ -33,10 +35,10 @@ class Episode:
 
 
 class Played(NamedTuple):
-    """Some episodes.
+    """Stored episodes.
 
-    :ivar steps: primitive steps of all.
-    :ivar taken: names that no function may have.
+    :ivar steps: primitive steps of all episodes.
+    :ivar taken: names that a function may not have.
     """
 
     episodes: tuple[Episode, ...]
@@ -66,8 +68,9 @@ def play(
 ) -> Played:
     """Play an episode for each seed: all but the last by code if there is any, the others by random choices.
 
-    :param limit: most primitive steps of an episode.
-    :param library: the plugin's for this task.
+
+    :param limit: maximal number of primitive steps of an episode.
+    :param library: the plugin's library for this task.
     :param on_step: called at every primitive step.
     """
     views: list[Mapping[str, Plain]] = []
@@ -107,7 +110,7 @@ def play(
 
 
 def _play(env: ExtendedEnv, names: Sequence[str], seed: int) -> bool:
-    """Play one episode by the actions of these names in order, or by random choices if there are none.
+    """Play one episode with the actions of these names in order, or with random choices if ``names`` is empty.
 
     :returns: whether it was a success.
     """

@@ -1,11 +1,12 @@
 """A race: decides which of several candidates is better on the same episodes, and ends when the evidence suffices.
 
-In a race (Maron and Moore 1994; for policies Heidrich-Meisner and Igel 2009) all candidates play the same seeds, and
-one is dropped as soon as another is better beyond a stated error. Their Hoeffding and Bernstein bounds decide little
-within the few tens of episodes that a run can pay for. Results on the same seeds are paired, which gives more evidence:
-only the seeds on which two candidates *differ* show which is better (McNemar 1947), and if neither is better, each
-candidate wins such a seed with probability 1/2. This hypothesis is tested with the mixture martingale of Robbins
-(1970). By Ville's inequality its error holds at every look, so a race may look after every episode.
+In a race (Maron and Moore 1994; for policies Heidrich-Meisner and Igel 2009) all candidates play the same seeds, and a
+candidate is dropped as soon as another one is better at a given error probability. The Hoeffding and Bernstein bounds
+of these papers seldom decide within the few tens of episodes that a run can afford. Results on the same seeds are
+paired, which gives more evidence: only the seeds on which two candidates *differ* show which is better (McNemar 1947),
+and if neither is better, each candidate wins such a seed with probability 1/2. This hypothesis is tested with the
+mixture martingale of Robbins (1970). By Ville's inequality, the error bound of this test is valid at every time, so a
+race may test after every episode.
 """
 
 from __future__ import annotations

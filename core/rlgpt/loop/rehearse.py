@@ -1,5 +1,5 @@
-"""A rehearsal: one coded action is tried in the environment, in several episodes. It reports what happened and the
-steps it took.
+"""A rehearsal: one coded action is tried in the environment, in several episodes. The result contains a trace and the
+number of primitive steps.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ ROUNDS = 3
 class RehearsalResult(NamedTuple):
     """The outcome of a rehearsal.
 
-    :ivar trace: the episode that agents are shown: the first one in which the action ran, else the first one. Its last
-        decision is the rehearsed action.
+    :ivar trace: the trace that agents see: of the first episode in which the action ran, else of the first episode. Its
+        last decision is the rehearsed action.
     :ivar steps: number of primitive steps of all episodes.
     :ivar verdict: the verdict on the action's call, else the first verdict on its ``can_start``, else None.
     :ivar others: the results of the other episodes.
@@ -52,11 +52,11 @@ def rehearse(
     still has not run, or an earlier action ends the episode, a second episode plays the earlier actions up to the first
     moment at which it might have started, and then ``action``; none of them where there was no such moment.
 
-    :param seeds: of the starts. Those after the first are played only where the action ran there without a verdict, or
-        could not start.
-    :param library: the plugin's for this task.
-    :param functions: whose features code reads in the view.
-    :param reward_weights: of the terms that the trace shows; None: the environment's own reward.
+    :param seeds: seeds of the episodes. The episodes after the first are played only if the action ran in the first one
+        without a verdict, or could not start.
+    :param library: the plugin's library for this task.
+    :param functions: coded functions; code reads their features in the view.
+    :param reward_weights: weights of the reward terms that the trace shows; None: the environment's own reward.
     :param on_step: called at every primitive step.
     """
     env = ExtendedEnv(

@@ -1,4 +1,4 @@
-"""The rehearsal of one function: what it answers at each moment of episodes that were played already."""
+"""The rehearsal of one function: the function is called on every view of stored episodes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from rlgpt.options.functions import StepFunctions
 from rlgpt.sandbox import Library, Sandbox
 
 SAMPLES = 8
-"""Answers that a summary shows."""
+"""Number of answers that a summary shows."""
 
 WIDEST = 1e300
-"""Bounds of a function in its rehearsal, so that summaries show its answers before they are clipped."""
+"""Bounds (from -this to this) of a function in its rehearsal, so that summaries show unclipped answers."""
 
 Answers = Mapping[str, list[float]]
-"""Name of an output, or of the function -> its answers in an episode."""
+"""Name of an output or of the function -> its answers in an episode, one for each view."""
 
 
 def rehearse_function(
@@ -40,10 +40,11 @@ def rehearse_function(
     sandbox: Sandbox,
     library: Library,
 ) -> FunctionRehearsal:
-    """Ask ``function`` about every moment of ``played``. The first verdict ends it.
+    """Call ``function`` on every view of ``played``. The first verdict ends the rehearsal.
 
-    :param features: the others, whose outputs a reward term or a predicate reads in the view.
-    :param library: the plugin's for this task, without functions.
+
+    :param features: features whose outputs a reward term or a predicate reads in the view.
+    :param library: the plugin's library for this task, without functions.
     """
     rehearsal = FunctionRehearsal(attempt=attempt, function=function, played=str(played))
     try:
@@ -90,7 +91,9 @@ def _bounds(function: CodedFunction) -> dict[str, tuple[float, float]]:
 
 
 def _ask(asked: StepFunctions, function: CodedFunction, episode: Episode) -> tuple[Answers, int, Verdict | None]:
-    """The answers to each view of an episode until a verdict on ``function``, the most fuel of one, and the verdict."""
+    """The answers to the views of an episode up to the first verdict on ``function``, the highest fuel of a call, and
+    that verdict or None.
+    """
     answers: dict[str, list[float]] = {name: [] for name in _bounds(function)}
     fuel = 0
     for step, view in enumerate(episode.views):
@@ -125,7 +128,9 @@ def _summary(function: CodedFunction, name: str, answers: Sequence[Answers]) -> 
 
 
 def _fault(function: CodedFunction, summaries: Sequence[AnswerSummary]) -> str:
-    """Bounds on one side of all answers: clipped to them, the function says nothing."""
+    """The fault of bounds that exclude every answer, as text; "" if there is none. Clipped to such bounds, the function
+    is constant.
+    """
     beyond = [
         f"{s.name} was between {s.low:g} and {s.high:g}, but its bounds are {low:g} to {high:g}"
         for s, (low, high) in zip(summaries, _bounds(function).values(), strict=True)
@@ -137,7 +142,9 @@ def _fault(function: CodedFunction, summaries: Sequence[AnswerSummary]) -> str:
 def _remarks(
     function: CodedFunction, summaries: Sequence[AnswerSummary], answers: Sequence[Answers], episodes: Sequence[Episode]
 ) -> tuple[str, ...]:
-    """What may be right: answers that do not change, answers outside their bounds, pay that success does not need."""
+    """Remarks on properties that may or may not be faults: constant answers, answers outside the bounds, and reward
+    without success.
+    """
     remarks: list[str] = []
     for s in summaries:
         if s.low == s.high:
@@ -154,9 +161,9 @@ def _remarks(
 
 
 def paid_in(reward: CodedReward, answers: Sequence[float]) -> float:
-    """What a reward term pays in an episode with weight 1, without discount.
+    """The undiscounted sum of a reward term over an episode, with weight 1.
 
-    :param answers: at the reset and after each primitive step; they are clipped here.
+    :param answers: answers at the reset and after each primitive step. This function clips them.
     """
     values = [min(max(x, reward.low), reward.high) for x in answers]
     if reward.kind == "potential":

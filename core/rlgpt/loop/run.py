@@ -26,8 +26,8 @@ class Result:
 
     :ivar history: the finished iterations, oldest first.
     :ivar report: the report on the best iteration; None if no iteration finished.
-    :ivar stopped: the expected error that ended the run early, for example a spent budget; None if the run ended by
-        itself.
+    :ivar stopped: the expected error that ended the run early, for example a spent budget; None if the run ended
+        normally.
     """
 
     history: History
@@ -40,8 +40,8 @@ def run(ctx: LoopContext) -> Result:
     repeated.
 
     :raises RunError: another process uses the folder, or one of its files cannot be read.
-    :raises LLMError: a language model could not be asked, or none of its replies was usable. Where its budget or
-        transcript ends, the run ends cleanly instead (see :attr:`Result.stopped`).
+    :raises LLMError: a language model could not be asked, or none of its replies was usable. If its budget is spent or
+        the recording has no further reply, no error is raised: the run ends (see :attr:`Result.stopped`).
     :raises TrainerError: a training crashed or could not be resumed.
     """
     with ctx.run.lock():
@@ -96,9 +96,10 @@ def _run(ctx: LoopContext) -> Result:
 
 
 def _steps_so_far(ctx: LoopContext) -> Steps:
-    """The number of steps of the run so far. If a file that holds steps cannot be read: the number in the run's record.
+    """The number of steps of the run so far.
 
-    An unreadable file is reported elsewhere. An error here would hide the error that ended the run.
+    If a file with steps cannot be read, the number comes from the run's record. Other code reports an unreadable file.
+    An error in this function would hide the error that ended the run.
     """
     try:
         history = ctx.run.iterations()

@@ -24,7 +24,7 @@ class Block(Value):
 
 
 class Selection:
-    """A race between code and the ways in which a policy may act (:data:`rlgpt.domain.events.Mode`).
+    """A race between code and the modes of the policy, which are its ways to act (:data:`rlgpt.domain.events.Mode`).
 
     On the first ``least`` seeds all modes of the policy race. After these seeds, only the best mode continues against
     code. A candidate that is dropped plays no further episode.
@@ -81,8 +81,8 @@ class Selection:
 
     @property
     def policy(self) -> Evaluation:
-        """The evaluation of the policy in its best mode: the best mode that was not dropped, the first if several are
-        equal.
+        """The evaluation of the policy in the best mode that was not dropped. If several modes are equal, it is the
+        first of them.
         """
         return self._of(self._best_mode())
 

@@ -60,7 +60,9 @@ class LoopSettings(Value):
     seed: int = Field(default=0, ge=0, le=1000, description="of the run; all other seeds follow from it")
 
     def modes(self, *, trained: bool) -> tuple[Mode, ...]:
-        """The ways in which a policy may act. An untrained one only samples: its most likely choice is arbitrary."""
+        """The modes in which a policy may act. An untrained policy only samples, because its most likely choice is
+        arbitrary.
+        """
         if not trained:
             return ("sampled",)
         return ("sampled", "greedy") if self.sharpness is None else ("sampled", "sharpened", "greedy")

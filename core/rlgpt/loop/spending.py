@@ -20,7 +20,7 @@ from rlgpt.runs import Run
 Purpose = Literal["rehearsal", "code", "selection"]
 
 TELL_SECONDS = 2.0
-"""Longest time between two updates of the run's record while a stage counts steps, in seconds."""
+"""Maximal time in seconds between two updates of the run's record while a stage counts steps."""
 
 _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 
@@ -45,11 +45,13 @@ class RunStepCounter:
         self.follow(run.record.steps)
 
     def follow(self, steps: Steps) -> None:
-        """Begin to update the run's record: ``steps`` so far, for all purposes, and each later step."""
+        """Begin to update the run's record. ``steps`` are the steps so far, for all purposes; later steps are added."""
         self._known, self._cells_known, self._training = steps, self._counter.cells, 0
 
     def counting(self, purpose: Purpose) -> OnStep:
-        """Called at every primitive step of a stage. The run's record is updated within :data:`TELL_SECONDS`."""
+        """Returns a function that a stage calls at every primitive step. The run's record is updated within
+        :data:`TELL_SECONDS`.
+        """
         count = self._counter.counting(_CELLS[purpose])
 
         def counted(env: gymnasium.Env[Any, Any], step: int) -> None:
@@ -126,7 +128,8 @@ def steps_of(
 ) -> Steps:
     """The primitive steps of finished stages.
 
-    :param evaluations: of the policy. An evaluation of code among them is counted once, as code.
+    :param evaluations: evaluations of the policy. If an evaluation of code is among them, its steps are counted once,
+        as code.
     """
     return Steps(
         rehearsal=tried.steps + (starts.steps if starts else 0),

@@ -28,7 +28,7 @@ from rlgpt.rl.starts import Reached, reach
 MAX_STARTS = 16
 """Maximal number of saved states from which training episodes may begin."""
 STARTS_SHARE = 0.05
-"""Share of a run's budget that may be spent on reaching these states."""
+"""Maximal share of a run's budget for reaching the states in :data:`MAX_STARTS`."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Stages:
         return f"iterations/{self.index}"
 
     def _briefed(self, here: Steps, code: Evaluation | None = None) -> Brief:
-        """The brief with what learning would get in this iteration if its training began now.
+        """The brief with the steps that a training of this iteration would have if it began now.
 
         :param code: the evaluation of this iteration's code, if it was played.
         """
@@ -113,9 +113,9 @@ class Stages:
         return self.ctx.run.once(f"{self._folder}/setup", RLSetup, set_up)
 
     def reach_starts(self, spec: EnvSpec) -> Reached:
-        """The states that training begins from: those that the setup's ``after:ACTION`` led to, on separate seeds.
-
-        No evaluation uses these seeds. Returns no states if the setup names no action, or if the action never returned.
+        """The states from which training episodes begin: the states after the action of ``after:ACTION`` in the setup.
+        They are reached on seeds that no evaluation uses. Returns no states if the setup names no action, or if the
+        action never returned.
 
         :raises StateError: the plugin cannot save this task.
         """
@@ -159,7 +159,7 @@ class Stages:
         if code is None or not ctx.agents.train:
             return True
         if ctx.run.stage(f"{self._folder}/training", TrainingRecord) is not None:
-            return True  # Already paid for; an interrupted race has taken steps since.
+            return True  # The training is already finished; an interrupted race has taken steps since.
         steps = self.training_steps(here, last=last)
         enough, decisions = ctx.allotment.enough(steps, code, setup, self.history, last=last)
         if not enough:
@@ -210,7 +210,9 @@ class Stages:
         return self.ctx.book.bill(self.history, finished)
 
     def _warm_start(self, spec: EnvSpec) -> Path | None:
-        """The newest trained policy with the same observation and the same base actions."""
+        """The folder of the newest training whose policy has the same observation and base actions; None if there is
+        none.
+        """
         wanted = _seen(spec.setup, spec.functions)
         for past in reversed(self.history):
             if past.training is not None and _seen(past.setup, past.functions) == wanted:
@@ -219,7 +221,9 @@ class Stages:
 
 
 def _seen(setup: RLSetup, functions: Sequence[CodedFunction]) -> tuple[object, ...]:
-    """What a policy network is made for: the keys that it observes, with the features behind them; its base actions."""
+    """The properties of ``setup`` that a policy network depends on: observation keys, their features, and base
+    actions.
+    """
     features = [
         f
         for f in functions

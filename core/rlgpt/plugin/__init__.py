@@ -1,5 +1,5 @@
-"""Plugins: each describes an environment to rlgpt and says what agents may know and use of it. The import
-loads no simulator.
+"""Plugins. A plugin describes an environment to rlgpt: its tasks, and the knowledge and skills that agents may use.
+Importing this package does not load a simulator.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ UNBOUNDED = 10.0
 """Width of the range that a number without bounds gets, measured from its finite bound, or from 0 to both sides."""
 
 RESERVED = frozenset({"steps", "key", "relation", "threshold"})
-"""Argument names that the built-in primitives use themselves, so no parameter of an action may have them."""
+"""Argument names of the built-in primitives. A parameter of an action may not have such a name."""
 
 _MANY = 32
 
@@ -82,7 +82,7 @@ class ActionCodec:
     spaces have one parameter for each number, named by its label. A part that can take only one value has no parameter.
 
     :param labels: one for each value of a Discrete, each number of a Box, each head of anything else; or label ->
-        meaning, which the parameters' descriptions then contain. The numbers of a head that is no Discrete may have
+        meaning, which the parameters' descriptions then contain. The numbers of a head that is not a Discrete may have
         names: label -> (name -> meaning).
     :raises ConfigError: the space has no parameters, or the labels do not fit it.
     """
@@ -109,7 +109,9 @@ class ActionCodec:
             inner = {head: meaning for head, meaning in by_name.items() if isinstance(meaning, dict)}
             found = tuple(_parameters(space, list(by_name), inner))
             if len({p.name for p in found}) != len(found):
-                raise ConfigError(f"labels give two numbers of the action one name: {[p.name for p in found]}")
+                raise ConfigError(
+                    f"two numbers of the action have the same label; the labels are {[p.name for p in found]}"
+                )
             docs = {f"{head}_{name}"[:40]: doc for head, meaning in inner.items() for name, doc in _slugged(meaning)}
             docs |= {name: meaning for name, meaning in by_name.items() if isinstance(meaning, str)}
             self.parameters = tuple(p.model_copy(update={"doc": docs.get(p.name) or p.doc}) for p in found)
@@ -122,7 +124,7 @@ class ActionCodec:
 
 
 def zero_action(space: spaces.Space[Any]) -> Any:
-    """The action of zeros, or the member of the space that is nearest to it.
+    """The action of zeros, or the member of ``space`` that is nearest to zeros.
 
     :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
     """
@@ -149,8 +151,8 @@ def _parts(space: spaces.Space[Any]) -> int:
         return len(space.spaces)
     raise ConfigError(
         f"action space {space} cannot be extended. Valid: Discrete, Box, one-dimensional MultiDiscrete, and Tuple of "
-        "Discrete and Box; what primitives yield (EnvironmentPlugin.low_level_space) may be MultiBinary, Tuple or Dict "
-        "of these, too. Wrap the environment with gymnasium.wrappers.TransformAction first."
+        "Discrete and Box; the space of primitives (EnvironmentPlugin.low_level_space) may also be MultiBinary, "
+        "Tuple or Dict of these. Wrap the environment with gymnasium.wrappers.TransformAction first."
     )
 
 

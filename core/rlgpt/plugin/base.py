@@ -1,5 +1,5 @@
-"""The interface of a plugin. A plugin makes the environments of its tasks, and says what agents may know and use of
-them.
+"""The interface of a plugin. A plugin makes the environments of its tasks, and defines the knowledge and skills that
+agents may use.
 
 Only :meth:`EnvironmentPlugin.tasks` and :meth:`EnvironmentPlugin.make_env` are required. Every other method has a
 default, derived from the spaces of the environment (:class:`rlgpt.plugin.defaults.SpaceDefaults`).
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class EnvironmentPlugin(ABC):
-    """A plugin: a family of tasks. One process has one instance of it, which holds no environment and no
+    """A plugin: a family of tasks. One process has one instance of a plugin. The instance stores no environment and no
     state of an episode.
     """
 
@@ -121,7 +121,7 @@ class EnvironmentPlugin(ABC):
         return self.defaults(task).view_keys
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """What coded actions observe: a JSON-like value for each key of :meth:`view_keys` that is not
+        """The view, which coded actions observe: a JSON-like value for each key of :meth:`view_keys` that is not
         marked ``alone``.
         """
         return self.defaults(ctx.task).view(ctx)
@@ -133,10 +133,11 @@ class EnvironmentPlugin(ABC):
         return [self.view(ctx) for ctx in contexts]
 
     def policy_view(self, ctx: Context) -> Mapping[str, Any]:
-        """What only a policy observes: a number or an array for each key of :meth:`view_keys` that is marked ``alone``.
+        """The values that only a policy observes: a number or an array for each key of :meth:`view_keys` that is marked
+        ``alone``.
 
-        It is for numbers that would fill a prompt and are of no use to code, such as the one-hot cells of a map or a
-        history of sensors. It is called only if the RLSetup names such a key. The values may be arrays, and the
+        Use it for numbers that would fill a prompt and that code cannot use, such as the one-hot cells of a map or a
+        history of sensors. The method is called only if the RLSetup names such a key. The values may be arrays, and the
         sandbox's limits do not apply to them. Default: no keys.
         """
         return {}
@@ -227,9 +228,7 @@ class EnvironmentPlugin(ABC):
         return TRAINER_BOUNDS
 
     def transcripts(self, task: Task) -> Sequence[Path]:
-        """Recorded transcripts (``.jsonl`` files of a language model's replies) for this task, shipped as
-        package data.
-        """
+        """Recordings (``.jsonl`` files with a language model's replies) for this task, which are package data."""
         return ()
 
     def limits(self, task: Task) -> EnvLimits:
@@ -237,5 +236,5 @@ class EnvironmentPlugin(ABC):
         return EnvLimits()
 
     def doctor(self) -> Sequence[Check]:
-        """Check whether this machine has what the plugin needs."""
+        """Check whether this machine has the hardware and software that the plugin needs."""
         return ()

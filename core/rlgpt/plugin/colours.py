@@ -1,4 +1,4 @@
-"""What code sees of a picture in colour: regions of one colour, how they moved in the last step, and a coarse map."""
+"""View keys of a colour picture: regions of one colour, their movement in the last step, and a coarse map."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ COLOURS = {
 """Letter of the map -> colour."""
 
 COLUMNS = 16
-"""Columns of the map, at most."""
+"""Maximal number of columns of the map."""
 
 _NAMES = tuple(COLOURS.values())
 _LETTERS = np.array(list(COLOURS))
 _HUES = ((15, "red"), (45, "orange"), (70, "yellow"), (165, "green"), (200, "cyan"), (260, "blue"), (340, "magenta"))
-"""Hue in degrees -> colour of the hues below it; above the last one it is red again."""
+"""Hue in degrees -> colour of the hues below this limit. Hues above the last limit are red."""
 
 _REACH = 12
-"""Pixels, beside its own size, that a region may move in a step and still be recognised."""
+"""Maximal movement of a region in one step, in pixels in addition to its own size, for the region to be recognised."""
 
 Region = tuple[int, int, int, int, str]
-"""``(x, y, width, height, colour)``, the centre in pixels from the top left corner."""
+"""A region as ``(x, y, width, height, colour)``; ``x, y`` is its centre, in pixels from the top left corner."""
 
 
 @lru_cache(maxsize=1)
@@ -75,7 +75,7 @@ def named(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def regions(colours: NDArray[np.uint8]) -> list[Region]:
-    """Connected regions of one colour, the largest first, without those of the most common colour.
+    """Connected regions of one colour, the largest first. Regions of the most common colour are left out.
 
     Pixels are connected along rows and columns, as in :func:`rlgpt.plugin.pictures.shapes`.
     """
@@ -131,11 +131,13 @@ def regions(colours: NDArray[np.uint8]) -> list[Region]:
 
 
 def parted(now: list[Region], before: list[Region] | None) -> tuple[list[list[Any]], list[list[Any]]]:
-    """The regions that stand still, and those that moved, with ``dx, dy``: pixels since the step before.
+    """The regions that did not move, and the regions that moved. A moved region has ``dx, dy``, its movement in pixels
+    since the step before.
 
-    A region is where the nearest one of its colour and about its size was. At most :data:`MOST` of each kind.
+    A region is identified with the nearest earlier region of the same colour and a similar size. There are at most
+    :data:`MOST` regions of each kind.
 
-    :param before: None where the step before is not known: nothing has moved.
+    :param before: the regions of the step before; None if they are unknown, and then no region has moved.
     """
     if before is None:
         return [list(region) for region in now[:MOST]], []
@@ -169,7 +171,7 @@ def rows_of(height: int, width: int) -> tuple[int, int]:
 
 
 def drawn(colours: NDArray[np.uint8]) -> list[str]:
-    """The most common colour of each cell of a coarse map: a text for each row, a letter for each cell."""
+    """A coarse map with the most common colour of each cell: one text for each row, one letter for each cell."""
     height, width = colours.shape
     rows, columns = rows_of(height, width)
     cell = np.add.outer(np.arange(height) * rows // height * columns, np.arange(width) * columns // width)
@@ -179,11 +181,11 @@ def drawn(colours: NDArray[np.uint8]) -> list[str]:
 
 
 class ColourView:
-    """The views of one picture in colour. They share what they have found of one moment.
+    """The view keys of one colour picture. They share the regions that were computed for a step.
 
     :param newest: observation -> the newest picture, ``[height, width, 3]``, uint8.
-    :param second: observation -> the picture before it, of an observation that is a stack; None: it is taken from the
-        observation of the step before.
+    :param second: observation -> the picture before it, if the observation is a stack of pictures; None: the picture
+        before comes from the observation of the step before.
     """
 
     def __init__(

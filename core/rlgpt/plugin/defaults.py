@@ -46,16 +46,19 @@ update takes minutes. The number of environments is not among them, because it d
 """
 
 GUIDED = ("interrupt_every", "residual", "plan_prior")
-"""Fields of an RLSetup that say how a policy learns on top of coded actions. Nobody has to decide them."""
+"""Fields of an RLSetup that define how a policy learns with coded actions. All of them may be left unset."""
 
 DECISIONS, DEVIATIONS = 60, 1.8
-"""Of a fresh policy in an episode of full length that follows the plan: decisions in coded actions, at most, and other
-choices than the plan's, on average. With fewer deviations it learns too little, with more it loses what code can do."""
+"""Numbers for a new policy in an episode of full length that follows the plan: the maximal number of decisions in coded
+actions, and the mean number of choices that differ from the plan's choice. With fewer deviations the policy learns too
+little; with more it performs worse than the code.
+"""
 
 
 def default_setup_of(plugin: EnvironmentPlugin, task: Task) -> RLSetup:
-    """The plugin's default setup. Fields of :data:`GUIDED` that it leaves unset let the policy begin as the plan's
-    code, and correct or interrupt it up to :data:`DECISIONS` times in an episode."""
+    """The plugin's default setup. Unset fields of :data:`GUIDED` get values with which the policy begins as the plan's
+    code, and may correct or interrupt the code up to :data:`DECISIONS` times in an episode.
+    """
     setup = plugin.default_setup(task)
     every = max(5, round(task.horizon / DECISIONS))
     prior = max(0.5, round(1 - DEVIATIONS * every / task.horizon, 2))
@@ -68,8 +71,8 @@ def _success(ctx: Context) -> float:
 
 
 SUCCESS = RewardTerm("success", "1 at the first step that is a success", _success, "event")
-"""A reward term that pays once in an episode, at the first step with ``info["success"]``. It exists in
-every environment.
+"""A reward term that is 1 once in an episode, at the first step with ``info["success"]``, else 0. It exists in every
+environment.
 """
 
 

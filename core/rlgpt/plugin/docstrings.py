@@ -1,4 +1,6 @@
-"""The docstring of an environment as text for a prompt: without padding, and without what is beside the matter."""
+"""The docstring of an environment as text for a prompt: without padding, and without sections that do not describe the
+environment.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import inspect
 import re
 
 LIMIT = 6_000
-"""Characters of a docstring that prompts show."""
+"""Maximal number of characters of a docstring that prompts show."""
 
 BESIDE = ("version history", "references", "reference", "citation", "credits", "credit", "arguments", "args")
 """Headings of sections that do not describe the world."""
@@ -16,7 +18,8 @@ _RULE = re.compile(r"^\|[\s:|-]+\|$")
 
 
 def readable(doc: str, limit: int = LIMIT) -> str:
-    """``doc`` without indentation, padding of tables and sections beside the matter; a note names what was left out.
+    """``doc`` without indentation, padding of tables, and sections that do not describe the environment. A note lists
+    the sections that were left out.
 
     >>> print(readable('''Moves a car.
     ...
@@ -54,7 +57,7 @@ def readable(doc: str, limit: int = LIMIT) -> str:
 
 
 def _plain(line: str) -> str:
-    """A line without padding; the indentation of lists and code stays."""
+    """``line`` without the padding of tables. The indentation of lists and code is kept."""
     if line.strip().startswith("|"):
         return re.sub(r" *\| *", "|", line.strip())
     indent = line[: len(line) - len(line.lstrip())]

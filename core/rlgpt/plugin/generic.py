@@ -1,4 +1,4 @@
-"""``GenericPlugin``: a plugin for an environment that has none. It is derived from the spaces of the
+"""``GenericPlugin``: a plugin for an environment without a plugin of its own. It is derived from the spaces of the
 environment and the caller's arguments.
 """
 
@@ -81,7 +81,7 @@ class GenericPlugin(EnvironmentPlugin):
         """Make the plugin for an environment.
 
         :param env: the environment; or a function that makes one, ``make_env()`` or ``make_env(render_mode=...)``.
-            Training needs the function, because it makes several.
+            Training needs the function, because it makes several environments.
         :param task: the task. Default: a task with the environment's id, its horizon and ``goal``.
         :param labels: names of the action's parts (see :class:`~rlgpt.plugin.types.Labels`), or name -> meaning.
             Default: from ``get_action_meanings()`` or an enum ``actions`` of the environment, else ``action_0``,
@@ -91,10 +91,10 @@ class GenericPlugin(EnvironmentPlugin):
         :param success: a rule (:mod:`rlgpt.plugin.rules`), the return that counts as success, or a function
             (:data:`rlgpt.plugin.judged.Success`). Default: no success if ``score`` is given, else
             :func:`rlgpt.plugin.judged.usual_rule`.
-        :param score: the number that says how good an episode was: the return, or one of ``metrics`` by its name.
+        :param score: the number that measures the quality of an episode: the return, or one of ``metrics`` by its name.
         :param metrics: key of ``info`` -> the metric that reports its numbers.
-        :param horizon: primitive steps after which an episode is truncated. Default: the limit of the environment,
-            else 1,000.
+        :param horizon: primitive steps after which an episode is truncated. Default: the limit of the environment, else
+            1,000.
         :param primitives: further primitives, in addition to ``act``, ``repeat`` and ``act_until``.
         :param idle: the action that does nothing: a label of a Discrete space, or an action of the space. Default: the
             first label in :data:`~rlgpt.plugin.idle.IDLE` that exists, else zeros. (Value 0 of a Discrete may have an
@@ -162,7 +162,7 @@ class GenericPlugin(EnvironmentPlugin):
         """
         if self._make is None:
             raise PluginError(
-                f"{task.id}: this plugin was made from one environment and cannot make another. "
+                f"{task.id}: this plugin was made from one environment and cannot make another environment. "
                 "Use GenericPlugin.of(make_env), with a function that makes one."
             )
         rule = NEVER if self._success is None else self._success

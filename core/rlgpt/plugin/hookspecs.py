@@ -11,7 +11,7 @@ The module imports nothing heavy and implements at least one hook:
     def rlgpt_plugins():
         return [KitchenPlugin()]
 
-Give the entry point the plugin's name: then ``rlgpt`` can make the plugin's environments without loading other plugins.
+If the entry point has the plugin's name, ``rlgpt`` can make the plugin's environments without loading other plugins.
 
 Every other hook returns a mapping: name -> dotted name (``package.module.Class``) of a class or function that makes the
 object. The dotted name is imported when the user selects the name (``trainer=NAME``), not before. rlgpt registers its
@@ -36,7 +36,7 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 
 @hookspec
 def rlgpt_plugins() -> list[EnvironmentPlugin]:  # type: ignore[empty-body]
-    """The environment plugins of this module. The hook must be fast: it imports no simulator and makes no
+    """The environment plugins of this module. The hook must be fast: it must not import a simulator or make an
     environment.
     """
 
@@ -68,4 +68,4 @@ def rlgpt_executors() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def rlgpt_config() -> str:  # type: ignore[empty-body]
-    """A folder of configuration groups that the distribution ships, as Hydra names it: ``pkg://rlgpt_kitchen.conf``."""
+    """A folder of configuration groups in the distribution, in Hydra's notation: ``pkg://rlgpt_kitchen.conf``."""

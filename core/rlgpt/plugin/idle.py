@@ -14,7 +14,7 @@ from rlgpt.domain import Plain
 from rlgpt.errors import ConfigError, UnknownNameError
 
 IDLE = ("noop", "no_op", "nop", "none", "nothing", "do_nothing", "idle", "stay", "wait", "done")
-"""Labels that usually name a Discrete value without effect, the most reliable first."""
+"""Labels that usually belong to a Discrete value without effect, the most reliable label first."""
 
 
 def idle_action(space: spaces.Space[Any], labels: Sequence[str], given: Any) -> Any:
@@ -39,7 +39,7 @@ def idle_action(space: spaces.Space[Any], labels: Sequence[str], given: Any) -> 
         action = None
     if action is None or not space.contains(action):
         raise ConfigError(
-            f"idle is {given!r:.120}, not an action of {space!s:.200}. Valid: an action of it, or a label."
+            f"idle is {given!r:.120}, not an action of {space!s:.200}. Valid: an action of this space, or a label."
         )
     return action
 
@@ -61,7 +61,7 @@ def _cast(space: spaces.Space[Any], given: Any) -> Any:
     if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary) and isinstance(given, list):
         action = np.asarray(given, space.dtype)
         if action.dtype.kind in "biu" and not np.array_equal(action, given):
-            raise ValueError(f"{given} are not whole numbers")
+            raise ValueError(f"the numbers of {given} must be integers")
         return action
     if isinstance(space, spaces.Tuple) and isinstance(given, list) and len(given) == len(space.spaces):
         return tuple(_cast(sub, part) for sub, part in zip(space.spaces, given, strict=True))

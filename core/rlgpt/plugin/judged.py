@@ -79,8 +79,8 @@ def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | 
 
 
 def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
-    """The rule of success if the user gives none. An episode succeeds if ``info`` says so by ``success`` or
-    ``is_success``. If ``info`` has neither key, its return must reach the registered ``reward_threshold``; without a
+    """The rule of success if the user gives no rule. An episode succeeds if ``success`` or ``is_success`` in ``info``
+    is true. If ``info`` has neither key, the episode's return must reach the registered ``reward_threshold``. Without a
     threshold, the environment must end the episode with a positive return.
 
     :func:`rlgpt.design` does not use this rule.
@@ -95,16 +95,16 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
     """Adds a bool ``info["success"]`` to every step and truncates an episode after ``horizon`` primitive steps.
 
     If a training uses a shorter horizon (:attr:`rlgpt.domain.RLSetup.horizon`), this wrapper does not see the end of
-    such an episode. So a rule that is judged at the end does not make it a success.
+    such an episode. So a rule that is judged at the end cannot make such an episode a success.
 
-    :param success: the rule of success: a text (:mod:`rlgpt.plugin.rules`), the return that counts, or a function.
-        Default: ``success`` or ``is_success`` in ``info``; if both are missing, an episode that the environment ended
-        with a positive return.
+    :param success: the rule of success: a text (:mod:`rlgpt.plugin.rules`), the return that an episode must reach, or a
+        function. Default: ``success`` or ``is_success`` in ``info``; if both are missing, an episode that the
+        environment ended with a positive return.
     :param metrics: key of ``info`` -> name: the wrapper reports their numbers in ``info["metrics"]``.
-    :ivar reported: whether the environment's own ``info`` has had ``success`` or ``is_success`` so far.
+    :ivar reported: whether the environment's own ``info`` has contained ``success`` or ``is_success`` so far.
     :ivar seen: the keys of ``info`` that have occurred so far.
-    :raises ConfigError: (of ``step``) ``success`` returned no bool; a metric is no number.
-    :raises PluginError: (of ``step``) the environment paid a reward that is not a finite number.
+    :raises ConfigError: (of ``step``) ``success`` did not return a bool, or a metric is not a number.
+    :raises PluginError: (of ``step``) the environment's reward is not a finite number.
     """
 
     def __init__(
@@ -151,8 +151,8 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
             number = number_of(value)
             if number is None:
                 raise ConfigError(
-                    f"metrics: info[{key!r}] is {value!r:.80} at step {self._steps}, no finite number. Name a key that "
-                    "holds one; dots lead into mappings."
+                    f"metrics: info[{key!r}] is {value!r:.80} at step {self._steps}, not a finite number. Name a key "
+                    "with a finite number; dots lead into mappings."
                 )
             numbers[name] = number
         own = info.get("metrics")  # The environment's own ``metrics``, which may have any type.
@@ -167,9 +167,9 @@ def finite(reward: Any, step: int) -> float:
     number = number_of(reward)
     if number is None:
         raise PluginError(
-            f"the environment paid the reward {reward!r} at step {step} of its episode; a reward must be a finite "
-            "number. Fix the environment, or wrap it: gymnasium.wrappers.TransformReward(env, f) replaces what f is "
-            "given by what it returns."
+            f"the environment gave the reward {reward!r} at step {step} of its episode; a reward must be a finite "
+            "number. Fix the environment, or wrap it: gymnasium.wrappers.TransformReward(env, f) replaces the reward r "
+            "by f(r)."
         )
     return number
 

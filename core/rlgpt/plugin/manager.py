@@ -1,4 +1,4 @@
-"""Finds plugins: entry points of group ``rlgpt``, each loaded when it is first needed.
+"""Finds plugins, which are entry points of group ``rlgpt``. A plugin is loaded when it is first needed.
 
 A broken plugin is reported and skipped. It causes an error only when it is selected.
 """
@@ -70,14 +70,15 @@ class PluginManager:
     def plugin(self, name: str) -> EnvironmentPlugin:
         """The plugin of that name. If its entry point has the same name, no other plugin is loaded.
 
-        :raises PluginError: it is broken, or turned off.
+
+        :raises PluginError: the plugin is broken, or turned off.
         :raises UnknownNameError: there is no plugin of that name.
         """
         self._load([key for key, point in self._find().items() if point.name == name])
         if name not in self._plugins:
             if name in self._off or "1" in self._off:
                 raise PluginError(
-                    f"plugin {name!r} is turned off by {DISABLE}={','.join(sorted(self._off))}. Unset it."
+                    f"plugin {name!r} is turned off by {DISABLE}={','.join(sorted(self._off))}. Unset this variable."
                 )
             for key, text in self._broken.items():
                 if self._find()[key].name == name:
@@ -104,14 +105,14 @@ class PluginManager:
 
     @property
     def config_packages(self) -> tuple[str, ...]:
-        """Folders of configuration groups that plugins ship. This loads every plugin."""
+        """Folders of configuration groups in plugins. Reading this loads every plugin."""
         self._load(self._find())
         return tuple(self._config)
 
     def register(self, module: Any, name: str) -> None:
         """Add a module or object with hooks, as if there were an entry point ``name`` for it.
 
-        :raises PluginError: its hooks return invalid values.
+        :raises PluginError: the hooks of ``module`` return invalid values.
         """
         self._take(name, module)
 
@@ -136,10 +137,12 @@ class PluginManager:
 
     def _hint(self) -> str:
         broken = "; ".join(f"{key}: {text}" for key, text in self.broken.items())
-        return f"Broken plugins: {broken}." if broken else "A plugin brings its tasks: install the one you need."
+        return f"Broken plugins: {broken}." if broken else "Tasks belong to plugins: install the plugin with the task."
 
     def _find(self) -> dict[str, EntryPoint]:
-        """The entry points that are not turned off, by name; if two have the same name, by name and distribution."""
+        """The entry points that are not turned off, by name. If two have the same name, their keys contain the
+        distribution too.
+        """
         if self._points is None:
             found = entry_points(group=hookspecs.GROUP) if self._given is None else self._given
             self._points = {}
@@ -161,7 +164,7 @@ class PluginManager:
                 self._broken[key] = text if isinstance(fault, PluginError) else f"{type(fault).__name__}: {text}"
 
     def _take(self, key: str, module: Any) -> None:
-        """Validate everything that a module offers, then register all of it or nothing."""
+        """Validate everything that ``module`` offers. Then register everything, or nothing if a part is not valid."""
         self._pluggy.register(module, name=key)
         try:
             self._pluggy.check_pending()
@@ -176,7 +179,9 @@ class PluginManager:
             parts = {kind: self._checked(kind, offers.get(hook, {})) for kind, hook in HOOKS.items()}
             config = offers.get("rlgpt_config")
             if config is not None and not (isinstance(config, str) and _CONFIG.fullmatch(config)):
-                raise PluginError(f"rlgpt_config() gave {config!r}; it must give a text such as 'pkg://PACKAGE.conf'")
+                raise PluginError(
+                    f"rlgpt_config() returned {config!r}; it must return a text such as 'pkg://PACKAGE.conf'"
+                )
         except BaseException:
             self._pluggy.unregister(name=key)
             raise
@@ -200,14 +205,16 @@ class PluginManager:
     def _checked(self, kind: str, targets: Any) -> dict[str, str]:
         """The checked result of a hook for parts of ``kind``.
 
-        :raises PluginError: it is not a mapping from names to dotted names, or a name is taken.
+        :raises PluginError: the result is not a mapping from names to dotted names, or another part has the name.
         """
         hook = HOOKS[kind]
         if not isinstance(targets, Mapping):
-            raise PluginError(f"{hook}() gave {targets!r}; it must give a mapping: name -> 'package.module.Class'")
+            raise PluginError(
+                f"{hook}() returned {targets!r}; it must return a mapping: name -> 'package.module.Class'"
+            )
         for name, target in targets.items():
             if not isinstance(name, str) or not _NAME.fullmatch(name):
-                raise PluginError(f"{hook}() names a part {name!r}; a name is 1 to 40 of a-z, 0-9 and underscore")
+                raise PluginError(f"{hook}() has the name {name!r}; a name is 1 to 40 of a-z, 0-9 and underscore")
             if not isinstance(target, str) or not _TARGET.fullmatch(target):
                 raise PluginError(f"{hook}()[{name!r}] is {target!r}; it must be a dotted name: package.module.Class")
             if name in self._parts[kind]:
@@ -217,7 +224,7 @@ class PluginManager:
     @staticmethod
     def _name(plugin: Any, taken: Iterable[str]) -> str:
         if not isinstance(plugin, EnvironmentPlugin):
-            raise PluginError(f"rlgpt_plugins() gave {plugin!r}; it must give instances of EnvironmentPlugin")
+            raise PluginError(f"rlgpt_plugins() returned {plugin!r}; it must return instances of EnvironmentPlugin")
         name = getattr(plugin, "name", None)
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             kind = type(plugin).__name__
@@ -238,7 +245,9 @@ def _tasks(plugin: EnvironmentPlugin) -> dict[str, Task]:
         if not isinstance(task, Task):
             raise PluginError(f"{plugin.name}: tasks()[{key!r}] is a {type(task).__name__}; it must be a Task")
         if key != task.id:
-            raise PluginError(f"{plugin.name}: tasks() holds {task.id!r} under {key!r}. Use the task's id as its key")
+            raise PluginError(
+                f"{plugin.name}: tasks() has {task.id!r} under the key {key!r}. Use the task's id as its key"
+            )
         if task.plugin != plugin.name:
             raise PluginError(f"task id {task.id!r} does not start with its plugin's name, '{plugin.name}/'. Rename it")
     return tasks

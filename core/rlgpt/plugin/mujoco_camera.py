@@ -1,6 +1,4 @@
-"""Renders frames of MuJoCo without a window, for the plugins that use MuJoCo. It imports mujoco when a
-camera is made.
-"""
+"""Renders frames of MuJoCo without a window, for the plugins that use MuJoCo. A camera imports mujoco."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.plugin.offscreen import ADVICE, find_backend
 
 SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
-"""Rendering effects that are slow without a GPU; they are switched off."""
+"""Rendering effects that a camera switches off, because they are slow without a GPU."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,7 @@ class Camera:
 
     The camera makes its context from EGL or OSMesa. It does not use ``mujoco.Renderer``, which takes the value that
     ``MUJOCO_GL`` had when mujoco was imported; if the variable was unset, that class needs a window system.
-
-    :raises ConfigError: no offscreen OpenGL library works here.
+    :raises ConfigError: no offscreen OpenGL library works on this machine.
     """
 
     def __init__(self, model: Any, place: Viewpoint | str, width: int = 480, height: int = 480) -> None:
@@ -64,14 +61,14 @@ class Camera:
         atexit.register(self._at_exit)
 
     def show(self, model: Any) -> None:
-        """Render another model from now on. This is faster than a new camera, because the OpenGL context stays."""
+        """Render another model from now on. This is faster than a new camera, because the OpenGL context is reused."""
         self._load(model)
         self._aim()
 
     def _load(self, model: Any) -> None:
         mj, (height, width) = self._mujoco, self._size
         model.vis.quality.offsamples = 0
-        # Shadows are off; their buffers would take most of the time to make a context.
+        # Without shadows. The buffers for shadows would take most of the time to make a context.
         model.vis.quality.shadowsize = 0
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         self._gl.make_current()

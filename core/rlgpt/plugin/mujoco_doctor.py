@@ -1,4 +1,4 @@
-"""Checks for ``rlgpt doctor``: whether the machine has what a MuJoCo plugin needs."""
+"""Checks for ``rlgpt doctor``: whether the machine has the simulator and OpenGL, which a MuJoCo plugin needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.plugin.types import Check
 def checks(without: str) -> list[Check]:
     """Checks the simulator, and OpenGL for frames.
 
-    :param without: text for messages that says what does not work without OpenGL, for example ``"no video"``.
+    :param without: text for messages about the missing function without OpenGL, for example ``"no video"``.
     """
     backend = find_backend()
     try:

@@ -26,7 +26,7 @@ def physics_of(model: Any, data: Any) -> NDArray[np.float64]:
 
 
 def set_physics(model: Any, data: Any, flat: Any) -> None:
-    """Return to a state from :func:`physics_of`, and compute the quantities that follow from it (poses, contacts,
+    """Set the simulation to a state from :func:`physics_of`, and compute the derived quantities (poses, contacts,
     sensors).
 
     :raises StateError: ``flat`` is not a state of this model, or contains NaN or infinity.

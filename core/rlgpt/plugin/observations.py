@@ -43,10 +43,11 @@ class ObservationCodec:
     ========================  ======================================================================================
     Box, MultiDiscrete,       ``NAME``: a number, or a list of numbers; or one key for each number, where labels are
     MultiBinary               given
-    bytes, three axes         ``NAME_grid``: the numbers of a small one, as nested lists; ``NAME`` itself is an image to
+    bytes, three axes         ``NAME_grid``: the numbers of a small array, as nested lists; ``NAME`` is an image for
                               a policy's encoder
-    picture in grey           ``NAME_shapes``: what stands out from the background (:mod:`rlgpt.plugin.pictures`), for
-                              code alone; of a stack of frames the newest, and ``NAME_shapes_before`` of the one before
+    picture in grey           ``NAME_shapes``: regions that differ from the background (:mod:`rlgpt.plugin.pictures`),
+                              for code alone; for a stack of frames, ``NAME_shapes`` is of the newest frame, and
+                              ``NAME_shapes_before`` of the frame before it
     picture in colour         ``NAME_shapes``, ``NAME_moving``, ``NAME_map``: regions of one colour that stand still and
                               that moved in the last step, and a coarse map (:mod:`rlgpt.plugin.colours`); for code
                               alone

@@ -1,6 +1,8 @@
-"""Finds an offscreen OpenGL library. This module imports no simulator, because it must run before mujoco is imported.
+"""Finds an offscreen OpenGL library.
 
-``import mujoco`` reads ``MUJOCO_GL`` and fails if it names a missing library, or a value that mujoco does not know.
+This module does not import a simulator, because it must run before mujoco is
+imported. ``import mujoco`` reads ``MUJOCO_GL`` and fails if the variable names a missing library or has an unknown
+value.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ def loads(backend: str) -> bool:
 def find_backend() -> str:
     """The offscreen OpenGL library that can be loaded: "egl", "osmesa", or "" if there is none.
 
-    If ``MUJOCO_GL`` names one of the two, it is tried first.
+    If ``MUJOCO_GL`` names one of the two, that library is tried first.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     return next((name for name in sorted(LIBRARIES, key=lambda name: name != asked) if loads(name)), "")

@@ -1,6 +1,4 @@
-"""Divides an observation space into parts. Code sees some parts as numbers in the view; a policy sees
-parts unchanged.
-"""
+"""Divides an observation space into parts. Code gets parts as numbers in the view; a policy gets parts unchanged."""
 
 from __future__ import annotations
 
@@ -20,8 +18,8 @@ LONG = 64
 """Length above which the numbers of a vector are rounded to five significant digits."""
 
 LONGEST = 512
-"""Maximal length of an array whose numbers code sees. Of a longer array code sees a summary; a policy
-sees all numbers.
+"""Maximal length of an array whose numbers are in the view. The view contains only a summary of a longer array; a
+policy gets all its numbers.
 """
 
 MOST_NUMBERS = 16_384
@@ -40,7 +38,8 @@ class Part:
     :ivar path: keys and indices that lead to the part.
     :ivar name: the path, joined by underscores.
     :ivar read: returns the part's value, given a whole observation.
-    :ivar kind: ``cells`` is a small image, whose numbers code sees; ``long`` is an array of which code sees a summary.
+    :ivar kind: ``cells`` is a small image, whose numbers are in the view; ``long`` is an array with only a summary in
+        the view.
     """
 
     path: tuple[Any, ...]
@@ -55,7 +54,8 @@ class Shown:
     """A part of the observation that a policy may see, and its name.
 
     :ivar read: returns a member of ``space``, given a whole observation.
-    :ivar alone: True if no key of the view holds the part's numbers, so that a policy gets them only from this entry.
+    :ivar alone: True if no key of the view contains the part's numbers, so that a policy gets them only from this
+        entry.
     """
 
     space: spaces.Space[Any]
@@ -80,7 +80,7 @@ def parts(space: spaces.Space[Any]) -> list[Part]:
 
 
 def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
-    """What a policy may see of the observation itself: the parts of a Dict under their keys; any other space as
+    """The entries of the observation that a policy may see: the parts of a Dict under their keys, any other space as
     ``observation``. If a part contains parts that no key of the view covers, these inner parts replace it, named by
     their paths. Pictures are converted to images for an encoder.
 
@@ -102,7 +102,7 @@ def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, S
 
 
 def unusable(space: spaces.Space[Any]) -> list[str]:
-    """An error message for each part that neither code nor a policy can use; it says what to do."""
+    """An error message for each part that neither code nor a policy can use. The message also states what to do."""
     faults = []
     every = parts(space)
     for part in every:
@@ -116,13 +116,13 @@ def unusable(space: spaces.Space[Any]) -> list[str]:
             )
         elif part.kind == "long" and size > MOST_NUMBERS:
             faults.append(
-                f"{where} is an array of shape {list(part.space.shape or ())}: {size} numbers, and a policy is shown "
-                f"{MOST_NUMBERS} at most. Where it is a picture, give it as bytes (uint8, height x width x channels), "
-                "or with finite bounds; else make it smaller with gymnasium.wrappers.TransformObservation."
+                f"{where} is an array of shape {list(part.space.shape or ())} with {size} numbers; the maximum for a "
+                f"policy is {MOST_NUMBERS}. If it is a picture, use bytes (uint8, height x width x channels) or finite "
+                "bounds; else make it smaller with gymnasium.wrappers.TransformObservation."
             )
     if not faults and all(part.kind == "text" or _size(part) == 0 for part in every):
         faults.append(
-            f"{_short(space)} holds nothing that a policy could be shown: it would be blind. Add numbers to it with "
+            f"{_short(space)} contains nothing that a policy can observe. Add numbers to the observation with "
             "gymnasium.wrappers.TransformObservation."
         )
     return faults
@@ -130,7 +130,7 @@ def unusable(space: spaces.Space[Any]) -> list[str]:
 
 def _every(space: spaces.Space[Any]) -> list[Part]:
     """All parts, each with a unique name. (A part ``b`` within ``a`` and a separate part ``a_b`` must not both be
-    called ``a_b``.) The outermost keys keep their names, because a policy sees their content under these names.
+    called ``a_b``.) The outermost keys keep their names, because a policy observes them under these names.
     """
     outer = {slug(f"_{key}") for key in space.spaces} if isinstance(space, spaces.Dict) else set()
     given: set[str] = set()
@@ -182,8 +182,8 @@ def _show_all(
     read: Callable[[Any], Any],
     inner: list[Part],
 ) -> None:
-    """Add entries for ``space`` to ``found``: the space itself under ``key``, or those of its parts
-    (``inner``) that are in no key of the view.
+    """Add entries for ``space`` to ``found``: the space itself under ``key``, or its parts (``inner``) that no key of
+    the view contains.
     """
     alone = [part for part in inner if part.kind in ("picture", "long")]
     if not isinstance(space, spaces.Dict | spaces.Tuple):

@@ -38,11 +38,10 @@ def is_image(space: spaces.Space[Any]) -> bool:
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is a picture. A picture has too many numbers for code to see each of them, and it
-    is one of two kinds. The first kind has bytes with two or three axes, or with four axes for a stack of
-    frames, ``[n, height, width, 1 or 3]``. The second kind has other numbers with the same finite bounds
-    and three axes: the first or last axis has at most :data:`CHANNELS` channels, and the others have at
-    least :data:`SIDE` pixels.
+    """Whether ``space`` is a picture. A picture has too many numbers for the view, and is one of two kinds. The first
+    kind has bytes with two or three axes, or with four axes for a stack of frames, ``[n, height, width, 1 or 3]``. The
+    second kind has other numbers with the same finite bounds and three axes: the first or last axis has at most
+    :data:`CHANNELS` channels, and the others have at least :data:`SIDE` pixels.
     """
     if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) <= SMALL:
         return False
@@ -55,14 +54,14 @@ def is_picture(space: spaces.Space[Any]) -> bool:
 
 
 def is_stack(space: spaces.Space[Any]) -> bool:
-    """Whether the channels of a picture are several frames in time, the newest last, and not colours."""
+    """Whether the channels of a picture are not colours but several frames in order of time, the newest frame last."""
     if not is_picture(space) or not space.shape:
         return False
     return _is_colours(space.shape) or (len(space.shape) == 3 and min(_ends(space.shape)) not in (1, 3))
 
 
 def is_colour(space: spaces.Space[Any]) -> bool:
-    """A picture with red, green and blue, or frames of them."""
+    """Whether ``space`` is a picture with red, green and blue channels, or a stack of such frames."""
     if not is_picture(space) or not space.shape:
         return False
     return 3 in _ends(space.shape) if len(space.shape) == 3 else len(space.shape) == 4 and space.shape[-1] == 3
@@ -113,13 +112,15 @@ def _ends(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def rgb(image: NDArray[np.uint8], back: int = 0) -> NDArray[np.uint8]:
-    """One frame in colour, ``[height, width, 3]``. From a stack: the newest, or the one ``back`` frames before it."""
+    """One frame in colour, ``[height, width, 3]``. From a stack: the newest frame, or the frame ``back`` frames
+    earlier.
+    """
     pixels = image[-1 - back] if image.ndim == 4 else image
     return np.moveaxis(pixels, 0, -1) if pixels.shape[-1] != 3 else pixels
 
 
 def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
-    """One frame in grey levels, ``[height, width]``. Of a stack it is the newest frame, or the frame
+    """One frame in grey levels, ``[height, width]``. From a stack: the newest frame, or the frame
     ``back`` frames earlier.
     """
     pixels = np.asarray(image, np.int64)

@@ -24,7 +24,8 @@ def joint_step(
 
     dq = J^T (J J^T + lambda^2 I)^-1 (e - J b) + b (Nakamura and Hanafusa 1986, "Inverse kinematic solutions with
     singularity robustness"; the bias b acts in the null space). Joints that would exceed a limit are locked and the
-    system is solved again for the others, twice at most. The step may still exceed a limit: clip it.
+    system is solved again for the other joints, at most twice. The result may still exceed a limit, so the caller must
+    clip it.
 
     :param jacobian: ``[m, n]``, Jacobian of the hand's pose with respect to the joints.
     :param error: ``[m]``, translation (m) and, with 6 rows, rotation vector (rad).

@@ -151,7 +151,7 @@ class SuccessRule:
 
 
 def parse_rule(given: str | float) -> SuccessRule:
-    """Parse a rule from text. A number stands for the return that an episode must reach.
+    """Parse a rule from text. A number means the return that an episode must reach.
 
     :raises ConfigError: the text is not a rule; the message shows the valid form.
     """
@@ -184,11 +184,13 @@ def _condition(part: str, text: str) -> Condition:
         raise ConfigError(f"success={text!r:.200}: {part.strip()!r:.80} is not a condition. {_HOW}")
     negated, word, relation, value = found.groups()
     if word in ("and", "or", "else", "not", "ever"):
-        raise ConfigError(f"success={text!r:.200}: {word!r} stands where a condition is expected. {_HOW}")
+        raise ConfigError(f"success={text!r:.200}: {word!r} is not a condition. {_HOW}")
     if word == RETURN and not relation:
         raise ConfigError(f"success={text!r:.200}: the return needs a number: 'return >= 200'. {_HOW}")
     if relation and (negated or word in (REPORTED, *_ENDS)):
-        raise ConfigError(f"success={text!r:.200}: {part.strip()!r} compares what is true or false. {_HOW}")
+        raise ConfigError(
+            f"success={text!r:.200}: {part.strip()!r} compares a true-or-false value with a number. {_HOW}"
+        )
     return Condition(word, bool(negated), relation or "", float(value or 0.0))
 
 

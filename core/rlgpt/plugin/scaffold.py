@@ -1,4 +1,4 @@
-"""``rlgpt new-plugin``: writes a working plugin distribution, as a start for your own environment."""
+"""``rlgpt new-plugin``: writes a working plugin distribution, which a user then adapts to an environment."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def create(name: str, folder: Path) -> Path:
     dashed = name.replace("_", "-")
     root = folder / f"rlgpt-{dashed}"
     if root.exists():
-        raise ConfigError(f"{root} is there already. Choose another name, or another folder.")
+        raise ConfigError(f"{root} already exists. Choose another name, or another folder.")
     words = {"name": name, "dashed": dashed, "title": "".join(part.capitalize() for part in name.split("_"))}
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:

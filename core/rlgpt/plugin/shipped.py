@@ -1,4 +1,4 @@
-"""Reads files in a plugin's package: pages of expert knowledge, and recorded transcripts."""
+"""Reads files in a plugin's package: pages of expert knowledge, and recordings."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ def page(package: str, name: str) -> str:
 
 
 def recordings(package: str, task: Task) -> tuple[Path, ...]:
-    """The files ``transcripts/TASK/*.jsonl`` in order; TASK is the task's id without the plugin. May be empty.
+    """The files ``transcripts/TASK/*.jsonl`` in order; TASK is the task's id without the plugin's name. The result may
+    be empty.
 
     Recordings for other settings of the task are in a folder ``TASK,NAME=VALUE,...`` with the settings as text. If
-    several folders match the settings of ``task``, the one that names most settings is used.
+    several folders match the settings of ``task``, the folder with the most settings is used.
     """
     name = task.id.partition("/")[2]
     shipped = Path(str(resources.files(package) / "transcripts"))
@@ -38,8 +39,9 @@ def _has_settings(task: Task, folder: str) -> bool:
 
 
 def variants(package: str, task: Task) -> tuple[Task, ...]:
-    """``task`` with the settings of each folder of recordings for other settings. None of a module that is no
-    package, or is not imported."""
+    """``task`` with the settings of each folder of recordings for other settings. The result is empty if ``package`` is
+    not a package or is not imported.
+    """
     if not hasattr(sys.modules.get(package), "__path__"):
         return ()
     name, found = task.id.partition("/")[2], []

@@ -21,7 +21,7 @@ _REWARD = {"reward": "sum of the environment's reward meanwhile"}
 def skills(codec: ActionCodec, keys: Sequence[ViewKey], look: Look) -> tuple[Primitive, ...]:
     """The primitives ``act`` and ``repeat``, and ``act_until`` if the view has numbers for a policy.
 
-    :param keys: of the view.
+    :param keys: the keys of the view.
     :param look: called once before the first step of ``act_until`` and once after each step.
     """
     again = tuple(p.model_copy(update={"doc": "as of act"}) if len(p.doc) > 60 else p for p in codec.parameters)

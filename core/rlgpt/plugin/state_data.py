@@ -1,4 +1,4 @@
-"""Converts Python data to bytes and back without pickle. The saved state of an environment has this form.
+"""Converts Python data to bytes and back without pickle. A saved state of an environment consists of such bytes.
 
 The bytes are JSON text. Types that JSON lacks have a tag: tuples, sets, arrays, random generators, and objects of
 listed classes. Reading creates these objects without their ``__init__`` and runs no other code. References to the same
@@ -45,7 +45,7 @@ def pack(value: Any, classes: Classes = ()) -> bytes:
 def unpack(data: bytes, classes: Classes = (), *, seed: int | None = None) -> Any:
     """Convert bytes from :func:`pack` back to the value.
 
-    :param seed: seeds the random generators anew. None: they continue from their saved states.
+    :param seed: a new seed for the random generators. None: the generators continue from their saved states.
     :raises StateError: the bytes were not made by :func:`pack`, or contain a class that is not in ``classes``.
     """
     try:

@@ -1,5 +1,5 @@
-"""Saves and restores episodes: the state of the environment, the newest observation, and the context. It
-also has codecs for environments in Python.
+"""Saves and restores episodes: the state of the environment, the newest observation, and the context. The module also
+contains codecs for environments in Python.
 """
 
 from __future__ import annotations
@@ -161,11 +161,11 @@ class OwnStates(StateCodec):
 
 def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, steps: int = 10) -> bool:
     """Whether restored episodes continue exactly, as :class:`~rlgpt.plugin.types.StateCodec` demands. A trial plays
-    ``steps`` random actions, saves, plays twice as many actions, restores, and plays the latter actions again. It uses
-    ``env`` for its episodes.
+    ``steps`` random actions, saves, plays twice as many actions, restores, and plays these actions again. The trial
+    plays its episodes in ``env``.
 
-    It also returns False if the state cannot be saved or the environment raises an exception. (The next episode then
-    shows the error.)
+    The result is also False if the state cannot be saved or the environment raises an exception. (The same error then
+    occurs in the next episode.)
     """
     try:
         env.action_space.seed(seed)

@@ -29,8 +29,8 @@ class Context:
     :ivar memory: values that last for one episode, for example the state of a gripper; a reset clears it. The values
         are saved with the episode, so they must be JSON-like data or arrays. A key that begins with ``_`` is a cache:
         it is not saved and must be computed again.
-    :ivar previous: the observation of the primitive step before; None at the start of an episode, and where an episode
-        goes on from a saved state.
+    :ivar previous: the observation of the primitive step before; None at the start of an episode, and at the first step
+        after a saved state was restored.
     """
 
     task: Task
@@ -45,8 +45,8 @@ class Context:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A skill that coded actions call by name. It is trusted plugin code outside the sandbox. It is general and
-    parameterised, and must not solve a task by itself.
+    """A skill that coded actions call by name. A primitive is trusted plugin code outside the sandbox. It must be
+    general and parameterised, and must not solve a task by itself.
 
     :ivar doc: effect, units and content of the outcome; one to five lines for the prompt.
     :ivar run: ``run(ctx, **args)``, a generator of actions of the base environment. After each yield it reads ``ctx``
@@ -67,9 +67,10 @@ class Primitive:
 class ViewKey:
     """One key of the view: its meaning, its unit, and whether a real robot could observe it.
 
-    :ivar size: how many numbers a policy gets for it; 0 if only code can use it (text, lists of varying length).
-    :ivar alone: True for a key that only a policy sees. It is not in the view; ``EnvironmentPlugin.policy_view``
-        returns its numbers.
+    :ivar size: how many numbers a policy gets for the key; 0 if only code can use the key (text, lists of varying
+        length).
+    :ivar alone: True for a key that only a policy gets. Such a key is not in the view;
+        ``EnvironmentPlugin.policy_view`` returns its numbers.
     """
 
     name: str
@@ -108,7 +109,7 @@ class ResetOption:
 
 
 class StateCodec(ABC):
-    """Saves the state of an environment's episode and restores it. With it, training episodes can begin late in a task.
+    """Saves the state of an environment's episode and restores it, so that training episodes can begin late in a task.
 
     The state is everything that decides what the environment does next: the simulator, the time in the episode, whether
     success was reached, counters of wrappers, and the random generators, including those of observation noise. The
@@ -116,8 +117,8 @@ class StateCodec(ABC):
     actions give, bit for bit, the same observations, rewards, ends and ``info["success"]`` as after :meth:`save`.
 
     A codec need not save the newest observation and ``info``, nor the content of the :class:`Context`: rlgpt saves
-    them. States may come from a stranger, so a state must not be a pickle, and a codec must check each value before it
-    reaches a simulator. :mod:`rlgpt.plugin.state_data` has functions for this.
+    them. States may come from an untrusted source, so a state must not be a pickle, and a codec must check each value
+    before it reaches a simulator. :mod:`rlgpt.plugin.state_data` has functions for this.
     """
 
     @abstractmethod
@@ -139,22 +140,22 @@ class StateCodec(ABC):
 
 
 class OptionSteps(NamedTuple):
-    """Primitive steps of one call of a coded action: at most ``most``; ``default`` where the action says nothing."""
+    """Primitive steps of one call of a coded action: at most ``most``, and ``default`` if the action sets no limit."""
 
     default: int
     most: int
 
 
 SHORT = 60
-"""Primitive steps of a call that is short whatever the horizon."""
+"""Number of primitive steps that is a short call for any horizon."""
 
 
 @dataclass(frozen=True)
 class EnvLimits:
     """Limits of the environment.
 
-    :ivar max_envs: instances at once (a real robot: 1).
-    :ivar option_steps: primitive steps that one call of a coded action may take; None: as many as an episode has.
+    :ivar max_envs: maximal number of environments at the same time (1 for a real robot).
+    :ivar option_steps: maximal primitive steps of one call of a coded action; None: the steps of an episode.
     """
 
     max_envs: int = 64
@@ -163,8 +164,8 @@ class EnvLimits:
     def steps(self, task: Task) -> OptionSteps:
         """The step limits of a coded action in ``task``.
 
-        The default is a quarter of the bound, at least :data:`SHORT` where the bound allows it, so that a call that is
-        stuck leaves most of a long episode to other choices.
+        The default is a quarter of the maximum, and at least :data:`SHORT` if the maximum allows it. So a stuck call
+        uses only a part of a long episode.
         """
         most = self.option_steps or task.horizon
         return OptionSteps(min(most, max(SHORT, most // 4)), most)

@@ -27,8 +27,8 @@ Encoder = Literal["small", "nature", "impala"]
 class Hyperparameters(Value):
     """Settings of PPO, with the names of CleanRL, the same in every trainer. Lengths are in decisions.
 
-    The defaults suit a policy that begins as the plan's code and has some ten thousand decisions: small steps, no bonus
-    for entropy. Upper bounds stop a run from a stranger from filling the memory.
+    The defaults suit a policy that begins as the plan's code and has about ten thousand decisions: small steps, no
+    entropy bonus. The fields have upper bounds, so that settings from an untrusted source cannot use up the memory.
     """
 
     num_envs: int = Field(default=8, ge=1, le=4096)
@@ -55,7 +55,7 @@ class Hyperparameters(Value):
     )
 
     def with_setup(self, setup: RLSetup, fixed: Collection[str] = ()) -> Hyperparameters:
-        """The hyperparameters of a training with ``setup``. The first of these that gives a value decides: the user,
+        """The hyperparameters of a training with ``setup``. The first source that gives a value decides: the user,
         the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's advice for the task, the default.
 
         :param fixed: names of the values that the user chose. ``self`` contains these values and the plugin's advice.
@@ -69,8 +69,8 @@ class Hyperparameters(Value):
 class EnvSpec:
     """A picklable recipe of the environment in which a policy learns; :func:`rlgpt.rl.policy_env.build` makes it.
 
-    :ivar setup: reward weights, observation keys and actions for the policy. It names the coded actions that are
-        offered.
+    :ivar setup: reward weights, observation keys and actions for the policy. ``setup.coded_actions`` lists the coded
+        actions that are offered.
     :ivar actions: the coded actions that ``setup`` may choose from.
     :ivar factory: the name of an installed plugin, or a picklable ``f(task) -> EnvironmentPlugin``.
     :ivar sandbox: fields of :class:`rlgpt.sandbox.SandboxLimits` that differ from the defaults.
@@ -142,11 +142,12 @@ class Trainer(ABC):
 
         :param budget: primitive steps of this training in total, earlier sessions of a resumed training included.
         :param seed: seeds the initial weights, the sampling and the episodes.
-        :param folder: a folder for this training only. If another training runs there, this one waits for up to 15 s.
+        :param folder: a folder for this training only. If another training uses the folder, this one waits for at most
+            15 s.
         :param progress: called with each point of the learning curve; it may stop the training.
         :param warm_start: folder of an earlier training; its best policy is the initial policy. Coded actions that this
-            policy does not know get random output weights. The value function is initialised anew if reward, gamma or
-            normalisation differ.
+            policy does not know get random output weights. The value function begins with new weights if reward, gamma
+            or normalisation differ.
         :raises TrainerError: the learner crashed or hung; a checkpoint is missing or cannot be read (a training never
             restarts from zero by itself); or another training still runs in ``folder``.
         """
@@ -164,8 +165,8 @@ class Trainer(ABC):
 
     @abstractmethod
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). It reads weights and never runs stored
-        code.
+        """The best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). This method reads weights and never
+        runs stored code.
 
         :param spec: the recipe that the policy was trained with.
         :raises TrainerError: ``folder`` contains no policy, or the policy does not fit ``spec``.

@@ -18,8 +18,8 @@ FEWEST = 10
 """Least number of episodes in a merit."""
 
 Merit = tuple[float, float]
-"""Success rate and mean score of the window. Higher is better: a score that is minimised is negated.
-Without a score, the second number is the mean total reward.
+"""Success rate and mean score of the window. Higher is better, so a score that is minimised is negated. If the task has
+no score, the second number is the mean total reward.
 """
 
 
@@ -27,7 +27,7 @@ def recent_merit(curve: Sequence[CurvePoint], score: Score | None = None) -> Mer
     """The merit of the newest points that contain :data:`WINDOW` episodes together, or of all points if there are
     fewer.
 
-    :param score: of the task.
+    :param score: the task's score, or None.
     :returns: None with fewer than :data:`FEWEST` episodes.
     """
     episodes, wins, total = 0, 0.0, 0.0

@@ -118,7 +118,7 @@ class Checkpoint:
         """
         path, files = folder / name, Folder(folder, TrainingFolderError)
         if not files.exists(name):
-            raise TrainingFolderError(f"{folder} holds no trained policy ({name} is missing); train one there first.")
+            raise TrainingFolderError(f"{folder} contains no trained policy: {name} is missing. Train a policy there.")
         packed = files.read(name, limit=_LIMIT)
         try:
             _check_stored(packed)

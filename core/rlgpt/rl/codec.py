@@ -64,8 +64,7 @@ def _normalised(part: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
 
 
 def _stretch(part: gymnasium.Space[Any]) -> Callable[[Any], Any]:
-    """A function from a normalised value of ``part`` to its own units. Constants are computed once, not at each
-    step."""
+    """A function that converts a normalised value to the units of ``part``. Its constants are computed only once."""
     if isinstance(part, spaces.Discrete):
         start = part.start
         return lambda value: np.int64(value) + start

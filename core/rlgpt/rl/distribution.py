@@ -69,7 +69,7 @@ class BranchedDistribution:
         :raises ValueError: ``sharpness`` is not a finite number above 0.
         """
         if not (sharpness > 0 and math.isfinite(sharpness)):
-            raise ValueError(f"sharpness is a finite number above 0, got {sharpness}; 1 leaves the policy as it is")
+            raise ValueError(f"sharpness must be a finite number above 0, got {sharpness}; 1 changes nothing")
         if sharpness == 1.0:
             return self
         other = copy.copy(self)

@@ -29,7 +29,7 @@ class ImageEncoder(nn.Module):
 
     :param shape: height x width x channels, or channels x height x width. Of the first and the last size, the smaller
         one is the number of channels.
-    :ivar features: how many numbers :meth:`forward` computes for an image.
+    :ivar features: number of features that :meth:`forward` computes for an image.
     :raises ConfigError: the image is too small for this encoder.
     """
 
@@ -103,7 +103,7 @@ def _impala(channels: int) -> nn.Sequential:
 
 
 class _Residual(nn.Module):
-    """x + conv(relu(conv(relu(x))))."""
+    """A residual block: x + conv(relu(conv(relu(x))))."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -98,7 +98,7 @@ class Acting:
 
 
 def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
-    """The way to act that takes a policy's samples, its sharpened samples or its most likely choices."""
+    """The way to act that uses samples, sharpened samples or the most likely choices of ``policy``."""
 
     def chooser(env: PolicyEnv) -> Chooser:
         return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=sharpness)
@@ -136,7 +136,7 @@ def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
 
 
 class _Turns:
-    """Chooses 0, 1, ... n - 1, 0, ... and begins with 0 in each episode."""
+    """Chooses the numbers 0, 1, ... n - 1, 0, ... in turn, and begins with 0 in each episode."""
 
     def __init__(self, count: int) -> None:
         self._count, self._at = count, 0
@@ -365,7 +365,7 @@ class _Recorder:
 
 
 class _Camera:
-    """Renders a frame after each primitive step and passes it on with the name of the active action."""
+    """Renders a frame after each primitive step and passes it to ``on_frame`` with the name of the active action."""
 
     def __init__(self, on_frame: OnFrame) -> None:
         self._on_frame, self.action = on_frame, "start"
@@ -373,5 +373,7 @@ class _Camera:
     def __call__(self, env: gymnasium.Env[Any, Any], step: int) -> None:
         frame = env.render()
         if not isinstance(frame, np.ndarray):
-            raise ConfigError(f"the environment renders {type(frame).__name__}, no rgb_array frame; ask for no video.")
+            raise ConfigError(
+                f"the environment renders {type(frame).__name__}, not an array of pixels; set video=false."
+            )
         self._on_frame(frame, self.action)

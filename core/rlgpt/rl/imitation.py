@@ -9,9 +9,10 @@ After each update of PPO the policy takes a few gradient steps on
     L = -c mean log pi(a | s)     over minibatches of kept decisions (s, a), drawn uniformly.
 
 MineDojo (Fan et al. 2022, appendix on the agent's training) uses this method. RL-GPT's official code
-(``SelfImitationBuffer`` and ``update_imitation`` of ``ppo_selfimitate_clip.py``) uses it too, but computes mean and
-sigma over the kept episodes only. Self-imitation learning proper (Oh et al. 2018, eq. 2) weights each decision by
-``max(R - V, 0)``; this module selects whole episodes by the rule above, without weights and without discount.
+(``SelfImitationBuffer`` and ``update_imitation`` of ``ppo_selfimitate_clip.py``) uses this method too, but computes
+mean and sigma over the kept episodes only. The original self-imitation learning (Oh et al. 2018, eq. 2) weights each
+decision by ``max(R - V, 0)``; this module selects whole episodes by the rule above, without weights and without
+discount.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class SelfImitation:
             held -= len(going_on.popleft()[1])
 
     def learn(self, network: ActorCritic, descend: Descend, generator: torch.Generator | None) -> None:
-        """Take some gradient steps on the kept decisions; no step if the memory is empty.
+        """Take ``imitation_minibatches`` gradient steps on the kept decisions; none if the memory is empty.
 
         :param generator: draws the minibatches; None: torch's own.
         """

@@ -37,8 +37,8 @@ def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
 
     A child process that gets a copy of the descriptor holds the lock too. The kernel frees the lock when the last
     process with a copy ends. So if a training is killed while a worker is in the middle of a decision, the lock stays
-    with that worker until it has counted its last step. (filelock cannot share a lock with a child: its descriptor is
-    private.)
+    with that worker until the worker has counted its last step. (filelock cannot share a lock with a child: its
+    descriptor is private.)
 
     :param patience: seconds to wait for the lock; None: :data:`PATIENCE`.
     :raises TrainerError: other processes hold the lock for longer; the message names them.
@@ -71,8 +71,8 @@ def _acquired(path: Path, patience: float) -> int:
     while (descriptor := _tried(path)) is None:
         if time.monotonic() >= deadline:
             raise TrainerError(
-                f"another training, or a worker that a killed one left behind, still runs in {path.parent} "
-                f"({_holders(path)}). Wait for its end or end it, or train in another folder."
+                f"another training, or a worker process of a killed training, still runs in {path.parent} "
+                f"({_holders(path)}). Wait until the process ends, end it, or train in another folder."
             )
         if not logged:
             log.warning("%s is in use (%s); waiting up to %g s for its end", path.parent, _holders(path), patience)
@@ -92,7 +92,7 @@ def _tried(path: Path) -> int | None:
     except BlockingIOError:
         os.close(descriptor)
         return None
-    except OSError as fault:  # Some network file systems have no locks.
+    except OSError as fault:  # Locks do not exist on all network file systems.
         log.warning("%s cannot be locked (%s); make sure that no other training uses it", path.parent, fault)
     return descriptor
 
@@ -108,5 +108,5 @@ def _holders(path: Path) -> str:
             continue
     heads = [str(pid) for pid, parent in parents.items() if parent not in parents]
     if not heads:
-        return "by a process that cannot be seen from here: of another user, container or machine"
+        return "by a process of another user, container or machine, which this process cannot see"
     return f"process {', '.join(heads)}"

@@ -74,7 +74,8 @@ class Memory:
         lengths = [int(n) for n in tensors[_LENGTHS]]
         parts = {key: values for key, values in tensors.items() if key != _LENGTHS}
         if any(len(values) != sum(lengths) for values in parts.values()):
-            raise ValueError(f"episodes of {sum(lengths)} decisions, but {[len(v) for v in parts.values()]} rows")
+            rows = [len(v) for v in parts.values()]
+            raise ValueError(f"the episodes have {sum(lengths)} decisions, but the tensors have {rows} rows")
         split = {key: torch.split(values, lengths) for key, values in parts.items()}
         for i in range(len(lengths)):
             episode = {key: values[i] for key, values in split.items()}

@@ -34,7 +34,9 @@ observation (Andrychowicz et al. 2021, section 3.2).
 """
 
 RESIDUAL_STD = 0.1
-"""Initial standard deviation of a correction, as a share of its range: a fresh policy hardly disturbs the code."""
+"""Initial standard deviation of a correction, as a share of its range. It is small, so that a new policy hardly changes
+the steps of the code.
+"""
 
 
 class ActorCritic(nn.Module):
@@ -42,9 +44,10 @@ class ActorCritic(nn.Module):
 
     :param observation_names: a name for each number of ``obs``.
     :param images: entry of the observation -> shape; each gets an encoder of its own (:mod:`rlgpt.rl.encoder`).
-    :param plan_prior: probability that the fresh policy gives to the next choice of the plan's code, which it finds in
-        ``obs`` (:class:`~rlgpt.rl.plan_features.PlanFeatures`). It stays a term of the logits. 0: no such term.
-    :ivar sees_images: whether there are any.
+    :param plan_prior: probability that the untrained policy gives to the plan's choice, which is part of ``obs``
+        (:class:`~rlgpt.rl.plan_features.PlanFeatures`). The prior remains a term of the logits during training. 0: no
+        prior.
+    :ivar sees_images: whether the observation contains images.
     """
 
     _order: torch.Tensor
@@ -147,7 +150,9 @@ class ActorCritic(nn.Module):
         return joined.index_select(1, self._order)
 
     def _towards_plan(self, flat: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """With equal logits, the plan's choice gets the probability ``plan_prior`` among those that the mask allows."""
+        """Add the prior to the logits ``flat``: if they are equal, the plan's choice gets the probability
+        ``plan_prior`` among the choices that the mask allows.
+        """
         if not self._plan_prior:
             return flat
         marks = batch["obs"].index_select(1, self._plan.clamp(min=0)) * (self._plan >= 0)

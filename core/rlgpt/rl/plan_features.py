@@ -1,4 +1,4 @@
-"""What a policy observes of the plan's code: its next choice, and the action that it proposes now."""
+"""Observation numbers about the plan's code: the plan's choice, and the action that the code in progress proposes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from gymnasium import spaces
 from rlgpt.options import ExtendedEnv
 
 PLAN = "plan "
-"""Begins the name of the number that is 1 if the plan's code would choose a branch, else 0."""
+"""Prefix of the name of each number that is 1 if a branch is the plan's choice, else 0."""
 
 
 class PlanFeatures:
-    """Numbers that follow those of the setup's observation keys.
+    """Computes the numbers about the plan's code. They follow the numbers of the setup's observation keys in ``obs``.
 
-    For each coded action, 1 if the plan's code would choose it now. If a decision may interrupt an action, also 1 while
-    one is in progress, and what it proposes for the next primitive step: one-hot for a Discrete, else its numbers.
-    These are zeros without a proposal, and where primitives yield actions of another form than the action space's.
+    For each coded action there is a number: 1 if the action is the plan's choice, else 0. If a decision may interrupt
+    an action, there are further numbers: 1 while an action is in progress, and the base action that the action in
+    progress proposes for the next primitive step (one-hot for a Discrete space, else its numbers). The proposal is
+    zeros if there is none, or if primitives yield actions of another form than the action space's.
 
-    :ivar names: one for each number.
+    :ivar names: the name of each number.
     """
 
     def __init__(self, env: ExtendedEnv) -> None:
@@ -34,9 +35,9 @@ class PlanFeatures:
         self.names = (*plan, *proposal)
 
     def build(self, info: Mapping[str, Any]) -> np.ndarray:
-        """float32, shape ``(len(names),)``.
+        """The numbers as float32, shape ``(len(names),)``.
 
-        :param info: of the newest reset or step of the extended environment.
+        :param info: the info of the newest reset or step of the extended environment.
         """
         numbers = np.zeros(len(self.names), np.float32)
         numbers[info["plan"] - self._first] = 1.0

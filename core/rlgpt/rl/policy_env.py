@@ -38,20 +38,17 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     each branch that may be chosen (a single 1 if the action space has no selector); ``duration`` float32 ``(1,)``, the
     number of primitive steps of the last decision, 0 after a reset.
 
-    Action space: Discrete, Box(-1, 1), or a Tuple of those, the selector first. Where an episode ends, info has
-    ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (decisions of each action in it).
-
-    :func:`build` makes it.
+    Action space: Discrete, Box(-1, 1), or a Tuple of those, the selector first. When an episode ends, info has
+    ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (action -> number of decisions for it in
+    the episode). :func:`build` makes a ``PolicyEnv`` from a recipe.
 
     :param keys: observation keys of the RLSetup, in order.
     :param seed: seeds the generator from which a reset without a seed draws one of :data:`TRAINING_SEEDS`.
     :param late: states from which some training episodes begin instead of the task's own start. The seed of an episode
         decides whether it begins in one of them, and in which.
-
-    :param plan_prior: of the RLSetup. Above 0, or if decisions may interrupt coded actions, ``obs`` ends with what
-        :class:`~rlgpt.rl.plan_features.PlanFeatures` tells of the plan's code.
-
-    :ivar layout: what a :class:`~rlgpt.rl.distribution.BranchedDistribution` needs.
+    :param plan_prior: the RLSetup's ``plan_prior``. If it is above 0, or if decisions may interrupt coded actions,
+        ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
+    :ivar layout: the layout of the action space, for a :class:`~rlgpt.rl.distribution.BranchedDistribution`.
     :ivar observation_names: a name for each number of ``obs``.
     """
 
@@ -132,7 +129,9 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         }
 
     def _watch(self, info: Mapping[str, Any]) -> None:
-        """Note which sub-goals are reached for the first time, and what the environment says of the episode's end."""
+        """Record which sub-goals are reached for the first time, and the environment's information about the episode's
+        end.
+        """
         self._ending = str(info.get("cause", ""))[:200]
         for name, done in info.get("predicates", {}).items():
             if done:
@@ -148,7 +147,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         self.extended.quarantine(names)
 
     def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
-        """The action that chooses the coded action ``name``. Parameters that are not given have their defaults.
+        """The policy's action that chooses the coded action ``name``. A parameter that is not given has its default.
 
         :raises UnknownNameError: there is no action or parameter of that name.
         """
@@ -200,13 +199,13 @@ def build(
 ) -> PolicyEnv:
     """Make the environment that a recipe describes.
 
-    Training uses the RLSetup's horizon (where it is below the task's own), reset option and reward weights. Evaluation
-    uses the task's own horizon and reset, and pays the plugin's default weights, so that rewards compare across setups;
-    the setup's other terms are recorded there with weight 0.
+    Training uses the RLSetup's horizon (if it is below the task's own), reset option and reward weights. Evaluation
+    uses the task's own horizon and reset, and the plugin's default reward weights, so that the rewards of different
+    setups can be compared. In an evaluation, the setup's other reward terms have weight 0.
 
-    :param seed: seeds the generator from which resets without a seed draw theirs.
+    :param seed: seeds the generator that draws the seed of each reset without a seed.
     :param limit: primitive steps after which an episode is truncated; None: the horizon.
-    :param trace: ``info["decision"]`` holds a :class:`rlgpt.domain.Decision`.
+    :param trace: whether ``info["decision"]`` contains a :class:`rlgpt.domain.Decision`.
     :param on_step: see :data:`rlgpt.options.OnStep`.
     :param on_turn: called before each turn of a coded action (from one ``yield`` to the next). A turn may take as long
         as many primitive steps.
@@ -244,7 +243,9 @@ def build(
 
 
 def judged_weights(plugin: EnvironmentPlugin, spec: EnvSpec) -> dict[str, float]:
-    """The reward weights of an evaluation: the plugin's defaults, and 0 for the setup's other terms that there are."""
+    """The reward weights of an evaluation: the plugin's defaults, and 0 for each other reward term of the setup that
+    exists.
+    """
     known = {t.name for t in reward_terms_of(plugin, spec.task)} | {f.name for f in spec.functions}
     others = dict.fromkeys((name for name in spec.setup.reward_weights if name in known), 0.0)
     return {**others, **plugin.default_setup(spec.task).reward_weights}

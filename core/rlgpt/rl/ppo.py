@@ -1,4 +1,4 @@
-"""The built-in trainer. It is small and readable, and the reference for other trainers."""
+"""The built-in trainer. It is the reference for other trainers, so its code is short."""
 
 from __future__ import annotations
 
@@ -202,8 +202,8 @@ def _network(spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> Acto
 
 
 def _open(folder: Path) -> Checkpoint | None:
-    """The checkpoint in ``folder``; None if no training began there. Counted steps without a checkpoint are an error: a
-    checkpoint is written before the first step, so it was lost.
+    """The checkpoint in ``folder``; None if no training began there. If steps were counted and there is no checkpoint,
+    an error is raised: a checkpoint is written before the first step, so the checkpoint was lost.
     """
     files = Folder(folder, TrainingFolderError)
     if not files.exists(FILE) and not files.exists(STEPS_FILE):
@@ -215,7 +215,7 @@ def begin_from(folder: Path, network: ActorCritic, returns: Returns) -> None:
     """Copy the matching weights of the best policy in ``folder``. Weights of the value are copied only if ``returns``
     is the same.
 
-    :raises TrainingFolderError: there is none, or it cannot be read.
+    :raises TrainingFolderError: ``folder`` contains no policy, or the policy cannot be read.
     """
     other = Checkpoint.load_best(folder)
     names, same = dict(other.state.axis_names), other.state.returns == returns
@@ -228,13 +228,13 @@ def fit(network: ActorCritic, checkpoint: Checkpoint, folder: Path) -> None:
         lacks, has = sorted(own - theirs)[:8], sorted(theirs - own)[:8]
         raise TrainingFolderError(
             f"the policy in {folder} is for other actions or observations: it lacks {lacks or 'nothing'} and has "
-            f"{has or 'nothing'} in addition. Use it as a warm start, or give the setup it was trained with."
+            f"{has or 'nothing'} in addition. Use the policy as a warm start, or use the setup of its training."
         )
     try:
         network.load_state_dict(checkpoint.weights)
     except RuntimeError as fault:
         raise TrainingFolderError(
-            f"the policy in {folder} does not fit: {str(fault)[:300]}. Give the hyperparameters it was trained with."
+            f"the policy in {folder} does not fit: {str(fault)[:300]}. Use the hyperparameters of its training."
         ) from fault
 
 

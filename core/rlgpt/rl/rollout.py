@@ -18,7 +18,7 @@ from rlgpt.rl.vector import Vector
 
 @dataclass(frozen=True)
 class Rollout:
-    """T decisions of each of N environments.
+    """A rollout: T decisions of each of N environments.
 
     :ivar observations: entries ``[T + 1, N, ...]``; the last row is the first input of the next rollout.
     :ivar actions: flat actions, ``[T, N, action_size]``.
@@ -53,7 +53,9 @@ def stack(observations: Sequence[Observation]) -> Batch:
     """
     batch = {key: torch.from_numpy(np.stack([o[key] for o in observations])) for key in observations[0]}
     if not bool(torch.isfinite(batch["obs"]).all()):
-        raise TrainerError("the environment's observation holds NaN or infinity; correct its observation or view.")
+        raise TrainerError(
+            "an observation of the environment contains NaN or infinity; correct its observation or view."
+        )
     return batch
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rlgpt.rl.base import EnvSpec
 
 MAX_STARTS_BYTES = 32 << 20
-"""Maximal size of all start states of a training, in bytes; every process of the training gets them."""
+"""Maximal size of all start states of a training, in bytes. Every process of the training gets a copy of them."""
 
 
 class Reached(Value):
@@ -64,7 +64,9 @@ def late_starts(
         return LateStarts(states, setup.reset_share) if states else None
     options = {o.name: o for o in plugin.reset_options(task)}
     if name not in options:
-        raise UnknownNameError("reset option", name, options, "None is the task's own reset; after:ACTION begins late.")
+        raise UnknownNameError(
+            "reset option", name, options, "None: the task's own reset. after:ACTION: the states after a coded action."
+        )
     return LateStarts((dict(options[name].options),), setup.reset_share)
 
 
@@ -79,7 +81,7 @@ def reach(
     """Play each of ``actions`` once, in order, with default parameters, and save the state in which the last one
     returned.
 
-    There is no state from an episode that ends or succeeds earlier, or whose last action does not return.
+    An episode gives no state if it ends or succeeds earlier, or if its last action does not return.
 
     :param seeds: seeds of the episodes. Each episode gives at most one state.
     :param most_steps: primitive steps after which no further episode begins.

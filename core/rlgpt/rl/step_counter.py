@@ -30,7 +30,7 @@ class StepCounter:
     """64-bit counts, one for each environment or purpose, in a memory-mapped file.
 
     Each cell has one writer. The kernel owns the memory pages, and a count is one aligned word, so ``kill -9`` cannot
-    lose or damage a count. Steps count even if a kill loses what was learnt from them. The file can only grow.
+    lose or damage a count. Steps count even if the result of their training is lost by a kill. The file can only grow.
 
     :param cells: number of cells. If earlier sessions used more cells, these still count in the total.
     :raises TrainingFolderError: the file is a link, or does not contain counts.
@@ -46,7 +46,7 @@ class StepCounter:
         self._cells = memoryview(self._map).cast("q")
         if not all(0 <= cell < _MOST for cell in self._cells):
             self.__exit__(None, None, None)
-            raise TrainingFolderError(f"{path} holds a count that no training reaches; {_ADVICE}")
+            raise TrainingFolderError(f"{path} contains a count above {_MOST:,}; {_ADVICE}")
 
     def add(self, cell: int, steps: int = 1) -> None:
         self._cells[cell] += steps

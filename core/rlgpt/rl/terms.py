@@ -1,5 +1,5 @@
-"""What each reward term paid over a training, beside success: a term that pays more and more while success does not
-rise is worth another look (Ma et al. 2024, *Eureka*, section 3.3: the reward reflection reads the curve of each term).
+"""Curves of each reward term over a training, compared with success. A term that rises while success does not rise may
+be exploited by the policy (Ma et al. 2024, *Eureka*, section 3.3: the reward reflection reads the curve of each term).
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import NamedTuple
 from rlgpt.domain import CurvePoint, Episode, Evaluation, TrainingRecord
 
 RISES = 1.645
-"""A trend above it is unlikely to be chance: one of twenty series without a trend exceeds it."""
+"""Threshold of :func:`trend` above which a series rises. One of twenty series without a trend exceeds it by chance."""
 
 FEWEST = 5
-"""Points of a curve, at least, that a trend needs."""
+"""Minimal number of points for a trend."""
 
 
 MOST = 40
-"""Points of a curve, at most."""
+"""Maximal number of points of a curve."""
 
 
 class TermCurve(NamedTuple):
-    """One reward term.
+    """The curve of one reward term.
 
-    :ivar points: primitive steps of the training, and the mean undiscounted sum over an episode; weighted.
-    :ivar rises: whether it pays more as the training goes on.
-    :ivar without_success: whether it does so while success, or the score of a task without one, does not rise.
-    :ivar correlation: of its sum with success, or with the score, over the evaluated episodes, -1 to 1; None where
-        either is the same in all of them.
+    :ivar points: pairs of the primitive steps of the training and the mean undiscounted, weighted sum over an episode.
+    :ivar rises: whether the sum rises during the training.
+    :ivar without_success: whether the sum rises while success (or the score, if the task has no success) does not rise.
+    :ivar correlation: correlation of the sum with success, or with the score, over the evaluated episodes, -1 to 1;
+        None if one of the two is the same in all episodes.
     """
 
     name: str
@@ -40,7 +40,7 @@ class TermCurve(NamedTuple):
 
 
 def term_curves(training: TrainingRecord | None, evaluation: Evaluation) -> tuple[TermCurve, ...]:
-    """The curve of each reward term that was recorded, of training and evaluation, in their order."""
+    """The curve of each reward term that training or evaluation recorded, in the order of the records."""
     curve = training.curve if training is not None else ()
     results = _series([(p, _result(p, evaluation)) for p in curve])
     succeeds = trend([y for _, y in results]) > RISES
@@ -67,9 +67,9 @@ def _series(values: Sequence[tuple[CurvePoint, float | None]]) -> tuple[tuple[in
 
 
 def trend(values: Sequence[float]) -> float:
-    """The Mann-Kendall statistic (Mann 1945; with ties Kendall 1975): positive where ``values`` rise.
-
-    In standard deviations of a series without a trend. 0 for fewer than :data:`FEWEST` values, or if all are equal.
+    """The Mann-Kendall statistic (Mann 1945; with ties Kendall 1975): positive if ``values`` rise. The unit is the
+    standard deviation of the statistic for a series without a trend. The result is 0 for fewer than :data:`FEWEST`
+    values, or if all values are equal.
     """
     n = len(values)
     if n < FEWEST or not all(map(math.isfinite, values)):
@@ -81,7 +81,7 @@ def trend(values: Sequence[float]) -> float:
 
 
 def _result(of: CurvePoint | Episode, evaluation: Evaluation) -> float | None:
-    """Success, or of a task without one the score, more is better."""
+    """The success rate, or the score if the task has no success. Higher is better."""
     if evaluation.has_success or evaluation.score is None:
         return float(of.success)
     if of.score is None:

@@ -26,15 +26,15 @@ class TrainingStatsState(Value):
 
 
 def keep(verdicts: list[Verdict], verdict: Verdict) -> None:
-    """Append ``verdict`` if there is room, or if its action has few verdicts so far. So an action with
-    many verdicts cannot displace those of others.
+    """Append ``verdict`` if there is room, or if its action has few verdicts so far. So an action with many verdicts
+    cannot displace the verdicts of other actions.
     """
     if len(verdicts) < KEPT_VERDICTS or sum(v.action == verdict.action for v in verdicts) < QUARANTINE_AFTER:
         verdicts.append(verdict)
 
 
 def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """Those of ``verdicts`` that a record stores; see :func:`keep`."""
+    """The verdicts among ``verdicts`` that a record stores; see :func:`keep`."""
     found: list[Verdict] = []
     for verdict in verdicts:
         keep(found, verdict)

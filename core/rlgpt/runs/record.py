@@ -12,8 +12,8 @@ from rlgpt.domain import Evaluation, Mode, Steps, TaskId, Value
 SCHEMA_VERSION: Final = 1
 
 Status = Literal["running", "finished", "stopped", "failed"]
-"""The state of a run. ``stopped``: the run ended early for an expected reason (a spent budget, the end of
-a transcript, an interrupt); ``failed``: an error ended it.
+"""The state of a run. ``stopped``: the run ended early for an expected reason (a spent budget, the end of a recording,
+an interrupt); ``failed``: an error ended it.
 """
 
 
@@ -50,9 +50,9 @@ class RunRecord(Value):
 
     :ivar config: the configuration as JSON-like values, without API keys. References such as ``${...}`` in it are not
         resolved again.
-    :ivar steps: all primitive steps so far. An active run updates them every few seconds.
-    :ivar best: index of the best iteration on the selection seeds so far. It is information for readers; commands
-        compute it themselves.
+    :ivar steps: all primitive steps so far. An active run updates this number every few seconds.
+    :ivar best: index of the best iteration on the selection seeds so far. This field is information for readers;
+        commands do not use it.
     :ivar seal: a code which proves that this user made the run or approved its configuration (:mod:`rlgpt.runs.seal`).
     """
 

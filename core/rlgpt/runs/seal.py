@@ -1,5 +1,5 @@
-"""Seals: a seal proves that a run is the user's own. It covers the part of the run's record that decides what commands
-do.
+"""Seals: a seal proves that a run is the user's own. It covers the part of the run's record that has an effect on
+commands.
 
 The seal is an HMAC under a secret of this user on this machine. A run that somebody else made, or whose record somebody
 changed, has no valid seal.

@@ -35,7 +35,8 @@ _AGAIN = "Delete it to do this stage again, then resume."
 
 
 class Run:
-    """One run on disk. Its folder may come from a stranger, so everything in it is accessed through :attr:`files`.
+    """One run on disk. Its folder may come from an untrusted source, so everything in it is accessed through
+    :attr:`files`.
 
     Use :meth:`create` or :meth:`open`; hold :meth:`lock` while writing.
     """
@@ -47,7 +48,7 @@ class Run:
     def exists(folder: Path) -> bool:
         """Whether ``folder`` contains a run.
 
-        :raises RunError: its ``run.json`` is a link, or no regular file.
+        :raises RunError: ``run.json`` in the folder is a link, or is not a regular file.
         """
         return Folder(folder, RunError).exists(RECORD)
 
@@ -58,7 +59,9 @@ class Run:
         :raises RunError: the folder already contains a run.
         """
         if cls.exists(folder):
-            raise RunError(f"{folder} holds a run already; continue it with `rlgpt resume {folder}` or choose another.")
+            raise RunError(
+                f"{folder} already contains a run; continue it with `rlgpt resume {folder}`, or choose another folder."
+            )
         created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         run = cls(folder, RunRecord(task=task, seed=seed, created=created, versions=versions()))
         run.update(config=config)
@@ -71,13 +74,13 @@ class Run:
         :raises RunError: there is no run, or ``run.json`` is damaged or has another schema.
         """
         if not cls.exists(folder):
-            raise RunError(f"there is no run at {folder}: give the folder that holds run.json.")
+            raise RunError(f"there is no run at {folder}: give the folder that contains run.json.")
         path = folder / RECORD
         text = Folder(folder, RunError).read_text(RECORD, limit=_RECORD_LIMIT)
         try:
             raw = parse_json(text)
         except ValueError as fault:
-            raise RunError(f"{path} does not hold valid JSON: {str(fault)[:400]}. {_RESTORE}") from fault
+            raise RunError(f"{path} does not contain valid JSON: {str(fault)[:400]}. {_RESTORE}") from fault
         version = raw.get("schema_version") if isinstance(raw, dict) else None
         if version != SCHEMA_VERSION:
             given = f"{version!r:.40}"
@@ -134,7 +137,7 @@ class Run:
             iteration: Iteration = self._read(name, Iteration)
             if iteration.index != len(finished):
                 path = self.folder / f"{name}.json"
-                raise RunError(f"{path} holds iteration {iteration.index}, not {len(finished)}. {_RESTORE}")
+                raise RunError(f"{path} contains iteration {iteration.index}, not {len(finished)}. {_RESTORE}")
             finished.append(iteration)
         return tuple(finished)
 
@@ -200,7 +203,9 @@ class Run:
         try:
             lock.acquire(timeout=0)
         except Timeout as fault:
-            raise RunError(f"another process is working on {self.folder}; wait for it, or stop it first.") from fault
+            raise RunError(
+                f"another process is working on {self.folder}; wait until it ends, or stop it first."
+            ) from fault
         try:
             yield
         finally:

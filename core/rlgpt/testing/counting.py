@@ -19,9 +19,7 @@ TASK = TASKS["grid/key"]
 
 
 class Counting(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that appends a byte to ``path`` for each step. This count shares no code with the
-    counters under test.
-    """
+    """A wrapper that appends a byte to ``path`` for each step. This count uses no code of the counters under test."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str) -> None:
         super().__init__(env)

@@ -33,7 +33,7 @@ class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
         outcome = super().step(action)
         if counted(self.path) >= self.at:
             if self.fault == "raise":
-                raise ValueError("the simulator exploded")
+                raise ValueError("the simulator failed")
             if self.fault == "hang":
                 threading.Event().wait()
             if self.fault == "kill":

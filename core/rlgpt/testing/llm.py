@@ -38,7 +38,7 @@ class FakeLLM(LLM):
         return [r.key for r in self.requests]
 
     def complete(self, request: Request) -> Reply:
-        """The scripted answer.
+        """Return the next scripted answer to ``request``.
 
         :raises LLMError: the script has no further answer to this request; the message names the key and the script's
             keys.
@@ -59,5 +59,7 @@ class FakeLLM(LLM):
         index = self._given.get(entry, 0)
         self._given[entry] = index + 1
         if index >= len(answers):
-            raise LLMError(f"the script has {len(answers)} answers to {entry}, this is request {index + 1}. Add one.")
+            raise LLMError(
+                f"the script has {len(answers)} answers to {entry}, but this is request {index + 1}. Add one."
+            )
         return answers[index]

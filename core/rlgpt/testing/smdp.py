@@ -15,7 +15,8 @@ Values of the two branches in cell 0 with gamma = 0.9:
 A learner with the semi-Markov discount takes the near reward, as a learner with primitive actions does (ten ``forward``
 are worth 0.3487 too). A learner that applies gamma once for each decision
 chooses ``walk``. The margins are 0.25 and 0.3.
-``info["success"]`` says that the near reward was taken: success 1 with the semi-Markov discount, 0 without.
+``info["success"]`` is true if the near reward was taken. So the success rate is 1 with the semi-Markov discount and 0
+without it.
 """
 
 from __future__ import annotations
@@ -147,5 +148,5 @@ def fork_plugin(task: Task) -> ForkPlugin:
 
 @hookimpl
 def rlgpt_plugins() -> list[EnvironmentPlugin]:
-    """For tests that use the plugin manager."""
+    """The hook, for tests that use the plugin manager."""
     return [ForkPlugin()]

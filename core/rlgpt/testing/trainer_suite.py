@@ -1,4 +1,4 @@
-"""Tests that every trainer must pass. A subclass names the trainer and inherits them."""
+"""Tests that every trainer must pass. A subclass sets the trainer and inherits the tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlgpt.testing import smdp
 from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec, one_at_a_time
 
 SETTINGS = Hyperparameters(num_envs=4, num_steps=32, learning_rate=1e-3)
-"""For trainings of a few thousand decisions from scratch."""
+"""Hyperparameters for trainings of a few thousand decisions from random weights."""
 
 
 def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, points: int) -> None:
@@ -120,7 +120,7 @@ class TrainerSuite:
         assert process.exitcode == -signal.SIGKILL
         spent = counted(counter)
         assert 0 < spent < 3000
-        assert self.make().spent(folder) >= spent - SETTINGS.num_envs, "only a step in flight may be uncounted"
+        assert self.make().spent(folder) >= spent - SETTINGS.num_envs, "only the step in progress may be uncounted"
         points: list[CurvePoint] = []
         record = self.make().train(
             spec,

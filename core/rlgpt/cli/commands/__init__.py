@@ -1,1 +1,1 @@
-"""The commands of ``rlgpt``. Each is a module with a function `main(arguments) -> int`."""
+"""The commands of ``rlgpt``. Each command is a module with a function ``main(arguments) -> int``."""

@@ -31,7 +31,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def number_or_rule(given: str | None) -> float | str | None:
-    """Parse the flag: a number is a return, other text is a rule."""
+    """Parse ``--success``: a number is a return, other text is a rule."""
     try:
         return None if given is None else float(given)
     except ValueError:
@@ -46,7 +46,7 @@ def text(option: str, given: str | None) -> str | None:
     if given is None:
         return None
     if not Path(given).is_file():
-        raise ConfigError(f"{option} {given}: there is no such file.")
+        raise ConfigError(f"{option} {given}: there is no such file. Give the path of a text file.")
     return Path(given).read_text(encoding="utf-8")
 
 
@@ -63,7 +63,7 @@ def names(option: str, given: str | None) -> list[str] | dict[str, str] | None:
         raise ConfigError(f"{option} {given} cannot be read: {fault}.") from fault
     if not _are_names(found, depth=2):
         raise ConfigError(
-            f'{option} {given}: give a list of names, or {{"name": "meaning", ...}}, all text; of the parts of a Dict '
+            f'{option} {given}: valid is a list of names, or {{"name": "meaning", ...}}, all text; for a Dict '
             '{"part": "meaning", "part": ["name", ...]}.'
         )
     return found  # type: ignore[no-any-return]

@@ -25,5 +25,5 @@ def main(arguments: argparse.Namespace) -> int:
         print(f"{mark} {check.name:<{width}}  {check.detail}".rstrip())
         if not check.ok and check.advice:
             print(f"        {'':<{width}}  {check.advice}")
-    print("Something essential is missing: see above." if failed else "Ready: everything essential is here.")
+    print("Something essential is missing: see above." if failed else "Ready: everything essential is installed.")
     return int(failed)

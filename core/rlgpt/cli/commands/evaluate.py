@@ -36,7 +36,7 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.config.runs import config_of
 
     if arguments.episodes < 1:
-        raise ConfigError(f"--episodes {arguments.episodes}: it must be at least 1.")
+        raise ConfigError(f"--episodes {arguments.episodes}: the number must be at least 1.")
     run = Run.open(Path(arguments.run))
     history = run.iterations()
     if not history:

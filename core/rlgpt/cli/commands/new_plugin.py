@@ -10,9 +10,9 @@ from rlgpt.plugin.scaffold import create
 
 def main(arguments: argparse.Namespace) -> int:
     folder = create(arguments.name, Path(arguments.folder))
-    print(f"{folder} is a plugin that works as it is. Next:\n\n  cd {folder}\n  pip install -e '.[test]'\n  pytest")
+    print(f"{folder} contains a working plugin. Next:\n\n  cd {folder}\n  pip install -e '.[test]'\n  pytest")
     print(
-        f"\nThen put your environment into rlgpt_{arguments.name}/plugin.py: the tutorial 'Your own plugin' in rlgpt's "
-        "documentation does it in twenty minutes."
+        f"\nThen write your environment into rlgpt_{arguments.name}/plugin.py, as the tutorial 'Your own plugin' in "
+        "rlgpt's documentation shows."
     )
     return 0

@@ -1,6 +1,4 @@
-"""``rlgpt resume``: continues a run. Finished stages are read from disk, and no request that was paid for
-is repeated.
-"""
+"""``rlgpt resume``: continues a run. Finished stages are read from disk, and no answered request is sent again."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
     """
     for override in map(checks.parse, overrides):
         if (key := override.key_or_group.partition(".")[0]) in KEPT and not _is_kept(config, override):
-            raise ConfigError(f"a run keeps its {key} and cannot change it: start a new run instead.")
+            raise ConfigError(f"an existing run cannot change its {key}: start a new run instead.")
     with opened(manager) as app:
         checked = checks.check(overrides, app.config_loader, manager)
         config = changed(config, app.config_loader, overrides, checked)
@@ -54,8 +52,8 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
 
 
 def _is_kept(config: RunConfig, override: Override) -> bool:
-    """Whether an override repeats a task setting with its present value. In a run that was made
-    elsewhere, this approves the setting.
+    """Whether an override repeats a task setting with its present value. In a run that somebody else made, this
+    approves the setting.
     """
     group, _, name = override.key_or_group.partition(".")
     known = group == "task_settings" and name in config.task_settings and not override.is_sweep_override()

@@ -21,13 +21,13 @@ def main(arguments: argparse.Namespace) -> int:
         say(f"rlgpt: plugin {name!r} is broken and left out: {fault}", sys.stderr)
     if not matching and arguments.pattern != "*":
         plugin = arguments.pattern.rstrip("/")
-        own = f"Those of this plugin: `rlgpt tasks '{plugin}/*'`." if plugin in manager.plugins else ""
+        own = f"`rlgpt tasks '{plugin}/*'` lists the tasks of this plugin." if plugin in manager.plugins else ""
         hint = own or "Patterns are written like 'PLUGIN/*'."
         raise UnknownNameError("task", arguments.pattern, tasks, hint, "`rlgpt tasks` lists them.")
     if arguments.json:
         print(json.dumps([task.model_dump(mode="json") for task in matching], indent=1))
     elif not matching:
-        print("No plugin is installed. A plugin brings its tasks: install one, or make one with rlgpt new-plugin.")
+        print("No plugin is installed, so there are no tasks. Install a plugin, or make one with rlgpt new-plugin.")
     else:
         width = max(len(task.id) for task in matching)
         for task in matching:

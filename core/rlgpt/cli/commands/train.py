@@ -16,7 +16,7 @@ from rlgpt.plugin import PluginManager
 def main(arguments: argparse.Namespace) -> int:
     """Check the overrides, compose the configuration and run.
 
-    :returns: the exit status of the run, or the highest one of the runs of a sweep.
+    :returns: the exit status of the run, or the highest exit status of the runs of a sweep.
     """
     return launch(arguments, {})
 

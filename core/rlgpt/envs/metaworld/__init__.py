@@ -64,7 +64,7 @@ def make(
     """
     if not 1 <= horizon <= MAX_EPISODE_STEPS:
         raise ConfigError(
-            f"horizon is {horizon}; Meta-World ends every episode at {MAX_EPISODE_STEPS} steps: give 1 to "
+            f"horizon is {horizon}; Meta-World ends every episode after {MAX_EPISODE_STEPS} steps. Valid: 1 to "
             f"{MAX_EPISODE_STEPS}."
         )
     spec = EnvSpec(
@@ -108,8 +108,8 @@ def recipe(task: str, *, seed: int = 0) -> Recipe:
 
 
 def python() -> Path | None:
-    """The interpreter with Meta-World: the one that ``RLGPT_METAWORLD_PYTHON`` names, else that of ``make
-    metaworld``.
+    """The interpreter with Meta-World: the path in ``RLGPT_METAWORLD_PYTHON``, else the interpreter that ``make
+    metaworld`` made; None if there is none.
     """
     named = os.environ.get(PYTHON)
     places = [Path(named)] if named else [p / ".metaworld" / "bin" / "python" for p in (Path.cwd(), HERE.parents[3])]

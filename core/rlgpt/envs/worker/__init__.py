@@ -11,14 +11,14 @@ sequences are in the frame, under the key ``inline``.
 order       with                                       answer
 ==========  =========================================  =========================================================
 ``make``    factory, arguments, paths, render_mode     observation, action (described), render_modes, fps
-``attach``                                             (from here on both spaces lie in the shared memory)
+``attach`` (from here on both spaces are in the shared memory)
 ``reset``   seed, options                              inline, info
 ``step``    inline                                     inline, info, reward, terminated, truncated
 ``render``                                             frame (shape, base64) or null
 ==========  =========================================  =========================================================
 
 The answer to an order that fails is ``error``. The worker process ends when the connection closes or the other process
-is gone.
+has ended.
 """
 
 BOOT = """
@@ -30,6 +30,6 @@ s.loader.exec_module(m)
 from rlgpt_worker.program import main
 main(sys.argv[2:])
 """
-"""The program for ``python -c``; its argument is the path of this file. It imports only this package and
-adds no folder to ``sys.path``, so that it hides no other module.
+"""The program for ``python -c``; its argument is the path of this file. The program imports only this package and adds
+no folder to ``sys.path``, so that it cannot hide other modules.
 """

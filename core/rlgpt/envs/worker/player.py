@@ -55,7 +55,7 @@ class Player:
         if "options" in self.takes:
             known["options"] = options
         elif options is not None:
-            raise Unusable(f"reset of {type(self.env).__name__} takes no options")
+            raise Unusable(f"reset() of {type(self.env).__name__} has no parameter options")
         found = self.env.reset(**known)
         pair = isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], dict)
         if pair and ("options" in known or self.observation["kind"] != "tuple"):

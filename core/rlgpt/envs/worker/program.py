@@ -19,7 +19,7 @@ from .spaces import Unusable
 FRAME_LIMIT = 64 << 20
 """Maximal size of one frame, in bytes."""
 CLOSING = 30.0
-"""Time that an environment has for its ``close`` after its parent is gone, in seconds."""
+"""Time for the ``close`` of an environment after its parent has ended, in seconds."""
 
 
 def pack(message: Message) -> bytes:
@@ -29,7 +29,7 @@ def pack(message: Message) -> bytes:
     """
     text = json.dumps(message, separators=(",", ":")).encode()
     if len(text) > FRAME_LIMIT:
-        raise Unusable(f"a message of {len(text)} bytes; at most {FRAME_LIMIT} can be sent")
+        raise Unusable(f"the message has {len(text)} bytes; at most {FRAME_LIMIT} can be sent")
     return struct.pack("!I", len(text)) + text
 
 
@@ -45,10 +45,10 @@ def receive(connection: socket.socket) -> Message | None:
 
 
 def end_with(parent: int, ending: threading.Event) -> None:
-    """Start a thread that ends the process group when the parent is gone, even in the middle of a step.
+    """Start a thread that ends the process group when the parent has ended, even in the middle of a step.
 
     The main thread notices a closed connection only between steps, and not at all if other children of the parent hold
-    it open.
+    the connection open.
     """
     while os.getppid() == parent:
         time.sleep(1.0)

@@ -18,7 +18,7 @@ def describe(space: Any) -> Described:
     """Describe a space as JSON. The class name identifies the kind of space, because several packages define such
     classes.
 
-    :raises Unusable: the class is none of these.
+    :raises Unusable: spaces of this class cannot be sent.
     """
     names = {kind.__name__ for kind in type(space).__mro__}
     if "Dict" in names:
@@ -55,7 +55,7 @@ def text_key(key: Any) -> str:
     :raises Unusable: the key is not text.
     """
     if not isinstance(key, str):
-        raise Unusable(f"the key {key!r} of a dict is no text and cannot be sent")
+        raise Unusable(f"the key {key!r} of a dict is not text and cannot be sent")
     return key
 
 

@@ -20,16 +20,16 @@ from rlgpt.rl.sample_factory.shared_status import DECISIONS, FIRST_ENV, SharedSt
 from rlgpt.rl.step_counter import StepCounter
 
 LAST = "last_"
-"""Prefix of the observation entries that hold the last observation of a truncated episode. The entries
-without the prefix hold the first observation of the next episode.
+"""Prefix of the observation entries with the last observation of a truncated episode. The entries without the prefix
+contain the first observation of the next episode.
 """
 
 _Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[bool], list[dict[str, Any]]]
 
 
 def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
-    """The entries of an observation that the networks read: those that are not empty, because Sample
-    Factory's buffers cannot hold empty ones.
+    """The entries of an observation that the networks read: all entries that are not empty. (Sample Factory's buffers
+    cannot contain empty entries.)
     """
     read = (key for key in space.spaces if key == "obs" or key.startswith("image_"))
     return tuple(key for key in read if 0 not in (space[key].shape or ()))
@@ -44,11 +44,11 @@ class Adapter(gymnasium.Env[Any, Any]):
     """One environment in Sample Factory's multi-agent interface, with one agent: values are lists of length 1, and the
     end of an episode resets the environment.
 
-    Sample Factory drops the last observation of an episode when it resets, and has no place for a decision's duration.
-    So the observation after a decision, even if it begins a new episode, has additional entries. ``duration`` is the
-    number of primitive steps of that decision. For each entry that the networks read, ``last_ENTRY`` is the episode's
-    last observation if a time limit truncated the episode, else zeros. With self-imitation there is also the result of
-    the episode (:mod:`rlgpt.rl.sample_factory.episode_tag`).
+    Sample Factory drops the last observation of an episode when it resets, and its buffers have no entry for a
+    decision's duration. So the observation after a decision, even if it begins a new episode, has additional entries.
+    ``duration`` is the number of primitive steps of that decision. For each entry that the networks read,
+    ``last_ENTRY`` is the episode's last observation if a time limit truncated the episode, else zeros. With
+    self-imitation there is also the result of the episode (:mod:`rlgpt.rl.sample_factory.episode_tag`).
 
     An action space without a selector has no mask entry, because each entry costs time at every step.
     """
@@ -107,7 +107,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
         """Reset the environment. ``seed`` is ignored, because Sample Factory always passes the
-        environment's index, whatever the training's seed.
+        environment's index, for every seed of the training.
         """
         observation = {**self._reset(), **self._blank}
         if self._episode_tag is not None:
@@ -154,7 +154,9 @@ class Adapter(gymnasium.Env[Any, Any]):
 
     def _shown(self, observation: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         if not np.isfinite(observation["obs"]).all():
-            raise TrainerError("the environment's observation holds NaN or infinity; correct its observation or view.")
+            raise TrainerError(
+                "an observation of the environment contains NaN or infinity; correct its observation or view."
+            )
         for key in self._hidden:
             del observation[key]
         return observation

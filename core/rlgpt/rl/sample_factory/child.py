@@ -1,8 +1,8 @@
-"""The child process in which a training runs. :mod:`rlgpt.rl.sample_factory.supervisor` starts it; users never do.
+"""The child process in which a training runs. Only :mod:`rlgpt.rl.sample_factory.supervisor` starts it.
 
 The parent writes the job to the child's standard input, and later a line if the child must stop. The end of the input
-means that the parent is gone. The child answers with JSON lines on a separate pipe; its standard output goes to the
-log.
+means that the parent process has ended. The child answers with JSON lines on a separate pipe; its standard output goes
+to the log.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _exactly(control: FileIO, count: int) -> bytes:
     while len(data) < count:
         chunk = control.read(count - len(data))
         if not chunk:
-            raise EOFError("the parent is gone")
+            raise EOFError("the parent process has ended")
         data += chunk
     return data
 
@@ -91,7 +91,7 @@ def _send(events: TextIO, **message: Any) -> None:
         events.write(json.dumps(message) + "\n")
         events.flush()
     except BrokenPipeError:
-        return  # The parent is gone, and this process ends as well.
+        return  # The parent process has ended, so this process ends too.
 
 
 if __name__ == "__main__":

@@ -53,8 +53,8 @@ class TrajectoryReorderer:
     """Passes the rollouts of each environment to self-imitation in the order in which they were played. It runs in the
     learner's process.
 
-    If several batches of rollouts are on the way, a later one may arrive first. It is stored until the earlier ones
-    have arrived.
+    If several batches of rollouts are sent, a later batch may arrive first. Such a batch is stored until the earlier
+    batches have arrived.
     """
 
     def __init__(self, imitation: SelfImitation) -> None:
@@ -85,6 +85,6 @@ class TrajectoryReorderer:
             self._imitation.see(slot, *piece)
         if len(waiting) > _MOST_WAITING:
             raise TrainerError(
-                f"rollouts of environment {slot} from decision {self._due[slot]} on never reached the learner, so its "
-                "episodes cannot be put together for self-imitation; set imitation_coef=0."
+                f"rollouts of environment {slot} from decision {self._due[slot]} on never reached the learner, so "
+                "its episodes cannot be assembled for self-imitation; set imitation_coef=0."
             )

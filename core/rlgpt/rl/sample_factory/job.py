@@ -19,7 +19,7 @@ from rlgpt.rl.step_counter import STEPS_FILE as STEPS_FILE
 STATUS_FILE, LOG, CURVE, VERDICTS = "board.bin", "child.log", "curve.jsonl", "verdicts.jsonl"
 """Files of a training's folder, in addition to those of every trainer (checkpoints, step counts)."""
 
-_ADVICE = "Restore the file from a copy, or delete that line: the training goes on without it."
+_ADVICE = "Restore the file from a copy, or delete that line: the training continues without it."
 
 
 def curve_lines(folder: Path) -> JsonLines[CurvePoint]:

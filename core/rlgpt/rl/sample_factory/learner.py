@@ -74,8 +74,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
                 self.optimizer.load_state_dict(found.optimizer)
             except (ValueError, KeyError, RuntimeError) as fault:
                 raise TrainerError(
-                    f"the optimiser's state in {job.folder} does not fit ({fault}); it is of another trainer. Resume "
-                    "with that one, or train in a new folder with this one as warm_start."
+                    f"the optimiser's state in {job.folder} is of another trainer ({fault}). Resume with "
+                    "that trainer, or train in a new folder with this folder as warm_start."
                 ) from fault
             self.train_step, self.env_steps = steps_of(found), found.state.decisions
             self._best = found.state.best
@@ -197,8 +197,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
         dones: torch.Tensor,
         cut: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Advantages and value targets, both ``[environments, decisions]``. ``cut`` is 1 where a time
-        limit ended an episode.
+        """Advantages and value targets, both ``[environments, decisions]``. ``cut`` is 1 for each decision at which a
+        time limit ended an episode.
         """
         advantages, targets = semi_markov_gae(
             rewards.T,
@@ -283,5 +283,5 @@ class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
         try:
             self.batcher.event_loop.exec()
         except Exception:
-            _LOG.exception("the batcher failed")
+            _LOG.exception("Sample Factory's batcher thread failed")
             os._exit(1)

@@ -39,7 +39,7 @@ class OptionActorCritic(nn.Module):
             names, prior = cfg.observation_names, cfg.job.spec.setup.plan_prior
             self.network = ActorCritic(cfg.layout, names, images, hyperparameters, plan_prior=prior)
         self._last: BranchedDistribution | None = None
-        # Sample Factory asks for the parameters at every gradient step, and collecting them takes as long as clipping
+        # Sample Factory reads the parameters at every gradient step, and collecting them takes as long as clipping
         # their gradients.
         self._learnable = [p for p in super().parameters() if p.numel()]
 
@@ -62,8 +62,8 @@ class OptionActorCritic(nn.Module):
         return iter(self._learnable)
 
     def read(self, observations: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """The network's inputs, with any leading axes. If ``obs`` is empty it is added here, because the
-        buffers cannot hold it.
+        """The network's inputs, with any leading axes. If ``obs`` is empty, this method adds it, because the buffers
+        cannot contain empty entries.
         """
         kept = {key: observations[key] for key in self._entries}
         if "obs" not in kept:

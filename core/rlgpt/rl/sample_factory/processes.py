@@ -1,4 +1,4 @@
-"""The process group of a training: which environment variables its processes get, and how all of them are ended."""
+"""The process group of a training: the environment variables of its processes, and functions that end all of them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def child_environment(environment: Mapping[str, str], threads: int) -> dict[str,
 
 
 def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float = 5.0) -> None:
-    """Set ``stop`` at each message from ``control``, a pipe from the parent. When the pipe closes, the parent is gone:
-    then set ``stop`` too, and kill this process group after ``patience`` seconds.
+    """Set ``stop`` at each message from ``control``, a pipe from the parent. The pipe closes when the parent has ended.
+    Then set ``stop`` too, and kill this process group after ``patience`` seconds.
     """
 
     def follow() -> None:
@@ -46,7 +46,7 @@ def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float =
 
 
 def die_when_orphaned(interval: float = 1.0) -> None:
-    """End this process when its parent is gone. (Children get no signal when SIGKILL ends their parent.)"""
+    """End this process when its parent has ended. (A child gets no signal when SIGKILL ends its parent.)"""
     if any(thread.name == _FOLLOWER for thread in threading.enumerate()):
         return
     parent = os.getppid()
@@ -75,8 +75,8 @@ def end_group(group: int, *, patience: float = 3.0) -> None:
     """Kill a process group. Processes that unlink semaphores are killed last, then the calling process if it is in the
     group.
 
-    The processes that unlink semaphores end by themselves when the others are gone; they get ``patience`` seconds for
-    it. This function unlinks torch's shared memory.
+    The processes that unlink semaphores end by themselves after all others have ended. They get ``patience`` seconds
+    for this. This function unlinks torch's shared memory.
     """
     left = members(group)
     for pid in {group, *(p.pid for p in left)}:  # A leader that has already ended may have left shared memory.
@@ -112,7 +112,7 @@ def tail(log: Path, start: int, lines: int = 40) -> str:
             file.seek(start)
             text = file.read(4 << 20).decode(errors="replace")
     except OSError as fault:
-        return f"(no log: {fault})"
+        return f"(the log cannot be read: {fault})"
     rows = [re.sub(r"\x1b\[[0-9;]*m", "", row) for row in text.splitlines()]
     first = next((i for i, row in enumerate(rows) if row.startswith("Traceback (most recent call last)")), None)
     if first is None:

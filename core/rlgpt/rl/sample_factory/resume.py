@@ -16,8 +16,8 @@ __all__ = ["fit", "resumable", "steps_of"]
 def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     """The checkpoint of an unfinished training; None if no training began in ``folder``.
 
-    A checkpoint is written before the first step and after the first update, so steps without a checkpoint, or updates
-    that are in no checkpoint, mean that one was lost.
+    A checkpoint is written before the first step and after the first update, so counted steps without a checkpoint, or
+    counted updates that no checkpoint contains, mean that a checkpoint was lost.
 
     :param iterations: number of updates that earlier sessions finished.
     :raises TrainingFolderError: the checkpoint is missing, cannot be read, or contains no update although earlier
@@ -29,8 +29,9 @@ def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     found = Checkpoint.load(folder)
     if iterations and not steps_of(found):
         raise TrainingFolderError(
-            f"{folder} has seen {iterations} updates, but its checkpoint holds none: training would start again while "
-            "its steps count as spent. Restore the checkpoint from a copy, or train in a new folder."
+            f"the training in {folder} made {iterations} updates, but its checkpoint contains none: the training would "
+            "restart from zero while its steps count as spent. Restore the checkpoint from a copy, or train in a new "
+            "folder."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Sample Factory's runner, which starts and connects the parts of a training. This one also checks the
+"""Sample Factory's runner, which starts and connects the parts of a training. This module's runners also check the
 budget, the processes, and requests to stop.
 """
 
@@ -42,7 +42,9 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         stop: Event,
         send: Callable[[dict[str, Any]], None],
     ) -> None:
-        """:param budget: primitive steps of this and all earlier sessions at which training ends.
+        """Set the values that the run needs.
+
+        :param budget: primitive steps of this and all earlier sessions at which training ends.
         :param stop: is set by another thread; training ends at the next check.
         :param send: receives ``point``, a point of the learning curve, and ``closing`` when the training begins to end.
         """
@@ -58,8 +60,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         self._look_timer.timeout.connect(self._look)
 
     def init(self) -> int:
-        """Like the base class, but the spaces are already known. The base class starts another process,
-        which builds an environment to read them: this takes seconds, and a failure there hangs forever.
+        """Like the base class, but the spaces are already known. The base class starts another process, which builds an
+        environment to read the spaces. This takes seconds, and after a failure the base class waits forever.
         """
         set_global_cuda_envvars(self.cfg)
         self.env_info = self._info
@@ -78,7 +80,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
             return
         dead = [p.name for p in self.workers() if p.exitcode is not None]
         if dead:
-            raise TrainerError(f"{', '.join(dead)} ended during the training")
+            raise TrainerError(f"worker process {', '.join(dead)} ended during the training")
         if self._stop.is_set() or self._step_counter.total >= self._budget:
             self._stop_training()
 

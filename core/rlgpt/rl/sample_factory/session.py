@@ -52,7 +52,7 @@ def configuration(job: Job) -> AttrDict:
         cfg = AttrDict(vars(parse_full_cfg(parser, argv)))
     except SystemExit:
         raise ConfigError(
-            f"Sample Factory does not take a value among extra={dict(settings.extra)}; the end of {LOG} says which."
+            f"Sample Factory refuses a value in extra={dict(settings.extra)}; the end of {LOG} shows which one."
         ) from None
     cfg.job = job
     return cfg
@@ -63,7 +63,7 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
 
     :param send: receives ``point``, a point of the curve, and ``closing`` when the training begins to end.
     :raises RlgptError: the job cannot run. This is raised before Sample Factory starts any process.
-    :raises RuntimeError: Sample Factory failed; the log says how.
+    :raises RuntimeError: Sample Factory failed; the log contains the cause.
     """
     _check_device(job)
     cfg = configuration(job)

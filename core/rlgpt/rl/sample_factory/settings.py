@@ -23,9 +23,9 @@ EXTRA = frozenset((
     "policy_workers_per_policy", "ppo_clip_value", "reward_clip", "reward_scale", "set_workers_cpu_affinity",
 ))
 # fmt: on
-"""Sample Factory's own arguments that ``extra`` may set. Each other argument is set by a hyperparameter
-or a setting, has no effect here, or would break a guarantee (V-trace ignores durations, population-based
-training ignores the budget).
+"""Sample Factory's own arguments that ``extra`` may set. Each other argument is set by a hyperparameter or a setting,
+has no effect in rlgpt, or breaks a property of the trainer (V-trace ignores durations, population-based training
+ignores the budget).
 """
 
 
@@ -33,7 +33,7 @@ class SampleFactorySettings(Value):
     """Settings of Sample Factory's processes.
 
     With ``serial`` one child process does all the work, and training starts within seconds. With ``parallel`` the
-    learner, inference and ``workers`` groups of environments have processes of their own: this is faster if
+    learner, inference and ``workers`` groups of environments have processes of their own: ``parallel`` is faster if
     environments are slow and there are many cores.
     """
 
@@ -140,5 +140,5 @@ def _check(extra: Extra) -> None:
             raise UnknownNameError("argument of Sample Factory", name, EXTRA, hint)
     if extra.get("lr_schedule") == "linear_decay":
         raise ConfigError(
-            "lr_schedule=linear_decay counts decisions, the budget primitive steps; use kl_adaptive_epoch."
+            "lr_schedule=linear_decay counts decisions, but the budget counts primitive steps; use kl_adaptive_epoch."
         )

@@ -46,7 +46,7 @@ class SharedStatus:
         self.rows, self.actions, self._width = rows, actions, _COLUMNS + actions
         if magic != _MAGIC or rows < FIRST_ENV or actions < 0 or len(self._map) != 8 * (_HEADER + rows * self._width):
             raise TrainingFolderError(
-                f"The count of steps in {path} is damaged, so it is unknown what this training has spent. "
+                f"The count of steps in {path} is damaged, so the number of spent steps is unknown. "
                 "Train in a new folder."
             )
         self._cells = memoryview(self._map).cast("q")
@@ -66,8 +66,8 @@ class SharedStatus:
             if old.actions != actions:
                 old.close()
                 raise TrainingFolderError(
-                    f"{path.parent} holds a training with {old.actions} coded actions; this one has {actions}. "
-                    "Train in a new folder, with warm_start to keep what was learnt."
+                    f"{path.parent} contains a training with {old.actions} coded actions; this training has {actions}. "
+                    "Train in a new folder, with warm_start to keep the policy."
                 )
             carried = old._carried()
             old.close()
@@ -106,7 +106,7 @@ class SharedStatus:
     def violation(self, row: int, action: int) -> None:
         self._cells[self._at(row, _COLUMNS + action)] += 1
 
-    # -- read by any ------------------------------------------------------------------------------------------------
+    # -- read by any process ----------------------------------------------------------------------------------------
 
     def get(self, row: int, column: int) -> int:
         return int(self._cells[self._at(row, column)])
@@ -140,7 +140,7 @@ def stall(shared_status: SharedStatus, *, now: int, timeout: float, serial: bool
 
     The learner or an environment hangs if it is busy and its last heartbeat is older than ``timeout`` seconds. The
     runner hangs if its last heartbeat is that old; if one process does all the work, the other heartbeats must be that
-    old too. A training hangs if no part of it has done anything for that long.
+    old too. A training hangs if neither the learner nor an environment has sent a heartbeat for that long.
     """
     limit = int(timeout * 1e9)
     workers = [LEARNER, *range(FIRST_ENV, shared_status.rows)]
@@ -151,7 +151,7 @@ def stall(shared_status: SharedStatus, *, now: int, timeout: float, serial: bool
     newest = max(shared_status.get(row, BEAT) for row in workers)
     alive = max(shared_status.get(RUNNER, BEAT), newest) if serial else shared_status.get(RUNNER, BEAT)
     if not alive:
-        return "the runner has not begun"
+        return "the runner has not started"
     if now - alive > limit:
         return f"the runner has sent no heartbeat for {(now - alive) / 1e9:.0f} s"
     if now - newest > limit:

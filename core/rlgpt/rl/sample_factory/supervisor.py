@@ -35,7 +35,7 @@ def supervise(job: Job, shared_status: SharedStatus, lock: int, progress: Progre
     """Run a training in a child process and wait for its end.
 
     The child is the leader of a process group. The whole group is ended in every case, so that no simulator and no
-    learner is left.
+    learner keeps running.
 
     :param lock: descriptor of the folder's lock. The child holds the lock too.
     :param progress: receives each point of the learning curve. If it returns True, training stops.
@@ -122,13 +122,13 @@ class _ChildMonitor:
         if found is None:
             return
         if self._closing and self._shared_status.get(LEARNER, SAVED):
-            self._end()  # The training is saved; its processes just do not end by themselves.
+            self._end()  # The training is saved, but its processes do not end by themselves.
             return
         if not started:
             grace = self._settings.startup_grace
             found = f"{found}, and no update came within {grace:g} s. On a busy machine raise startup_grace"
         raise _ChildError(
-            f"hung: {found}. If a primitive step or a reset may rightly take that long, raise heartbeat_timeout"
+            f"hung: {found}. If a primitive step or a reset normally takes that long, raise heartbeat_timeout"
         )
 
     def _was_paused(self) -> bool:
@@ -163,7 +163,7 @@ def _payload(job: Job) -> bytes:
         pickled = pickle.dumps(job)
     except Exception as fault:
         raise TrainerError(
-            f"the environment's recipe cannot be pickled ({fault}), so no other process can build it. Make its factory "
+            f"the environment's recipe cannot be pickled ({fault}), so no worker process can use it. Make its factory "
             "a function at the top level of a module, not a lambda or a local function."
         ) from fault
     prepared = json.dumps({"sys_path": sys.path, **main_module_of(pickled)}).encode()
@@ -181,7 +181,7 @@ def _send_job(child: subprocess.Popen[bytes], payload: bytes) -> None:
 
 def _say_stop(child: subprocess.Popen[bytes]) -> None:
     control = _control(child)
-    with contextlib.suppress(BrokenPipeError):  # The child has ended in the meantime; the next check reports how.
+    with contextlib.suppress(BrokenPipeError):  # The child has already ended; the next check reports the exit status.
         control.write(b"stop\n")
         control.flush()
 

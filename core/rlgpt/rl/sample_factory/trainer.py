@@ -48,7 +48,7 @@ class SampleFactory(Trainer):
     def __init__(self, settings: SampleFactorySettings | None = None) -> None:
         if importlib.util.find_spec("sample_factory") is None:
             raise TrainerError(
-                "the trainer sample_factory needs the package sample-factory, which pins old versions of others: "
+                "the trainer sample_factory needs the package sample-factory, which pins old versions of packages: "
                 "install it with `uv pip install 'rlgpt[sample-factory]' --overrides overrides.txt` (the file is in "
                 "rlgpt's repository), or use the trainer ppo."
             )
@@ -71,8 +71,8 @@ class SampleFactory(Trainer):
         """
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             raise TrainerError(
-                "training began while this script was only being imported by a training's process. Put the script's "
-                "work under `if __name__ == '__main__':`."
+                "a process of this training imports the script again, and the import began another training. Move the "
+                "code that trains under `if __name__ == '__main__':`."
             )
         folder = folder.resolve()
         folder.mkdir(parents=True, exist_ok=True)

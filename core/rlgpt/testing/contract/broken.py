@@ -16,7 +16,7 @@ OF_THE_MODULE = frozenset({"test_the_manager_accepts_it", "test_importing_and_li
 
 
 def laws_of(contract: type[Laws]) -> list[str]:
-    """The names of a contract's laws, in the order in which they are tried."""
+    """The names of the laws of ``contract``, in the order in which they are tried."""
     laws = {name: law for name, law in inspect.getmembers(contract, inspect.isfunction) if name.startswith("test_")}
     first = [name for name in CAUSES if name in laws]
     return [*first, *sorted(laws.keys() - set(first))]

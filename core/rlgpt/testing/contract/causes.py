@@ -1,4 +1,4 @@
-"""Skips laws that would fail for a reason which an earlier law has reported, so that one cause is one failure.
+"""Skips a law that would fail for a reason which an earlier law has reported, so that one cause gives one failure.
 
 A law marked with :func:`cause` stores the tasks that broke it. A law that is marked with :func:`needs` and names this
 cause is then skipped for these tasks. Laws of a base class run first, in the order of their definition, so causes run
@@ -82,5 +82,5 @@ def known_cause(contract: Causes, law: Law, task: Task) -> str:
     wanted: Sequence[str] = getattr(law, "needs", (PLAYED,))
     for name in wanted:
         if name != law.__name__ and (name, task.id) in type(contract).broken:
-            return f"{task.id} breaks {name}; this law would fail for the same reason. Fix that one first."
+            return f"{task.id} breaks {name}; this law would fail for the same reason. Fix {name} first."
     return ""

@@ -18,7 +18,7 @@ from rlgpt.testing.stage import Stage
 
 
 class EnvironmentLaws(Laws):
-    """Laws: the environment reports success, is truncated at its horizon, and renders images."""
+    """Laws: the environment reports success and metrics, truncates episodes at its horizon, and renders images."""
 
     def test_success_is_a_bool_at_every_step(self, plugin: EnvironmentPlugin, task: Task) -> None:
         if not task.success:
@@ -50,7 +50,7 @@ class EnvironmentLaws(Laws):
 
         self.rollout(plugin, task, visit)
         assert seen & declared, (
-            f"{task.id}: no step puts one of the declared metrics into info['metrics']: {', '.join(sorted(declared))}. "
+            f"{task.id}: no step reports a metric in info['metrics']. Declared: {', '.join(sorted(declared))}. "
             f"Found: {', '.join(sorted(seen)) or 'nothing'}."
         )
 
@@ -70,7 +70,7 @@ class EnvironmentLaws(Laws):
                     stage.reset(seed)
                     if _play(stage, task, idle=idle):
                         return
-        pytest.skip("neither random play nor idling lasts until the horizon")
+        pytest.skip("no episode with random actions or with the idle action lasts until the horizon")
 
     def test_frames_are_images(self, plugin: EnvironmentPlugin, task: Task) -> None:
         env = plugin.make_env(task, seed=0)
@@ -89,7 +89,7 @@ class EnvironmentLaws(Laws):
         env.close()
         given = f"{getattr(frame, 'dtype', type(frame).__name__)} {getattr(frame, 'shape', '')}"
         valid = isinstance(frame, np.ndarray) and frame.dtype == np.uint8 and frame.ndim == 3 and frame.shape[2] == 3
-        assert valid, f"{task.id}: render() gives {given}; it must be uint8 of shape (height, width, 3)."
+        assert valid, f"{task.id}: render() returns {given}; it must return uint8 of shape (height, width, 3)."
 
 
 def _play(stage: Stage, task: Task, *, idle: bool) -> bool:

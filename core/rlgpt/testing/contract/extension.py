@@ -14,7 +14,9 @@ from rlgpt.testing.stage import Stage
 
 
 class ExtensionLaws(Laws):
-    """Laws: extended environments are gymnasium environments, and without coded actions nothing changes."""
+    """Laws: an extended environment is a valid gymnasium environment, and behaves like the base environment if there
+    are no coded actions.
+    """
 
     @needs(PLAYED, LABELLED, SEEDED)
     def test_without_coded_actions_nothing_changes(self, plugin: EnvironmentPlugin, task: Task) -> None:
@@ -56,7 +58,9 @@ class ExtensionLaws(Laws):
         action = _choose(env, len(env.layout.branches) - 1)
         info = env.step(action)[4]
         env.close()
-        assert not info.get("verdicts"), f"{task.id}: {first.name}() in a coded action ends in {info['verdicts']}."
+        assert not info.get("verdicts"), (
+            f"{task.id}: calling {first.name}() in a coded action causes the verdicts {info['verdicts']}."
+        )
         assert info["ended"] in ("returned", "episode", "limit"), (
             f"{task.id}: the coded action ended {info['ended']!r}."
         )

@@ -26,7 +26,7 @@ ROLLOUTS = 12
 """Number of random rollouts that all laws together play for each seed."""
 
 CALLS = 2
-"""How often every primitive is played with every setting of its arguments. The second play repeats the
+"""How often each primitive is called with each setting of its arguments. The second play repeats the
 actions of the first.
 """
 
@@ -40,7 +40,7 @@ class FirstLaws(Laws):
 
     @pytest.fixture(autouse=True)
     def _say_how_long(self, request: pytest.FixtureRequest) -> Iterator[None]:
-        """Report, after the first play of the task, how long the other laws will take."""
+        """Print the expected duration of the other laws after the first play of the task."""
         yield
         manager = request.config.pluginmanager
         reporter: Any = manager.getplugin("terminalreporter")
@@ -69,7 +69,7 @@ class FirstLaws(Laws):
                 self.duration = how_long(plugin, task, self.effort, seconds)
         except Exception as fault:
             raise AssertionError(
-                f"{task.id}: {doing} raised {type(fault).__name__}: {fault}. Every other law needs it: fix this first."
+                f"{task.id}: {doing} raised {type(fault).__name__}: {fault}. Fix this first: every other law needs it."
             ) from fault
 
     @cause
@@ -88,7 +88,9 @@ class FirstLaws(Laws):
         with Stage(plugin, task, seed=7) as a, Stage(plugin, task, seed=7) as b:
             for seed in self.effort.seeds:
                 start = a.reset(seed)
-                assert same(start, b.reset(seed)), f"{task.id}: reset(seed={seed}) gives two starts. {_SEEDED}"
+                assert same(start, b.reset(seed)), (
+                    f"{task.id}: two calls of reset(seed={seed}) give different starts. {_SEEDED}"
+                )
                 actions = a.random(self.effort.steps)
                 b_results = [b.step(action) for action in actions]
                 a.reset(seed)
@@ -113,14 +115,14 @@ def how_long(plugin: EnvironmentPlugin, task: Task, effort: Effort, step_seconds
     tried = sum(min(p.max_steps, task.horizon) for p in _primitives(plugin, task))
     calls = effort.argument_sets * (CALLS + effort.screening) * tried
     seconds = (ROLLOUTS * rollout + calls) * step_seconds
-    slow = " Long? Name a `sample` of your tasks: it is tried with less effort." if seconds > 120 else ""
-    return f"contract: {task.id}: {1000 * step_seconds:.3g} ms a step, its laws play for {_about(seconds)}.{slow}"
+    slow = " To reduce this, set a `sample` of your tasks, which is tried with less effort." if seconds > 120 else ""
+    return f"contract: {task.id}: {1000 * step_seconds:.3g} ms a step, its laws take {_about(seconds)}.{slow}"
 
 
 def _primitives(plugin: EnvironmentPlugin, task: Task) -> Sequence[Primitive]:
     try:
         return plugin.primitives(task)
-    except Exception:  # A separate law reports this fault.
+    except Exception:  # Another law reports this fault.
         return ()
 
 

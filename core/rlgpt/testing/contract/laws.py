@@ -1,4 +1,4 @@
-"""The common base of all laws: the plugin, its tasks, and the settings that say how much is tried."""
+"""The common base of all laws: the plugin, its tasks, and the settings that control the effort."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from rlgpt.testing.stage import Stage
 
 @dataclass(frozen=True)
 class Effort:
-    """Settings that say how much the laws try on a task.
+    """Settings that control how much the laws try on a task.
 
     :ivar steps: number of primitive steps of each random rollout.
     :ivar seeds: seeds of the episodes.
     :ivar horizon_limit: longest horizon, in primitive steps, of the tasks that are played to their end.
     :ivar argument_sets: number of argument settings that are tried for each primitive.
-    :ivar screening: number of episodes for each of these settings. A setting that succeeds in any of them is tried in
-        20 episodes.
+    :ivar screening: number of episodes for each of these settings. A setting that succeeds in any of these episodes is
+        tried in 20 episodes.
     """
 
     steps: int = 100
@@ -60,7 +60,7 @@ class Laws(Causes):
 
     def make_plugin(self) -> EnvironmentPlugin:
         """A new instance of the plugin under test."""
-        assert self.module, f"{type(self).__name__}: set `module` to the module your entry point names"
+        assert self.module, f"{type(self).__name__}: set `module` to the module of your entry point"
         offered: list[EnvironmentPlugin] = import_module(self.module).rlgpt_plugins()
         return next(p for p in offered if self.name in ("", p.name))
 
@@ -103,4 +103,8 @@ def plain(value: Any) -> str:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as fault:
         return str(fault)
-    return "" if json.loads(text) == value else "it changes on its way through JSON (tuples? keys that are no text?)"
+    return (
+        ""
+        if json.loads(text) == value
+        else "it changes when it is converted to JSON and back (perhaps tuples, or keys that are not text)"
+    )

@@ -17,7 +17,7 @@ from rlgpt.testing.contract.laws import Effort, Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 
 SOLUTION_SHARE = 0.1
-"""Share of episodes. A single call that succeeds in more of them counts as a solution of the task."""
+"""Share of episodes. A single call that succeeds in a larger share counts as a solution of the task."""
 
 EPISODES = 20
 
@@ -82,7 +82,7 @@ class PrimitiveLaws(Laws):
             where = f"{task.id}: {p.name}({_text(played.args)})"
             outcome = dict(call.outcome)
             assert set(outcome) == set(p.outcome), (
-                f"{where} returns {sorted(outcome)}, documented are {sorted(p.outcome)}. Make them the same."
+                f"{where} returns the keys {sorted(outcome)}, but documented are {sorted(p.outcome)}. Make them equal."
             )
             assert not plain(outcome), (
                 f"{where} returns {outcome!r}: {plain(outcome)}. Use float(), int(), bool(), list()."
@@ -100,8 +100,8 @@ class PrimitiveLaws(Laws):
                     replay.step(action)
                 where = f"{task.id}: {played.primitive.name}({_text(played.args)})"
                 assert same(played.observation, replay.context.observation), (
-                    f"{where} leads elsewhere than the actions it yields. A primitive reads "
-                    "ctx.model and never writes to it; what it draws comes from ctx.rng."
+                    f"{where} changes the environment other than by the actions that it yields. A "
+                    "primitive must only read ctx.model, and must draw random numbers from ctx.rng."
                 )
 
     @needs(PLAYED, LABELLED, DOCUMENTED)
@@ -114,7 +114,7 @@ class PrimitiveLaws(Laws):
                     wins = _wins(stage, p, args, EPISODES)
                     assert wins <= math.floor(SOLUTION_SHARE * EPISODES), (
                         f"{task.id}: {p.name}({_text(args)}) alone succeeds in {wins} of {EPISODES} episodes; at most "
-                        f"{SOLUTION_SHARE:.0%} may. Split it into general skills that code can combine."
+                        f"{SOLUTION_SHARE:.0%} are allowed. Split it into general skills that code can combine."
                     )
 
     def _calls(self, plugin: EnvironmentPlugin, task: Task) -> list[Played]:

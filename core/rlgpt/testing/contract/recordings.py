@@ -1,4 +1,4 @@
-"""Laws about the transcripts that a plugin ships: their replies were recorded for the current prompts."""
+"""Laws about the recordings in a plugin: their replies must be recorded for the current prompts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rlgpt.plugin.shipped import variants
 from rlgpt.testing.contract.laws import Laws
 
 Kind = tuple[str, str]
-"""The kind of a request: its role, and its purpose if the role has several prompts."""
+"""The kind of a request: its role, and its purpose if the role has prompts for several purposes."""
 
 
 def kind_of(key: RequestKey) -> Kind:
@@ -48,14 +48,14 @@ def kind_of(key: RequestKey) -> Kind:
 
 
 class _Fingerprints(LLM):
-    """A language model that stores the fingerprint of each request and answers none."""
+    """A language model that stores the fingerprint of each request and sends no reply."""
 
     def __init__(self) -> None:
         self.by_kind: dict[Kind, str] = {}
 
     def complete(self, request: Request) -> Reply:
         self.by_kind[kind_of(request.key)] = request.fingerprint
-        raise TranscriptEnded("no replies here")
+        raise TranscriptEnded("this object has no replies")
 
 
 def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
@@ -99,11 +99,15 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
 
 
 class RecordingLaws(Laws):
-    """Law: shipped transcripts can be replayed. All tasks are checked, because this only renders prompts."""
+    """Laws: the recordings in a plugin can be replayed and differ. All tasks are checked, because these laws only
+    render prompts.
+    """
 
     @staticmethod
     def recorded(plugin: EnvironmentPlugin) -> Iterator[Task]:
-        """Every task, and every task with settings for which the plugin's package has recordings of their own."""
+        """Every task, and every variant of a task (with other settings) for which the plugin's package has separate
+        recordings.
+        """
         package = type(plugin).__module__.partition(".")[0]
         for task in plugin.tasks().values():
             yield from (task, *variants(package, task))
@@ -125,4 +129,6 @@ class RecordingLaws(Laws):
         for task in self.recorded(plugin):
             paths = [path for path in plugin.transcripts(task) if path.is_file()]
             texts = [tuple(e.reply.text for e in Transcript.read(path).entries) for path in paths]
-            assert len(set(texts)) == len(texts), f"{task.id}: two transcripts hold the same replies. Keep one."
+            assert len(set(texts)) == len(texts), (
+                f"{task.id}: two recordings contain the same replies. Delete one of them."
+            )

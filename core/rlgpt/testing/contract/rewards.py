@@ -17,14 +17,16 @@ class RewardLaws(Laws):
     def test_reward_terms_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         terms = plugin.reward_terms(task)
         names = [t.name for t in terms]
-        assert terms, f"{task.id}: reward_terms() is empty. Without one nothing can be learned."
-        assert len(set(names)) == len(names), f"{task.id}: reward_terms() has a name twice: {sorted(names)}."
+        assert terms, f"{task.id}: reward_terms() is empty. A policy needs at least one reward term to learn."
+        assert len(set(names)) == len(names), (
+            f"{task.id}: two terms of reward_terms() have the same name: {sorted(names)}."
+        )
         for term in terms:
             where = f"{task.id}: reward term {term.name!r}"
-            assert term.doc.strip(), f"{where} has no doc. Say what it rewards."
+            assert term.doc.strip(), f"{where} has no doc. Describe what it rewards."
             assert term.low < term.high, f"{where}: low {term.low} is not below high {term.high}."
             bounded = math.isfinite(term.low) and math.isfinite(term.high)
-            assert bounded or term.name == "env_reward", f"{where} has no bounds. Give low and high."
+            assert bounded or term.name == "env_reward", f"{where} has no finite bounds. Set low and high."
 
     def test_reward_terms_keep_their_bounds(self, plugin: EnvironmentPlugin, task: Task) -> None:
         terms = plugin.reward_terms(task)
@@ -47,7 +49,7 @@ class RewardLaws(Laws):
         with Stage(plugin, task) as stage:
             for option in plugin.reset_options(task):
                 where = f"{task.id}: reset option {option.name!r}"
-                assert option.doc.strip(), f"{where} has no doc. Say where it starts."
+                assert option.doc.strip(), f"{where} has no doc. Describe its start."
                 starts = []
                 for seed in self.effort.seeds:
                     usual = stage.reset(seed)
@@ -55,5 +57,5 @@ class RewardLaws(Laws):
                     assert other in stage.env.observation_space, f"{where} starts outside the observation space."
                     starts.append(same(usual, other))
                 assert not all(starts), (
-                    f"{where} starts where reset() does. Read options={dict(option.options)!r} there."
+                    f"{where} has the same start as reset(). Use options={dict(option.options)!r} in reset()."
                 )

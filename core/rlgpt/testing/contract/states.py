@@ -35,7 +35,7 @@ class StateLaws(Laws):
                     for t, (action, before) in enumerate(zip(actions, first, strict=True)):
                         after = _result(again, action)
                         assert same(after, before), (
-                            f"{task.id}: step {t + 1} after restore() differs from the one after save(), from seed "
+                            f"{task.id}: step {t + 1} after restore() differs from this step after save(), from seed "
                             f"{seed}, in {_differences(before, after)}. Save all that the next step depends on: the "
                             "generators of noise, counters, time."
                         )

@@ -1,4 +1,4 @@
-"""Laws that need no environment: about tasks, knowledge and defaults, and about the cost of the import."""
+"""Laws that need no environment: laws about tasks, knowledge and defaults, and about the cost of the import."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class TaskLaws(Laws):
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
         assert ran.returncode == 0, f"importing {self.module} in a fresh interpreter fails:\n{ran.stderr[-2000:]}"
         heavy = ran.stdout.split()
-        assert not heavy, f"importing {self.module} and tasks() load {heavy}. Import these where make_env needs them."
+        assert not heavy, f"importing {self.module} and tasks() load {heavy}. Import these packages only in make_env."
 
     def test_tasks_are_keyed_by_ids_that_start_with_the_name(self, plugin: EnvironmentPlugin) -> None:
         assert plugin.tasks(), f"{plugin.name}.tasks() is empty. A plugin offers at least one task."
         for key, task in plugin.tasks().items():
-            assert key == task.id, f"tasks() holds {task.id!r} under {key!r}. Use the task's id as its key."
+            assert key == task.id, f"tasks() has {task.id!r} under the key {key!r}. Use the task's id as its key."
             assert task.plugin == plugin.name, f"{task.id!r} does not start with '{plugin.name}/'. Rename the task."
 
     @needs()
     def test_tasks_are_described_in_words(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        assert task.goal.strip(), f"{task.id}: say the goal in one sentence."
+        assert task.goal.strip(), f"{task.id}: describe the goal in one sentence."
         assert task.success.strip() or task.score is not None, (
-            f"{task.id}: say in words what counts as success, or give the task a score."
+            f"{task.id}: describe success in words, or give the task a score."
         )
 
     @needs()
@@ -72,8 +72,8 @@ class TaskLaws(Laws):
     @needs()
     def test_transcripts_are_files(self, plugin: EnvironmentPlugin, task: Task) -> None:
         for path in plugin.transcripts(task):
-            assert path.suffix == ".jsonl", f"{path}: a transcript's name ends in .jsonl."
-            assert path.is_file(), f"{path} is missing. Ship transcripts as package data."
+            assert path.suffix == ".jsonl", f"{path}: the name of a recording must end in .jsonl."
+            assert path.is_file(), f"{path} is missing. Add recordings to the package data."
 
     @needs()
     def test_limits_and_doctor(self, plugin: EnvironmentPlugin, task: Task) -> None:
@@ -83,7 +83,9 @@ class TaskLaws(Laws):
             f"{task.id}: limits().option_steps must be 1 or more, or None for as many as an episode has."
         )
         for check in plugin.doctor():
-            assert check.ok or check.advice, f"doctor(): {check.name!r} is not ok and gives no advice. Say what to do."
+            assert check.ok or check.advice, (
+                f"doctor(): {check.name!r} is not ok and has no advice. Set advice to what the user must do."
+            )
 
     def test_environment_specs_can_be_pickled(self, plugin: EnvironmentPlugin, task: Task) -> None:
         spec = EnvSpec(task, plugin.default_setup(task), factory=plugin.name)

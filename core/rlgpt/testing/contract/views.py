@@ -1,4 +1,4 @@
-"""Laws about what agents see: views, summaries, labels and the default setup."""
+"""Laws about views, summaries and the default setup."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from rlgpt.testing.stage import Stage
 
 
 class ViewLaws(Laws):
-    """Laws: views are documented JSON values and have no side effects."""
+    """Laws: views are documented JSON values, and calling view() has no side effects."""
 
     @cause
     def test_view_keys_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         keys = plugin.view_keys(task)
         names = [k.name for k in keys]
-        assert len(set(names)) == len(names), f"{task.id}: view_keys() has a name twice: {sorted(names)}."
+        assert len(set(names)) == len(names), f"{task.id}: two keys of view_keys() have the same name: {sorted(names)}."
         for key in keys:
-            assert key.doc.strip(), f"{task.id}: view key {key.name!r} has no doc. Say what it means."
+            assert key.doc.strip(), f"{task.id}: view key {key.name!r} has no doc. Describe its meaning."
             assert key.size or not key.alone, (
-                f"{task.id}: view key {key.name!r} is for a policy alone and has size 0. Give its count of numbers."
+                f"{task.id}: view key {key.name!r} is only for a policy and has size 0. Set its size."
             )
 
     @cause
@@ -47,8 +47,8 @@ class ViewLaws(Laws):
                 assert not fault, f"{task.id}: view key {name!r} is {value!r}: {fault}. Use float(), int(), list()."
                 size = keys[name].size
                 assert not size or size == _count(value), (
-                    f"{task.id}: view key {name!r} says size {size} and holds {_count(value)} numbers: {value!r}. "
-                    "Correct ViewKey.size (0: for code only)."
+                    f"{task.id}: view key {name!r} has size {size} and a value of {_count(value)} numbers: {value!r}. "
+                    "Correct ViewKey.size (0: only for code)."
                 )
 
         self.rollout(plugin, task, visit)
@@ -64,9 +64,9 @@ class ViewLaws(Laws):
             )
             for name, array in numbers.items():
                 assert array.size == sizes[name], (
-                    f"{task.id}: policy key {name!r} says size {sizes[name]} and has {array.size} numbers."
+                    f"{task.id}: policy key {name!r} has size {sizes[name]} and a value of {array.size} numbers."
                 )
-                assert np.isfinite(array).all(), f"{task.id}: policy key {name!r} holds NaN or infinity."
+                assert np.isfinite(array).all(), f"{task.id}: policy key {name!r} contains NaN or infinity."
 
         self.rollout(plugin, task, visit)
 
@@ -76,8 +76,8 @@ class ViewLaws(Laws):
         def visit(stage: Stage) -> None:
             size = len(json.dumps(plugin.view(stage.context)).encode())
             assert size <= DEFAULT.view_bytes, (
-                f"{task.id}: the view has {size} bytes at step {stage.context.step}; at most {DEFAULT.view_bytes} go "
-                "into the sandbox. Leave out or round what code does not need."
+                f"{task.id}: the view has {size} bytes at step {stage.context.step}; the sandbox "
+                f"accepts at most {DEFAULT.view_bytes}. Remove or round values that code does not need."
             )
 
         self.rollout(plugin, task, visit)
@@ -90,13 +90,15 @@ class ViewLaws(Laws):
                 other.reset(seed)
                 for action in other.random(self.effort.steps // 2):
                     first = plugin.view(viewed.context)
-                    assert same(first, plugin.view(viewed.context)), f"{task.id}: two views of one moment differ."
+                    assert same(first, plugin.view(viewed.context)), (
+                        f"{task.id}: two calls of view() in the same state differ."
+                    )
                     plugin.policy_view(viewed.context)
                     for term in plugin.reward_terms(task):
                         term.value(viewed.context)
                     viewed.step(action)
                 assert same(viewed.context.observation, other.context.observation), (
-                    f"{task.id}: asking view() or a reward term changes the episode. They must only read."
+                    f"{task.id}: a call of view() or of a reward term changes the episode. Both must only read."
                 )
 
     def test_summaries_are_short(self, plugin: EnvironmentPlugin, task: Task) -> None:
@@ -118,9 +120,9 @@ class ViewLaws(Laws):
         _known("base action", setup.base_actions or (), set(plugin.labels(task).actions), task)
         options = {o.name for o in plugin.reset_options(task)}
         _known("reset option", [setup.reset_option] if setup.reset_option else [], options, task)
-        assert setup.observation_keys, f"{task.id}: default_setup() shows the policy nothing. Name observation keys."
-        assert any(setup.reward_weights.values()), f"{task.id}: default_setup() pays nothing. Weigh a reward term."
-        assert not setup.coded_actions, f"{task.id}: default_setup() names coded actions; there are none yet."
+        assert setup.observation_keys, f"{task.id}: default_setup() has no observation keys. Add at least one."
+        assert any(setup.reward_weights.values()), f"{task.id}: all reward weights of default_setup() are 0. Set one."
+        assert not setup.coded_actions, f"{task.id}: default_setup() has coded actions. Leave coded_actions empty."
 
 
 def _count(value: Any) -> int:
@@ -131,4 +133,4 @@ def _count(value: Any) -> int:
 
 def _known(kind: str, used: Any, valid: set[str], task: Task) -> None:
     unknown = sorted(set(used) - valid)
-    assert not unknown, f"{task.id}: default_setup() names {kind} {unknown}; valid: {sorted(valid)}."
+    assert not unknown, f"{task.id}: default_setup() has unknown {kind} {unknown}; valid: {sorted(valid)}."
