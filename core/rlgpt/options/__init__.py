@@ -68,57 +68,59 @@ def extend(
 ) -> ExtendedEnv:
     """Add coded actions to any gymnasium environment.
 
-    :param actions: a :class:`~rlgpt.Bundle`, the folder of one, or coded actions. Where no argument below decides, the
-        bundle's RLSetup decides which coded actions and base actions are offered, and the discount.
+    :param actions: a :class:`~rlgpt.Bundle`, the folder of one, or coded actions. The bundle's RLSetup decides which
+        coded actions and base actions are offered, and the discount, unless an argument below does.
     :param plugin: provides primitives, views and labels. Default: a GenericPlugin, made from the spaces of ``env`` and
-        from the names that a bundle of :func:`rlgpt.design` carries. For custom primitives, or ``docs`` for a language
-        model that writes actions: ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
-    :param task: one of the plugin's tasks, or its id; optional where the plugin has one task.
+        from the names in a bundle of :func:`rlgpt.design`. For custom primitives, or ``docs`` for a language model that
+        writes actions: ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
+    :param task: one of the plugin's tasks, or its id; optional if the plugin has one task.
     :param labels: only without a plugin: names of the action's parts, or name -> meaning, as for :func:`rlgpt.design`.
-        Code then calls ``act(action="left")``. Default: the names in the bundle; without them, the names that the
-        environment gives; without them, ``action_0``, ...
+        Code then calls ``act(action="left")``. Default: the names in the bundle; else the names that the environment
+        gives; else ``action_0``, ...
     :param observations: only without a plugin: names of the numbers of a one-dimensional observation, or name ->
         meaning. Code then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the names in the
-        bundle; without them, no names.
-    :param idle: only without a plugin: the base environment's action for a step in which nothing is done, because the
-        chosen action is masked or calls no primitive. Either a label of a Discrete space, or an action of the space.
-        Default: the idle action of the bundle; without it, a label that means "do nothing" (``noop``, ``idle``,
-        ``stay``, ...); without such a label, zeros, which is value 0 of a Discrete.
+        bundle; else no names.
+    :param idle: only without a plugin: the base environment's action that does nothing. It is used for a decision whose
+        coded action is masked or calls no primitive. Either a label of a Discrete space, or an action of the space.
+        Default: the idle action of the bundle; else a label that means "do nothing" (``noop``, ``idle``, ``stay``,
+        ...); else zeros, which is value 0 of a Discrete.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
-    :param base_actions: labels of the base actions that stay; None keeps all.
-    :param reward_weights: replace the environment's reward by the plugin's terms with these weights.
+    :param base_actions: labels of the base actions that are kept; None keeps all.
+    :param reward_weights: reward term -> weight. The weighted sum of these terms replaces the environment's reward.
+        None: the environment's reward is kept.
     :param sandbox: runs the coded actions; or its :class:`~rlgpt.sandbox.SandboxLimits`, or some of them by name:
         ``{"yields": 100}``. Default: ``Sandbox()``.
     :param quarantined: names of the coded actions that are masked. The caller then counts the violations of sandbox
         limits, for example over many environments (see :meth:`ExtendedEnv.quarantine`). None, the default: this
-        environment counts. After three violations of an action it masks the action from the next reset on.
+        environment counts the violations itself, and masks an action from the next reset after three violations.
     :param horizon: number of primitive steps (steps of ``env``) after which an episode is truncated, even within a
         decision. None, the default: only ``env`` ends episodes.
     :param on_step: called with ``env`` and the number of primitive steps of the episode: after a reset (0) and after
         every step.
-    :param trace: put a :class:`~rlgpt.domain.Decision` with the views before and after into ``info["decision"]``.
-    :param functions: coded features, reward terms and predicates, evaluated at each primitive step: features become
-        keys of the view, rewards become terms that ``reward_weights`` may name, predicates stand in
-        ``info["predicates"]``. Default: those of the bundle.
-    :param interrupt_every: primitive steps of a coded action after which the policy decides again whether it goes on.
-        None, the default: the bundle's; else when it ends.
+    :param trace: whether ``info["decision"]`` contains a :class:`~rlgpt.domain.Decision` with the views before and
+        after.
+    :param functions: coded features, reward terms and predicates, evaluated at each primitive step. Features become
+        keys of the view, reward terms may have a weight in ``reward_weights``, and the values of predicates are in
+        ``info["predicates"]``. Default: the functions of the bundle.
+    :param interrupt_every: primitive steps of a coded action after which the policy decides whether the action
+        continues. None, the default: the value in the bundle; without a bundle, the policy decides only when the action
+        ends.
     :param residual: in [0, 1], for a Box: the policy also chooses a correction of each number that a coded action
-        proposes, at most this share of half its range. Default: the bundle's, else 0.
-    :param shared: source with helper functions and constants, loaded before the source of each action, whose own shared
-        code it replaces. Each action has its own instance of it.
+        proposes, at most this share of half its range. Default: the value in the bundle, else 0.
+    :param shared: source with helper functions and constants, loaded before the source of each action. It replaces the
+        shared code of the actions. Each action has a separate instance of it.
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
-        and all base actions it has the same spaces and trajectories, bit for bit. The ``info`` of every step has
-        ``success``, if the environment reports it: whether any primitive step of the decision had it.
-        :class:`ExtendedEnv` lists the other keys.
-        An action whose source cannot be loaded, or an action or function whose source contains a certain mistake,
-        causes a :class:`BrokenActionWarning`.
+        and all base actions it has the same spaces and trajectories, bit for bit. If the environment reports
+        ``info["success"]``, the ``info`` of every step has ``success``: whether it was true at any primitive step of
+        the decision. :class:`ExtendedEnv` lists the other keys. An action whose source cannot be loaded, or an action
+        or function whose source contains a certain mistake, causes a :class:`BrokenActionWarning`.
     :raises rlgpt.errors.ConfigError: an argument is of another kind, the action space has no extension, ``gamma`` is
-        out of range, or names do not fit their space or are given beside a plugin, which has its own.
+        out of range, or names do not fit their space or are given together with a plugin, which has names of its own.
     :raises rlgpt.errors.UnknownNameError: there is no such task, base action, reward term or coded action.
     :raises rlgpt.errors.SandboxError: two functions, or two outputs of functions, have the same name, or there are too
         many functions.
-    :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or its actions call custom primitives and no
-        plugin provides them.
+    :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or the actions in the bundle call custom
+        primitives and no plugin provides these primitives.
     """
 
     check_environment(env)

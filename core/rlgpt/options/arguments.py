@@ -1,4 +1,4 @@
-"""Checks of the arguments of ``extend()``. Each error says what is valid."""
+"""Checks of the arguments of ``extend()``. Each error message lists the valid values."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 
 MAX_LINTED = 16
-"""Sources that are linted. One may take half a second, and a bundle of a stranger may hold hundreds."""
+"""Maximal number of sources that are linted. Lint of one source may take half a second, and an untrusted bundle may
+contain hundreds of sources.
+"""
 
 
 class BrokenActionWarning(UserWarning):
     """The source of a coded action or function cannot be loaded, or contains a certain mistake, for example a primitive
-    that is never yielded. It is part of the environment all the same."""
+    that is never yielded. The action or function is part of the environment nevertheless."""
 
 
 def check_environment(env: object) -> None:
@@ -41,7 +43,7 @@ def check_environment(env: object) -> None:
 
 
 def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
-    """The bundle that ``actions`` is or whose folder it names; or the list of coded actions that it is.
+    """Convert ``actions`` to a bundle (from a bundle or its folder), or to a tuple of coded actions.
 
     :raises ConfigError: ``actions`` is not a bundle, a folder or a list of coded actions.
     :raises BundleError: the folder cannot be read.
@@ -58,12 +60,13 @@ def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
     listed = tuple(actions)
     for action in listed:
         if not isinstance(action, CodedAction):
-            raise ConfigError(f"actions holds {_describe(action)}. {valid}.")
+            raise ConfigError(f"actions contains {_describe(action)}. {valid}.")
     return listed
 
 
 def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) -> Sandbox | None:
-    """A sandbox: the given one, or one with the given limits. None stays None and means the default sandbox.
+    """A sandbox: the given one, or a new one with the given limits. None is returned for None and means the default
+    sandbox.
 
     :raises ConfigError: ``sandbox`` is neither a sandbox nor limits.
     :raises UnknownNameError: there is no such limit.
@@ -82,7 +85,7 @@ def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) ->
 
 
 def check_names(argument: str, names: Iterable[str] | None) -> None:
-    """:raises ConfigError: ``names`` is a string; iteration would take each letter for a name."""
+    """:raises ConfigError: ``names`` is a string; in an iteration, each of its letters would be a name."""
     if isinstance(names, str):
         raise ConfigError(f"{argument} is the text {names!r}; give a list of names: {argument}=[{names!r}].")
 
@@ -90,7 +93,7 @@ def check_names(argument: str, names: Iterable[str] | None) -> None:
 def share(actions: Sequence[CodedAction], shared: str) -> tuple[CodedAction, ...]:
     """``actions`` with ``shared`` as their shared code.
 
-    :raises ConfigError: ``shared`` is no text.
+    :raises ConfigError: ``shared`` is not text.
     """
     if not isinstance(shared, str):
         raise ConfigError(f"shared is {_describe(shared)}. Valid: the source of helper functions, as text.")
@@ -105,9 +108,9 @@ def merge_custom_names(
     observations: Named | None,
     idle: Any,
 ) -> World | None:
-    """The names that the bundle stores; names that the user gives replace them.
+    """The names in the bundle, in which names that the user gives replace stored names.
 
-    :raises ConfigError: names are given together with a plugin, which has its own.
+    :raises ConfigError: names are given together with a plugin, which has names of its own.
     """
     from rlgpt.plugin.defaults import with_meanings
     from rlgpt.plugin.idle import plain_idle
@@ -116,7 +119,7 @@ def merge_custom_names(
     given = [*names, *(["idle"] if idle is not None else [])]
     if plugin is not None and given:
         raise ConfigError(
-            f"{' and '.join(given)} cannot be given together with plugin={plugin.name!r}, which names its own. Leave "
+            f"{' and '.join(given)} cannot be given together with plugin={plugin.name!r}, which has its own. Leave "
             "them out, or give them to the plugin: GenericPlugin.of(env, labels=..., observations=..., idle=...)."
         )
     if not given:
@@ -135,12 +138,12 @@ def plugin_and_task(
     *,
     bundled: bool,
 ) -> tuple[EnvironmentPlugin, Task]:
-    """The plugin (a generic one where none is given) and the chosen task.
+    """The plugin (a generic plugin if none is given) and the chosen task.
 
-    :param bundled: the actions come from a bundle.
-    :raises BundleError: the bundle's actions call custom primitives, and no plugin provides them.
+    :param bundled: whether the actions come from a bundle.
+    :raises BundleError: the bundle's actions call custom primitives, and no plugin provides these primitives.
     :raises UnknownNameError: the plugin has no such task.
-    :raises ConfigError: the plugin has several tasks, and none is named.
+    :raises ConfigError: the plugin has several tasks, and no task is given.
     """
     hint = ""
     if plugin is None:
@@ -150,7 +153,7 @@ def plugin_and_task(
         if world.primitives:
             raise BundleError(
                 f"this bundle's actions call custom primitives: {', '.join(world.primitives)}. A bundle does not "
-                "contain them. Give them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], "
+                "contain primitives. Pass them: extend(env, actions, plugin=GenericPlugin.of(env, primitives=[...], "
                 "labels=..., ...))."
             )
         own_task = task if isinstance(task, Task) else None
@@ -168,11 +171,11 @@ def plugin_and_task(
         except ConfigError as fault:
             if bundled and world != World():
                 raise ConfigError(
-                    f"{fault} The names are those of the bundle, with labels=, observations= and idle= where given: it "
-                    "was designed for another environment, or for one with other wrappers."
+                    f"{fault} The names are those of the bundle, replaced by labels=, observations= idle= if given. "
+                    "The bundle was made for another environment, or for one with other wrappers."
                 ) from fault
             raise
-        hint = "Without plugin= there is the environment's own task alone: leave task= out, or give the plugin."
+        hint = "Without plugin= there is only one task, that of the environment: leave task= out, or give the plugin."
     if isinstance(task, Task):
         return plugin, task
     tasks = plugin.tasks()
@@ -181,7 +184,7 @@ def plugin_and_task(
             raise UnknownNameError("task", task, tasks, hint)
         return plugin, tasks[task]
     if len(tasks) != 1:
-        raise ConfigError(f"plugin {plugin.name!r} has {len(tasks)} tasks; say which one with task=: {sorted(tasks)}.")
+        raise ConfigError(f"plugin {plugin.name!r} has {len(tasks)} tasks; choose one with task=: {sorted(tasks)}.")
     return plugin, next(iter(tasks.values()))
 
 
@@ -190,8 +193,8 @@ def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
     for name, verdict in verdicts.items():
         where = f", line {verdict.line}" if verdict.line is not None else ""
         warnings.warn(
-            f"coded action {name!r} cannot be loaded{where}: {verdict.message}. Fix its source: choosing it costs a "
-            "step and ends as a violation.",
+            f"coded action {name!r} cannot be loaded{where}: {verdict.message}. Fix its source: a decision for "
+            "this action costs one step and ends with a violation.",
             BrokenActionWarning,
             stacklevel=4,
         )
@@ -202,7 +205,7 @@ def warn_of_faults(
 ) -> None:
     """Warn of each action and function whose source shows a certain mistake, with the message of lint.
 
-    :param origin: " of the bundle ..." for code of a bundle; else empty.
+    :param origin: the text " of the bundle" or " of the bundle for TASK" for code of a bundle; else empty.
     """
     from rlgpt.sandbox import SandboxLimits, faults
 
@@ -213,7 +216,7 @@ def warn_of_faults(
         if messages:
             more = f" And {len(messages) - 1} more." if messages[1:] else ""
             warnings.warn(
-                f"{kind} {code.name!r}{origin} will not do what it says, {messages[0]}.{more} Fix its source.",
+                f"{kind} {code.name!r}{origin} has a fault, {messages[0]}.{more} Fix its source.",
                 BrokenActionWarning,
                 stacklevel=4,
             )

@@ -1,8 +1,7 @@
 """Bundles on disk: ``bundle.json``, and a file ``actions/NAME.py`` or ``functions/NAME.py`` for each source.
 
-Code that actions share is in ``shared.py``; the manifest says which actions have it.
-
-No pickle, sizes checked.
+Code that actions share is in ``shared.py``; the manifest lists the actions that use it. Reading a bundle uses no pickle
+and checks sizes.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ _ACTIONS_LIMIT = 256
 def save_bundle(bundle: Bundle, folder: Path) -> Path:
     """Write ``bundle`` as a folder, completely or not at all. An existing bundle there is replaced.
 
-    :raises BundleError: ``folder`` is a link, or exists and is not a bundle; or it cannot be written.
+    :raises BundleError: ``folder`` is a link, or exists and is not a bundle, or cannot be written.
     """
     _refuse_link(folder)
     if folder.exists() and not Folder(folder, BundleError).exists(_MANIFEST):
-        raise BundleError(f"{folder} exists and holds no bundle.json; choose an empty or new folder.")
+        raise BundleError(f"{folder} exists and contains no bundle.json; choose an empty or new folder.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     staged = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     files = Folder(staged, BundleError)
@@ -66,13 +65,13 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
 
 
 def load_bundle(folder: Path) -> Bundle:
-    """Read a bundle. Its sources are data until a sandbox runs them: a stranger's bundle is safe to load.
+    """Read a bundle. Its sources are data until a sandbox runs them, so it is safe to load an untrusted bundle.
 
     :raises BundleError: the bundle is missing or too large, has another schema or an invalid name, or contains a link.
     """
     _refuse_link(folder)
     if not folder.is_dir():
-        raise BundleError(f"there is no bundle at {folder}: give the folder that holds bundle.json.")
+        raise BundleError(f"there is no bundle at {folder}: give the folder that contains bundle.json.")
     path, files = folder / _MANIFEST, Folder(folder, BundleError)
     text = files.read_text(_MANIFEST, limit=_MANIFEST_LIMIT)
     try:
@@ -84,10 +83,10 @@ def load_bundle(folder: Path) -> Bundle:
         for kind in _KINDS:
             listed = manifest.get(kind, ())
             if len(listed) > _ACTIONS_LIMIT:
-                raise BundleError(f"{path} lists {len(listed)} {kind}; a bundle holds {_ACTIONS_LIMIT} at most.")
+                raise BundleError(f"{path} lists {len(listed)} {kind}; a bundle may have at most {_ACTIONS_LIMIT}.")
             sources[kind] = [{**code, "source": ""} for code in listed]
         sharing = [action for action in sources["actions"] if action.pop("shared", False) is True]
-        # names become file names only after they are known to be names
+        # names are validated before they are used as file names
         checked = Bundle.model_validate({**manifest, **sources})
         for kind in _KINDS:
             for code, named in zip(sources[kind], getattr(checked, kind), strict=True):
@@ -97,12 +96,14 @@ def load_bundle(folder: Path) -> Bundle:
             action["shared"] = shared
         return Bundle.model_validate({**manifest, **sources})
     except (ValidationError, TypeError) as fault:
-        raise BundleError(f"{path} does not hold a valid bundle: {str(fault)[:400]}") from fault
+        raise BundleError(f"{path} does not contain a valid bundle: {str(fault)[:400]}") from fault
     except ValueError as fault:
-        raise BundleError(f"{path} does not hold valid JSON: {str(fault)[:400]}.") from fault
+        raise BundleError(f"{path} does not contain valid JSON: {str(fault)[:400]}.") from fault
 
 
 def _refuse_link(folder: Path) -> None:
-    """A bundle may be inside a run from a stranger: its own folder must not be a link that leads out of the run."""
+    """Refuse a folder that is a link. A bundle may be inside an untrusted run, and the link could point outside the
+    run.
+    """
     if folder.is_symlink():
-        raise BundleError(f"{folder} is a link; give the folder that it points to.")
+        raise BundleError(f"{folder} is a link; give the target of the link.")

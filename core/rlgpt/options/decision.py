@@ -25,7 +25,7 @@ class DecisionState:
     :ivar total_reward: the sum of the same rewards without discount.
     :ivar success: whether any of the steps had ``info["success"]``.
     :ivar duration: k, primitive steps.
-    :ivar terms: reward term -> weighted sum, without discount; of a term of weight 0 the unweighted sum.
+    :ivar terms: reward term -> weighted sum, without discount; for a term of weight 0, the unweighted sum.
     """
 
     observation: Any

@@ -21,37 +21,38 @@ T = TypeVar("T")
 
 
 class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs):
-    """``env`` with K coded actions. Made by :func:`rlgpt.extend`.
+    """``env`` with K coded actions. :func:`rlgpt.extend` makes it.
 
-    A chosen coded action runs until it returns, the episode ends, its step limit, or a violation. With
-    ``interrupt_every``, a decision takes at most so many of its primitive steps. The next decision may choose the same
-    action, which then goes on (parameters are read at its start only); a base action, which takes the place of what the
-    coded action proposes for the next step; or another coded action, which interrupts it (Sutton, Precup and Singh
-    1999, section 4).
+    A chosen coded action runs until it returns, reaches its step limit or violates a limit of the sandbox, or until the
+    episode ends. With ``interrupt_every``, a decision takes at most that number of primitive steps of the action. The
+    next decision may choose the same action, which then continues (parameters are read only at its start); a base
+    action, which replaces the action that the code proposes for the next step; or another coded action, which
+    interrupts the one in progress (Sutton, Precup and Singh 1999, section 4).
 
     One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options: the same, section 3), the newest
     observation, and in ``info``:
 
     ``duration``        k >= 1, the primitive steps of this decision
-    ``primitive_steps`` of the episode so far; after :meth:`restore_episode`, since then
+    ``primitive_steps`` of the episode so far, since the reset or :meth:`restore_episode`
     ``success``         bool: whether any of the k steps had ``info["success"]``, if the environment reports it
     ``action``, ``ended``   the chosen branch, and how it ended (:data:`rlgpt.domain.Ending`)
     ``total_reward``    undiscounted
     ``predicates``      name -> bool, if there are coded predicates
     ``metrics``, ``score``  of the episode so far, if the task declares them (:class:`rlgpt.domain.Metric`)
-    ``action_mask``     int8, shape (branches,): which may start now
-    ``reward_terms``    weighted (unweighted where the weight is 0), undiscounted, if there are reward weights
+    ``action_mask``     int8, shape (branches,): which branches may start now
+    ``reward_terms``    weighted (unweighted if the weight is 0), undiscounted, if there are reward weights
     ``verdicts``        tuple of :class:`~rlgpt.domain.Verdict`, if there are any
     ``plan``            the branch that the plan's code would choose next, if there are coded actions
-    ``running``         name of the coded action in progress, with ``interrupt_every``; "" without any
-    ``decision``        a :class:`~rlgpt.domain.Decision`, with ``trace=True``; its ``verdict`` also explains a choice
-                        that was masked because its ``can_start`` failed, or by quarantine
+    ``running``         name of the coded action in progress, with ``interrupt_every``; "" if there is none
+    ``decision``        a :class:`~rlgpt.domain.Decision`, with ``trace=True``; its ``verdict`` also explains why a
+    choice was masked (``can_start`` failed, or quarantine)
 
     An error in a coded action ends the action and is recorded as a verdict. An exception in ``env.step`` propagates.
 
     :param library: the plugin's primitives and view keys for this task; None if there are no coded actions.
-    :ivar context: the state that the plugin reads; ``context.step`` is the one count of the episode's primitive steps.
-    :ivar interrupt_every: primitive steps of a coded action in one decision, at most; None: until it ends.
+    :ivar context: the state that the plugin reads; ``context.step`` counts the episode's primitive steps.
+    :ivar interrupt_every: maximal primitive steps of a coded action in one decision; None: a decision lasts until it
+        ends.
     :ivar measurement: metrics and score of the episode so far.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
@@ -107,8 +108,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     def restore_episode(self, state: EpisodeState, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode from a saved state instead of the task's start.
 
-        The environment's time limit continues from the saved state. The ``horizon`` of :func:`extend` begins to count
-        anew.
+        The environment's time limit continues from the saved state. The count for the ``horizon`` of :func:`extend`
+        restarts at zero.
 
         :param seed: seeds all randomness from here on. None: the saved random generators continue.
         :returns: observation and info, as :meth:`reset` does.
@@ -135,9 +136,10 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return self._lane.primitive_steps
 
     def view(self) -> dict[str, Plain]:
-        """The plugin's view of the newest observation, with the features of code.
+        """The plugin's view of the newest observation, with the outputs of coded features.
 
-        Without functions it is built at each call; with them, once at each primitive step.
+        Without coded functions, the view is built at each call. With coded functions, it is built once at each
+        primitive step.
         """
         return self._lane.view()
 
@@ -150,7 +152,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         """From the next reset on, mask exactly these coded actions; coded functions among the names give neutral
         answers.
 
-        After this call the caller counts violations, and the environment no longer masks an action by itself.
+        After this call, the caller counts violations, and the environment no longer masks actions by itself.
 
         :raises UnknownNameError: a name is neither a coded action nor a function of this environment.
         """

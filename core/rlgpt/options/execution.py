@@ -25,11 +25,11 @@ instead."""
 class Call:
     """The state of one call of a coded action.
 
-    :ivar pieces: primitives that have begun. While the action that a new one proposes waits for its step, the
-        primitive before it has ended and the new one has cost nothing yet.
-    :ivar verdict: on the call, or on its clean-up; None where nothing was wrong.
-    :ivar calls: of primitives, and of observe where the view had changed; only where the trace is kept.
-    :ivar seen: the view that code observed last; only where the trace is kept.
+    :ivar pieces: primitives that have begun. While the first action of a new primitive waits for its step, the
+        primitive before it has ended and the new primitive has taken no step yet.
+    :ivar verdict: the verdict on the call, or on its clean-up; None if there was no fault.
+    :ivar calls: calls of primitives, and calls of observe for which the view had changed; empty without a trace.
+    :ivar seen: the view that code observed last; only with a trace.
     """
 
     ended: Ending = "returned"
@@ -39,9 +39,9 @@ class Call:
     seen: Mapping[str, Plain] | None = None
 
     def look(self, view: Mapping[str, Plain]) -> None:
-        """Record what code observed, if anything changed since it last did: the keys that differ, as a call of observe.
+        """Record a call of observe with the keys of ``view`` that changed since the code's last observation, if any.
 
-        The first view counts as known where nothing came before it: the decision holds it.
+        The first view of a call is not recorded if no primitive was called before, because the decision contains it.
         """
         known = self.seen if self.seen is not None else {} if self.calls else view
         changed = {key: value for key, value in view.items() if key not in known or known[key] != value}
@@ -55,13 +55,13 @@ _Answer = Effects[tuple[bool, dict[str, Plain]]]
 
 
 class _Interrupted(Exception):
-    """Thrown into a running call to end it."""
+    """The exception that is thrown into a running call to end the call."""
 
 
 def interrupt(running: Running) -> Effects[Call]:
     """End a call that waits for a step. The proposed step is not taken, and the code may clean up, as at a step limit.
 
-    :raises RuntimeError: the call has not begun, or is over: it has proposed no action that waits.
+    :raises RuntimeError: no proposed step waits, because the call has not begun or is over.
     """
     try:
         effect: Effect = running.throw(_Interrupted())
@@ -72,11 +72,15 @@ def interrupt(running: Running) -> Effects[Call]:
         return call
     except _Interrupted:
         pass
-    raise RuntimeError("no call waits for a step: advance it to its first action, and interrupt it before its end")
+    raise RuntimeError(
+        "no proposed step waits: interrupt a call only after its first proposed action and before its end"
+    )
 
 
 def settled(action: CodedAction, plugin: EnvironmentPlugin, task: Task) -> CodedAction:
-    """``action`` with the step limit that it has in ``task``: its own or the task's, within the plugin's bound."""
+    """``action`` with its step limit in ``task``: its own limit, or the task's default, and at most the plugin's
+    maximum.
+    """
     limits = plugin.limits(task)
     wanted = action.max_steps or limits.steps(task).default
     limit = min(wanted, limits.option_steps or wanted)
@@ -84,7 +88,8 @@ def settled(action: CodedAction, plugin: EnvironmentPlugin, task: Task) -> Coded
 
 
 class Execution:
-    """Runs coded actions. It has no environment: it proposes low-level actions, and its driver takes the steps.
+    """Runs coded actions. It has no environment: it proposes low-level actions, and its caller (the driver) takes the
+    steps.
 
     :param keep_calls: record each call of a primitive in :attr:`Call.calls`.
     """
@@ -101,10 +106,10 @@ class Execution:
         call: Call | None = None,
         see: See = look,
     ) -> Running:
-        """Run ``action`` until it returns, violates a limit, reaches its step limit, has yielded as often as it may,
-        the episode ends, or it is interrupted.
+        """Run ``action`` until it returns, violates a limit, reaches its step limit or its maximal number of yields, or
+        is interrupted, or until the episode ends.
 
-        :param action: with ``max_steps`` (:func:`settled`).
+        :param action: an action with ``max_steps`` (:func:`settled`).
         :param ctx: the driver sets its observation, ``info`` and step after each step.
         :param call: to be filled in, for a driver that wants to see the progress; a new one where None.
         :param see: the view that code observes; called only when the code asks for it.
@@ -174,7 +179,7 @@ class Execution:
             if ctx.step >= limit:
                 call.ended = "limit"
                 return True, {"ended": "limit"}
-        try:  # A primitive that is out of steps may still return an outcome.
+        try:  # A primitive that has used all its steps may still return an outcome.
             next(actions)
         except StopIteration as end:
             return False, dict(end.value or {})

@@ -42,7 +42,7 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
         return _FlatDiscrete(env, extended)
     if len(base) == 1 and extended.layout.choices:
         return _FlatBox(env, extended)
-    raise ConfigError(f"action space {space} has no flat view; use a trainer that takes Tuple spaces.")
+    raise ConfigError(f"action space {space} has no flat view; use a trainer that supports Tuple spaces.")
 
 
 def _extended(env: gym.Env[Any, Any]) -> ExtendedEnv:
@@ -51,7 +51,9 @@ def _extended(env: gym.Env[Any, Any]) -> ExtendedEnv:
     while isinstance(inner, gym.Wrapper) and not isinstance(inner, ExtendedEnv):
         inner = inner.env
     if not isinstance(inner, ExtendedEnv):
-        raise ConfigError(f"flat_view() takes what extend() returned, got {env}: flat_view(extend(env, actions)).")
+        raise ConfigError(
+            f"flat_view() needs an environment from extend(), got {env}: flat_view(extend(env, actions))."
+        )
     if inner.action_space != env.action_space:
         raise ConfigError(
             f"a wrapper turned the extended action space {inner.action_space} into {env.action_space}; make the flat "

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 NUMBER_BYTES = 32
-"""Most bytes of one number in a view, with the quotes, colon and comma around it."""
+"""Maximal number of bytes of one number in a view, including the quotes, colon and comma around it."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Names that are in use already, so that no function and no output may have them."""
+    """Names that are already used, so that no function and no output may have them."""
 
     actions: Collection[str] = ()
     reward_terms: Collection[str] = ()
@@ -38,13 +38,15 @@ class Taken:
     def of(
         cls, plugin: EnvironmentPlugin, task: Task, observation_space: gymnasium.Space[Any], actions: Iterable[str]
     ) -> Taken:
-        """The names of an environment: of its coded actions, the plugin's reward terms, the parts of observations."""
+        """The names that an environment uses: its coded actions, the plugin's reward terms, and the parts of its
+        observations.
+        """
         keys = plugin.view_keys(task)
         parts = (*shown(observation_space, keys), *(key.name for key in keys if key.alone))
         return cls(tuple(actions), tuple(term.name for term in reward_terms_of(plugin, task)), parts)
 
     def check(self, functions: Sequence[CodedFunction]) -> None:
-        """:raises SandboxError: a function, or an output of one, has a name that is taken."""
+        """:raises SandboxError: a function, or an output of a function, has a name that is already used."""
         rewards = [f.name for f in functions if isinstance(f, CodedReward)]
         outputs = [o.name for f in functions if isinstance(f, CodedFeatures) for o in f.outputs]
         _check_taken([f.name for f in functions], "actions", self.actions)
@@ -57,20 +59,19 @@ _NONE = Taken()
 
 def _check_taken(names: Collection[str], what: str, taken: Collection[str]) -> None:
     if doubles := sorted(set(names) & set(taken)):
-        raise SandboxError(f"{', '.join(doubles)}: these names are those of {what}; give the functions others.")
+        raise SandboxError(f"{', '.join(doubles)}: {what} already have these names; rename the functions or outputs.")
 
 
 class StepFunctions:
     """Calls the functions with each view and stores their answers.
 
-    :param library: of the task, without the outputs of ``functions``.
-    :param taken: what names are taken by -> these names, for each kind of name that a function or an output may clash
-        with.
-    :ivar names: of the functions.
-    :ivar sandbox: as given, with a larger limit for views, so that the outputs of one function do not make another one
-        fail.
-    :ivar answers: at the newest primitive step.
-    :ivar view: of that step, with the features.
+    :param library: the library of the task, without the outputs of ``functions``.
+    :param taken: the names that functions and outputs may not have.
+    :ivar names: the names of the functions.
+    :ivar sandbox: the given sandbox with a larger limit for views, so that the outputs of one function cannot make
+        another function fail.
+    :ivar answers: the answers of all functions at the newest primitive step.
+    :ivar view: the view at the newest primitive step, with the outputs of features.
     :raises SandboxError: names are equal, or there are too many functions.
     """
 
@@ -121,13 +122,16 @@ class StepFunctions:
         return self.update(view)
 
     def update(self, view: Mapping[str, Plain]) -> tuple[Verdict, ...]:
-        """Call each function with the newest view. :returns: the verdicts on functions that failed."""
+        """Call each function with the newest view.
+
+        :returns: the verdicts on functions that failed.
+        """
         self.answers = self._open.evaluate(view)
         self.view = {**view, **self.answers.features}
         return self.answers.verdicts
 
     def fuel_used(self, name: str) -> int:
-        """Fuel that the function of this name used for its newest answer; 0 where it was not called."""
+        """Fuel that the function of this name used for its newest answer; 0 if the function was not called."""
         return self._open.fuel_used(name)
 
     def _reward(self, name: str, ctx: Context) -> float:

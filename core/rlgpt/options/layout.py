@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 class Head:
     """One part of the action, other than the selector.
 
-    :ivar role: ``base`` is the base action, or a part of it; ``parameters`` holds the parameters of all coded actions;
-        ``residual`` is the correction of what a coded action proposes.
+    :ivar role: ``base`` is the base action, or a part of it; ``parameters`` are the parameters of all coded actions;
+        ``residual`` is the correction of the action that a coded action proposes.
     :ivar space: a Discrete or a Box.
-    :ivar names: one for each component (``reach.dx``); a warm start reuses the weights of components with the same
+    :ivar names: the name of each component (``reach.dx``); a warm start reuses the weights of components with the same
         name.
-    :ivar initial: the mean of each component in a policy that has learned nothing, in [-1, 1] of its range; empty:
-        zeros.
+    :ivar initial: the mean of each component in an untrained policy, in [-1, 1] of its range; empty: zeros.
     """
 
     role: Literal["base", "parameters", "residual"]

@@ -31,7 +31,7 @@ class Measurement:
     def add(self, info: Mapping[str, Any], env_reward: float) -> None:
         """Add a primitive step.
 
-        :raises PluginError: a metric is no finite number.
+        :raises PluginError: a metric is not a finite number.
         """
         self._env_return += env_reward
         self._add(info)

@@ -1,4 +1,4 @@
-"""A coded action in progress, and the choice that the plan's code makes next."""
+"""The state of a coded action in progress, and the next choice of the plan's code."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rlgpt.options.execution import Call, Running, interrupt
 class InProgress:
     """One call of a coded action that advances a primitive step at a time.
 
-    :param call: what ``running`` fills in.
-    :ivar name: of the coded action.
+    :param call: the object that ``running`` updates.
+    :ivar name: name of the coded action.
     :ivar proposal: the low-level action that the code proposes for the next primitive step; None once the call is over.
-    :ivar is_over: whether it has ended.
+    :ivar is_over: whether the call has ended.
     """
 
     def __init__(self, name: str, call: Call, running: Running) -> None:
@@ -40,7 +40,9 @@ class InProgress:
         self.is_over, self.proposal = True, None
 
     def report(self) -> Call:
-        """The call, with the primitives that have ended since the last report. Until it is over, it is ``running``."""
+        """The call, with the primitives that have ended since the last report. Until the call is over, its ending is
+        ``running``.
+        """
         new = self._call.calls[self._reported :]
         self._reported += len(new)
         return Call("running" if not self.is_over else self._call.ended, self._call.pieces, self._call.verdict, new)
@@ -56,10 +58,10 @@ class InProgress:
 
 
 class PlanOrder:
-    """The next choice of the plan's code: the action after the last one that was chosen, in the plan's order, without
-    those that may not start. After the last action comes the first.
+    """The next choice of the plan's code: the first action after the last chosen one, in the plan's order, that may
+    start. After the last action of the plan, the first one follows.
 
-    :param count: coded actions, at least one.
+    :param count: number of coded actions, at least one.
     """
 
     def __init__(self, count: int) -> None:
@@ -69,13 +71,13 @@ class PlanOrder:
         self._last = -1
 
     def chose(self, index: int) -> None:
-        """Coded action ``index`` was chosen, by whomever."""
+        """Record that coded action ``index`` was chosen, by the policy or by code."""
         self._last = index
 
     def next(self, allowed: np.ndarray) -> int:
         """The index of the action.
 
-        :param allowed: shape (count,), nonzero where an action may start. If none may, all count as allowed.
+        :param allowed: shape (count,), nonzero where an action may start. If no action may start, all count as allowed.
         """
         order = [(self._last + 1 + i) % self._count for i in range(self._count)]
         return next((i for i in order if allowed[i]), order[0])

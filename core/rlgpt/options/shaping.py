@@ -12,8 +12,8 @@ from rlgpt.plugin.types import Context, RewardTerm
 class Shaping:
     """Computes the training reward of one environment. It stores the previous value of each reward term.
 
-    :param weights: term -> weight; terms that are not named are neither paid nor recorded.
-    :raises UnknownNameError: a weight names no term of the plugin.
+    :param weights: term -> weight. Other terms are neither added nor recorded.
+    :raises UnknownNameError: the plugin has no reward term of a name in ``weights``.
     """
 
     def __init__(self, terms: Sequence[RewardTerm], weights: Mapping[str, float]) -> None:
@@ -36,16 +36,16 @@ class Shaping:
         self._before = {t.name: self._value(t, ctx) for t, _ in self._terms if t.kind == "potential"}
 
     def restore(self, ctx: Context) -> None:
-        """Continue a saved episode from the state ``ctx``. An event term that is already above zero there pays nothing
-        again.
+        """Continue a saved episode from the state ``ctx``. An event term that is already above zero in ``ctx`` adds
+        nothing again.
         """
         self.reset(ctx)
         self._paid = {t.name for t, _ in self._terms if t.kind == "event" and self._value(t, ctx) > 0}
 
     def pay(self, ctx: Context) -> tuple[float, dict[str, float]]:
-        """The reward of the step that led to ``ctx``, and what each term adds to it, weighted.
+        """The reward of the step that led to ``ctx``, and the weighted contribution of each term.
 
-        A term of weight 0 adds nothing; its entry is unweighted, so that a record shows what it would pay.
+        A term of weight 0 adds nothing. Its entry is unweighted, so that a record shows the values of the term.
         """
         reward, paid = 0.0, dict[str, float]()
         for term, weight in self._terms:
@@ -71,6 +71,7 @@ class Shaping:
         value = float(term.value(ctx))
         if not math.isfinite(value):
             raise PluginError(
-                f"reward term {term.name!r} is {value} at step {ctx.step} of {ctx.task.id}; correct its value()."
+                f"reward term {term.name!r} is {value} at step {ctx.step} of {ctx.task.id}, "
+                "which is not finite; correct its value()."
             )
         return min(max(value, term.low), term.high)

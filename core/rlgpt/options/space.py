@@ -9,9 +9,9 @@ base space             extended
 ``Tuple``
 =====================  ==================================================================================
 
-With K = 0 and all base actions kept, the extended space is the base space itself. Where only one branch is left there
-is no selector, and where only one head is left there is no Tuple. With ``residual``, the Tuple of a base ``Box(d)``
-ends with a ``Box(-1, 1, (d,))``: the correction of what the chosen coded action proposes.
+With K = 0 and all base actions kept, the extended space is the base space itself. If there is only one branch, there is
+no selector. If there is only one part, there is no Tuple. With ``residual``, the Tuple of a base ``Box(d)`` ends with a
+``Box(-1, 1, (d,))``: the correction of the base action that the chosen coded action proposes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from rlgpt.options.layout import ActionLayout, Head
 
 @dataclass(frozen=True)
 class Choice:
-    """An extended action, read: a base action, or a coded one with its parameters (in their own units).
+    """The meaning of an extended action: a base action, or a coded action with its parameters (in their own units).
 
-    :ivar residual: in [-1, 1], shape of the base Box; None where the space has none.
+    :ivar residual: the correction, in [-1, 1], with the shape of the base Box; None if the space has no correction.
     """
 
     branch: int
@@ -49,11 +49,12 @@ class ExtendedSpace:
     :param base: action space of the base environment.
     :param actions: the K coded actions, in order.
     :param labels: names of the base action's parts (each value of a Discrete, each head, each number of a Box).
-    :param keep: which of them stay; None keeps all. Of a Box the whole base branch stays, or (with ``()``) goes.
+    :param keep: labels of the base actions that are kept; None keeps all. In a Box, the base branch is kept as a whole,
+        or removed with ``()``.
     :param filler: a base action that supplies the values of heads that are not kept.
     :param residual: whether a correction is part of the action.
-    :raises ConfigError: the base space has no extension, or fewer than two choices are left; a correction needs a base
-        Box and a coded action.
+    :raises ConfigError: the base space has no extension, or there are fewer than two choices; or ``residual`` is set
+        without a base Box and a coded action.
     """
 
     space: spaces.Space[Any]
@@ -71,8 +72,8 @@ class ExtendedSpace:
         self.base, self.actions, self._filler = base, tuple(actions), filler
         if residual and not (isinstance(base, spaces.Box) and self.actions):
             raise ConfigError(
-                f"residual corrects what a coded action proposes in a Box; the action space is {base} with "
-                f"{len(self.actions)} coded actions. Leave residual at 0."
+                f"residual needs a Box and at least one coded action; the action space is {base} with "
+                f"{len(self.actions)} coded actions. Set residual to 0."
             )
         self._residual = residual
         self._parts = _parts(base)
@@ -91,16 +92,16 @@ class ExtendedSpace:
         self.space = self._space([*([] if selector is None else [selector]), *(head.space for head in heads)])
 
     def read(self, action: Any) -> Choice:
-        """The choice that an action of :attr:`space` makes.
+        """The choice that ``action``, an action of :attr:`space`, makes.
 
-        :raises ConfigError: it is not an action of :attr:`space`.
+        :raises ConfigError: ``action`` is not in :attr:`space`.
         """
         try:
             return self._read(action)
         except (TypeError, ValueError, IndexError, OverflowError) as fault:
             raise ConfigError(
-                f"the action {action!r:.120} is not in the extended space {self.space!s:.300}. Valid: what a policy "
-                "for env.action_space gives, or env.extension.write(name, parameters) for a coded action."
+                f"the action {action!r:.120} is not in the extended space {self.space!s:.300}. Valid: an action of "
+                "env.action_space, or env.extension.write(name, parameters) for a coded action."
             ) from fault
 
     def _read(self, action: Any) -> Choice:
@@ -127,8 +128,8 @@ class ExtendedSpace:
         return Choice(branch, base=self._base_action(branch, base_parts))
 
     def write(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
-        """The action of :attr:`space` that chooses the coded action ``name``. Parameters that are not given have their
-        defaults.
+        """The action of :attr:`space` that chooses the coded action ``name``. A parameter that is not given has its
+        default.
 
         :raises UnknownNameError: there is no coded action or parameter of that name.
         :raises ConfigError: the parameters are not a mapping, or one of them is not a number.
@@ -212,7 +213,8 @@ class ExtendedSpace:
         only_branch_has_no_choice = isinstance(self.base, spaces.Discrete) or not self._kept
         if len(branches) < 2 and only_branch_has_no_choice and not (branches and self._parameters):
             raise ConfigError(
-                f"a policy needs at least two choices, got {list(branches)}. Keep more base actions or add coded ones."
+                f"a policy needs at least two choices, got {list(branches)}. "
+                "Keep more base actions or add coded actions."
             )
 
     def _selector(self, branches: tuple[str, ...]) -> spaces.Discrete | None:

@@ -11,10 +11,12 @@ from rlgpt.domain import Verdict
 log = logging.getLogger(__name__)
 
 QUARANTINE_AFTER = 3
-"""Violations after which a coded action is masked."""
+"""Number of violations after which a coded action is masked."""
 
 _NO_VIOLATION = ("lint", "quarantined", "wall")
-"""Wall-clock timeouts do not count: on a busy machine they also stop correct actions."""
+"""Kinds of verdict that are not violations. Wall-clock timeouts are not, because on a busy machine they also stop
+correct actions.
+"""
 
 
 def is_violation(verdict: Verdict) -> bool:
@@ -33,7 +35,7 @@ def to_quarantine(violations: Mapping[str, int]) -> tuple[str, ...]:
 class Violations:
     """Counts the violations of the coded actions in one environment.
 
-    :ivar caught: names of the actions that must be masked.
+    :ivar caught: names of the coded actions that must be masked.
     """
 
     def __init__(self) -> None:
