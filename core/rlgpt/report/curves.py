@@ -83,7 +83,7 @@ def newest(points: Sequence[tuple[float, float]], episodes: int = 20) -> float:
 
 
 def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Put all runs of a method on one axis of steps. A run that ended early keeps its last value.
+    """Interpolate all runs of a method on one axis of steps. A run that ended early keeps its last value.
 
     :returns: steps ``[points]`` and success ``[runs, points]``. The axis begins when every run has a point, and ends
         with the longest run.

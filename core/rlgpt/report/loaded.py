@@ -1,4 +1,4 @@
-"""Loads the files of a run for a report; each file is read once."""
+"""Loads the files of a run for a report. Each file is read once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgpt.runs import Report, Run
 _CLIP_BYTES = 8 << 20
 _CLIPS = 8
 _DEPTH = 8
-"""Depth of subfolders in which runs are searched."""
+"""Maximal depth of subfolders in which runs are searched."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LoadedRun:
         for name in names[:_CLIPS]:
             content = self.run.files.read(f"videos/{name}", limit=_CLIP_BYTES)
             if content[4:8] == b"ftyp":
-                caption = "A fresh episode of the best iteration; the active action stands at the upper edge."
+                caption = "A fresh episode of the best iteration; the active action is shown at the upper edge."
                 yield Clip(caption=caption, mp4=content)
 
 
@@ -67,7 +67,7 @@ def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:
 
 
 def find(folders: Sequence[Path]) -> list[Path]:
-    """Find the runs in ``folders``. A folder is a run itself or contains runs, as that of a sweep does. Links are not
+    """Find the runs in ``folders``. A folder is a run or contains runs, as the folder of a sweep does. Links are not
     followed.
 
     :raises RunError: a folder contains no run.
@@ -76,7 +76,7 @@ def find(folders: Sequence[Path]) -> list[Path]:
     for folder in folders:
         here = [folder] if Run.exists(folder) else sorted(_below(folder))
         if not here:
-            raise RunError(f"there is no run at {folder}: give a folder that holds run.json, or a sweep's folder.")
+            raise RunError(f"there is no run at {folder}: give a folder that contains run.json, or a sweep's folder.")
         runs += [run for run in here if run not in runs]
     return runs
 

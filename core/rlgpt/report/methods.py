@@ -22,14 +22,17 @@ METHODS = {
 
 _NOT_A_METHOD = ("seed", "folder", "task", "video", "report_episodes")
 _MAX_SETTING = 40
-"""Maximal number of characters of one setting in a method's name. All settings together have at most twice as many."""
+"""Maximal number of characters of one setting in a method's name. All settings together have at most twice this
+number.
+"""
 
 
 def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Name of a method -> its runs, which differ only in their seed.
 
-    If two methods have the same name, the settings in which they differ are added to it. If these are too long or
-    describe an environment (docs, a goal), the folder of the method's first run is added instead.
+    If two methods have the same name, the settings in which the methods differ are added to their names. If these
+    settings are too long or describe an environment (docs, a goal), the folder of the method's first run is added
+    instead.
     """
     flat = [_settings(run) for run in runs]
     names = [METHODS.get(str(f.get("agents.name")), str(f.get("agents.name") or "a run")) for f in flat]

@@ -18,8 +18,8 @@ Statistic = Callable[[Scores], Scores]
 
 REPETITIONS = 5_000
 FEW = 5
-"""Least number of runs for an interval. Fewer runs are shown with their range, which a percentile
-bootstrap of three runs equals anyway.
+"""Least number of runs for an interval. Fewer runs are shown with their range. (For three runs, the interval of a
+percentile bootstrap equals the range.)
 """
 
 
@@ -65,11 +65,11 @@ def interval(
     Runs are drawn with replacement within each task (the stratum), and ``statistic`` gets all drawn scores. With few
     runs the interval is too narrow. In a simulation with scores from Beta distributions, the 95 % interval of one
     task's IQM contains the true value with probability 0.88 to 0.91 for 5 runs, and 0.74 to 0.78 for 3 runs, for which
-    it equals the range.
+    the interval equals the range.
 
     :param scores: ``[runs]`` or ``[runs, tasks]``, finite.
     :param statistic: maps ``[..., n]`` to ``[...]``.
-    :raises ValueError: no scores, or some that are not finite.
+    :raises ValueError: there are no scores, or a score is not finite.
     """
     matrix = _matrix(scores)
     draws = statistic(_resample(matrix, _drawn(matrix, repetitions, np.random.default_rng(seed))))
@@ -97,18 +97,18 @@ def difference(
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """The interval of ``statistic(ours) - statistic(theirs)``, both are resampled independently unless ``paired``.
+    """The interval of ``statistic(ours) - statistic(theirs)``. Both are resampled independently unless ``paired``.
 
     :param ours: ``[runs]`` or ``[runs, tasks]``.
     :param theirs: ``[runs]`` or ``[runs, tasks]``; its number of runs may differ, unless ``paired``.
-    :param paired: run i of ``ours`` belongs to run i of ``theirs``, for example because it continues from its result.
-        Both are drawn together, so that their common variation does not widen the interval.
+    :param paired: run i of ``ours`` belongs to run i of ``theirs``, for example because one continues from the other's
+        result. The two runs of a pair are drawn together, so that their common variation does not widen the interval.
     :raises ValueError: :func:`interval` does not accept the scores, or ``paired`` scores have different shapes.
     """
     rng = np.random.default_rng(seed)
     a, b = _matrix(ours), _matrix(theirs)
     if paired and a.shape != b.shape:
-        raise ValueError(f"paired scores must be of one shape, got {np.shape(ours)} and {np.shape(theirs)}")
+        raise ValueError(f"paired scores must have the same shape, got {np.shape(ours)} and {np.shape(theirs)}")
     drawn = _drawn(a, repetitions, rng)
     again = drawn if paired else _drawn(b, repetitions, rng)
     draws = statistic(_resample(a, drawn)) - statistic(_resample(b, again))

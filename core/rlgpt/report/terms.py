@@ -1,4 +1,4 @@
-"""The reward terms of an iteration: what each paid in training, and whether that had to do with success."""
+"""The reward terms of an iteration: the sum of each term in training, and its correlation with success."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from rlgpt.domain import CodedReward, Iteration
 from rlgpt.rl.terms import term_curves
 
 WIDTH, HEIGHT = 160, 28
-"""Of a drawn curve."""
+"""Size of a drawn curve, in pixels."""
 
 
 class TermRow(NamedTuple):
-    """One reward term.
+    """One reward term in a table.
 
-    :ivar coded: an agent wrote it; else it is the plugin's.
-    :ivar line: points of an SVG ``polyline``; empty where there is no curve.
+    :ivar coded: whether an agent wrote the term. False: it belongs to the plugin.
+    :ivar line: points of an SVG ``polyline``; empty if there is no curve.
     :ivar ends: the sum over an episode at the beginning and at the end of the training, as text.
-    :ivar correlation: with success, as text.
+    :ivar correlation: correlation of the sum with success, as text.
     """
 
     name: str
@@ -30,7 +30,7 @@ class TermRow(NamedTuple):
 
 
 def term_rows(iteration: Iteration) -> list[TermRow]:
-    """A row for each reward term that was recorded."""
+    """One row for each reward term that was recorded."""
     coded = {f.name for f in iteration.functions if isinstance(f, CodedReward)}
     return [
         TermRow(

@@ -31,7 +31,7 @@ class Clip(Value):
 
 
 class Story(Value):
-    """The story of one run in the report: plan, code, learning and result."""
+    """One run in the report, in order of time: plan, code, learning and result."""
 
     title: str
     task: str

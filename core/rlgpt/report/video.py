@@ -15,7 +15,7 @@ from rlgpt.errors import RlgptError
 from rlgpt.files import Folder
 
 Frame = NDArray[np.uint8]
-"""``[height, width, 3]``, RGB."""
+"""An image ``[height, width, 3]``, RGB, uint8."""
 
 
 def caption(frame: Frame, text: str) -> Frame:
@@ -40,7 +40,7 @@ class Film:
     The encoder writes into a temporary folder outside the run, because it would follow a link inside the run.
 
     :param folder: the folder for the file; ``name`` is the path within it. No file is written if there is no frame, or
-        if an error ends the block.
+        if an error ends the ``with`` block.
     :raises RlgptError: there is no encoder, the encoder failed, or the file cannot be written.
     """
 
@@ -98,7 +98,9 @@ class Film:
         return writer
 
     def _fault(self, error: Exception) -> RlgptError:
-        return RlgptError(f"cannot write {self.folder.path / self.name}: {error}. `rlgpt doctor` says what is missing.")
+        return RlgptError(
+            f"cannot write {self.folder.path / self.name}: {error}. `rlgpt doctor` lists missing software."
+        )
 
 
 def _even(frame: Frame) -> Frame:

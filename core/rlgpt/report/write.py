@@ -21,7 +21,8 @@ from rlgpt.runs import Run
 
 
 def write_page(folders: Sequence[Path], out: Path, *, note: str = "") -> Page:
-    """Write the page that compares the runs. It shows the best run of each method whose plan a language model wrote.
+    """Write the page that compares the runs in ``folders``. For each method whose plan a language model wrote, the page
+    shows the best run in detail.
 
     :raises RunError: there is no run, a run is damaged, or no run has a finished iteration.
     """
@@ -36,7 +37,7 @@ def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
     """
     finished = [loaded for loaded in map(LoadedRun.of, runs) if loaded.iterations]
     if not finished:
-        raise RunError("no run here has finished an iteration yet: continue one with rlgpt resume RUN.")
+        raise RunError("none of the runs has a finished iteration: continue a run with rlgpt resume RUN.")
     if len(finished) < len(runs):
         note = f"{note} {len(runs) - len(finished)} runs have no finished iteration and are left out.".strip()
     by_task: dict[str, list[LoadedRun]] = {}
@@ -74,7 +75,7 @@ def table(page: Page) -> str:
 
 def _column(name: str, intervals: Sequence[Interval | None]) -> list[str]:
     """The column's title and its cells, padded to the same width. The title explains the brackets if all
-    cells have the same kind of interval, else each cell does.
+    cells have the same kind of interval, else each cell explains its own brackets.
     """
     levels = {i.level for i in intervals if i is not None}
     mixed = len(levels) > 1
@@ -90,7 +91,7 @@ def _comparison(title: str, runs: Sequence[LoadedRun]) -> Comparison:
     name = score_name(scored[0]) if scored else ""
     judged = [loaded for loaded in runs if loaded.outcome.has_success]
     has_success = bool(judged) or not scored
-    # Runs of one task may differ in this: design() may be called with success= or with score=.
+    # Runs of one task may differ here: design() may be called with success= or with score=.
     alike = {id(loaded) for loaded in (judged or runs)}
     drawn = {
         method: shown
