@@ -1,7 +1,7 @@
-"""The sandbox runs coded actions (programs that are options of a policy) in CPython inside WebAssembly, under limits.
-The only effect of a program is that it can request the environment's primitives.
+"""The sandbox runs coded actions (programs that are options of a policy) in CPython inside WebAssembly, under limits. A
+program can only request primitives of the environment; it has no other effect.
 
-To import this package is fast: the WebAssembly runtime is loaded with the first guest. A *guest* is the running
+Importing this package is fast: the WebAssembly runtime is loaded with the first guest. A *guest* is the running
 program; the *host* is the Python process around it.
 """
 

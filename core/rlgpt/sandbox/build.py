@@ -1,8 +1,9 @@
 """Builds ``guest.wasm``, the WebAssembly program that runs coded actions. ``make guest`` calls ``python -m
 rlgpt.sandbox.build``.
 
-Needs ``componentize-py``, a development dependency: a released wheel contains the built guest. The file ends in a
-custom section with a hash of its sources, so that a file built from other sources is noticed.
+The build needs ``componentize-py``, a development dependency. (A released wheel contains the built guest.) The built
+file ends with a custom section that contains a hash of the sources, so that a file built from other sources is
+detected.
 """
 
 from __future__ import annotations
@@ -93,9 +94,9 @@ def _name(path: Path) -> str:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line of this module."""
     parser = argparse.ArgumentParser(prog="python -m rlgpt.sandbox.build", description="Build the sandbox's guest.")
-    parser.add_argument("--force", action="store_true", help="build it even if it is up to date")
+    parser.add_argument("--force", action="store_true", help="build the guest even if it is up to date")
     logging.basicConfig(format="%(message)s")
     built = build(GUEST, force=parser.parse_args().force)
     print(f"{GUEST}: {'built' if built else 'up to date'}, {GUEST.stat().st_size / 1e6:.1f} MB")

@@ -1,9 +1,9 @@
-"""The guest, compiled to machine code once and kept on disk.
+"""The cache of compiled guests: the guest is compiled to machine code once and stored on disk.
 
-The name of a cache file holds a hash of its inputs and a hash of its content. A file gets its name by one rename when
-it is complete. A damaged file is refused before the WebAssembly runtime reads it. Machine code runs as this user,
-without any sandbox: a file that another user owns or may write is never loaded. The files that were not used for
-longest are dropped.
+The name of a cache file contains a hash of its inputs and a hash of its content. A complete file gets its name by one
+rename. A damaged file is refused before the WebAssembly runtime reads it. Machine code runs with the rights of this
+user, without a sandbox, so a file that another user owns or may write is never loaded. The least recently used files
+are deleted.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def folder() -> Path:
 
 
 def guest() -> Path:
-    """The guest program. If it is missing, or built from other sources, it is built here, which needs
-    ``componentize-py``.
+    """The path of the guest program. If the program is missing or was built from other sources, this function builds
+    it, which needs ``componentize-py``.
 
     :raises SandboxError: the guest program is missing or was built from other sources, and cannot be built here.
     """
@@ -61,10 +61,10 @@ def guest() -> Path:
 
 
 def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
-    """The compiled guest: loaded from the cache, or compiled now (this takes some seconds) and stored there.
+    """The compiled guest: loaded from the cache, or compiled now (this takes a few seconds) and stored in the cache.
 
     :param guest: the program, a component.
-    :param settings: the engine's configuration; code compiled under another one is not used.
+    :param settings: the engine's configuration; code that was compiled with another configuration is not used.
     :param where: the folder of the cache; default :func:`folder`.
     """
     from wasmtime.component import Component
@@ -85,7 +85,7 @@ def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = No
             component = _load(engine, where, key)
             if component is not None:
                 return component
-            log.warning("compiling the sandbox's guest program (once, some seconds) into %s", where)
+            log.warning("compiling the sandbox's guest program (once, a few seconds) into %s", where)
             component = Component.from_file(engine, guest)
             _store(component.serialize(), where, key)
             return component
@@ -101,7 +101,7 @@ def _check_ours(path: Path, state: os.stat_result) -> None:
     if state.st_uid not in (os.getuid(), 0):
         raise PermissionError(f"{path} belongs to another user: remove it")
     if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(f"{path} can be written by others, who may have put their code there: remove it")
+        raise PermissionError(f"{path} can be written by other users, who may have changed its code: remove it")
 
 
 def _check_file(path: Path) -> None:
@@ -130,14 +130,14 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
                 component = Component.deserialize_file(engine, str(path))
             except WasmtimeError as error:
                 log.warning(
-                    "wasmtime does not take the compiled guest %s, it is made again: %s", path, str(error)[:200]
+                    "wasmtime refuses the compiled guest %s, so it is compiled again: %s", path, str(error)[:200]
                 )
             else:
                 with contextlib.suppress(OSError):  # A cache that cannot be written is still read.
                     os.utime(path)
                 return component
         else:
-            log.warning("the compiled guest %s is damaged: it is made again", path)
+            log.warning("the compiled guest %s is damaged, so it is compiled again", path)
         path.unlink(missing_ok=True)
     return None
 
@@ -155,10 +155,10 @@ def _store(code: bytes | bytearray, where: Path, key: str) -> None:
 
 
 def _drop_old(where: Path) -> None:
-    """Keep the :data:`KEPT` guests that were used last; remove what killed processes left half written.
+    """Keep the :data:`KEPT` most recently used guests. Delete the others, and incomplete files of killed processes.
 
-    A file that another process has mapped stays mapped after it is removed. Where the system refuses to remove a file,
-    the file stays.
+    A file that another process has mapped stays mapped after it is removed. If the system refuses to remove a file, the
+    file remains.
     """
     last = sorted(((_used(path), path) for path in where.glob("*.cwasm")), reverse=True)
     half = [(used, path) for path in where.glob(".*-*") if (used := _used(path)) < time.time() - _ABANDONED_SECONDS]

@@ -1,5 +1,5 @@
-"""Checks the guest's requests. A *request* is a call of a primitive, with arguments; the library lists what may be
-called.
+"""Checks the guest's requests. A *request* is a call of a primitive, with arguments; the library lists the valid
+primitives.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rlgpt.sandbox.turns import Request
 
 
 class Refused(Exception):
-    """Input from the guest is not accepted. The caller makes a verdict of this ``kind`` from it.
+    """Input from the guest is not accepted. The caller makes a verdict of kind ``kind`` from this exception.
 
     :ivar message: printable text.
     :ivar line: line of the source; None if unknown.
@@ -107,7 +107,7 @@ def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> t
 
 
 def expects(parameter: Parameter) -> str:
-    """The values that ``parameter`` takes, for messages."""
+    """The valid values of ``parameter`` in words, for messages."""
     if parameter.kind == "choice":
         return f"one of {', '.join(map(repr, parameter.choices))}"
     if parameter.kind == "bool":

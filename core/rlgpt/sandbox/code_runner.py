@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MakeRoom = Callable[[], Callable[[], None] | None]
-"""A weak reference to a function that is called before an instance is made. It returns None if the owner is gone."""
+"""A weak reference to a function that is called before an instance is made. Calling the reference returns None if the
+owner no longer exists.
+"""
 
 _FATAL: frozenset[VerdictKind] = frozenset({"memory", "reply"})
 """Kinds of verdict after which the instance may be broken. The next call makes a new instance, as it does after a
@@ -62,7 +64,7 @@ class CodeRunner:
 
     :param entry: the function that the source must define.
     :param make_room: makes room for a further instance.
-    :param shared: source that is loaded before, into the same namespace.
+    :param shared: source that is loaded before ``source``, into the same namespace.
     :ivar fuel_used: fuel of the newest turn.
     """
 
@@ -79,7 +81,7 @@ class CodeRunner:
 
     @property
     def live(self) -> bool:
-        """Whether it holds an instance, which uses memory."""
+        """Whether an instance exists, which uses memory."""
         return self._instance is not None
 
     def load(self) -> bool | Verdict:
@@ -94,7 +96,7 @@ class CodeRunner:
             if size > self._limits.source_bytes:
                 self.fuel_used = 0
                 most = self._limits.source_bytes
-                return self.verdict(Refused("load", f"the {what} has {size} bytes; at most {most} are taken"))
+                return self.verdict(Refused("load", f"the {what} has {size} bytes; the limit is {most}"))
         if self._loaded is None:
             code = (self.name, self.source, self._entry, self._shared)
             state = self._call("load-action", *code, kind="load", read=replies.loaded)

@@ -1,5 +1,5 @@
-"""Encodes views and outcomes as JSON text for a guest. The *view* is what a coded action sees of the environment;
-an *outcome* is the dict that a primitive returns to it.
+"""Encodes views and outcomes as JSON text for a guest. The *view* is the dict that a coded action gets as its
+observation; an *outcome* is the dict that a primitive returns to the action.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ def encode(value: Any, action: str, limit: int) -> str:
     :param action: name of the coded action that receives the text, for messages.
     :param limit: maximal number of characters of the JSON text.
     :raises Refused: ``view``: the text is longer than ``limit``, or a number is not finite.
-    :raises PluginError: ``value`` holds something other than None, bool, int, float, str, list and dict. This is a
+    :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. This is a
         fault of the plugin, not of the coded action.
     """
     try:
         text = _ENCODER.encode(value)
     except ValueError as error:
-        raise Refused("view", f"what {action!r} should be given is not finite or not a tree: {error}") from None
+        raise Refused(
+            "view", f"the view or outcome for {action!r} contains a number that is not finite, or a cycle: {error}"
+        ) from None
     except (TypeError, RecursionError) as error:
         raise PluginError(
-            f"views and outcomes hold None, bool, int, float, str, list and dict alone: {error}"
+            f"views and outcomes may contain only None, bool, int, float, str, list and dict: {error}"
         ) from None
     if len(text) > limit:
-        raise Refused("view", f"what {action!r} asked for has {len(text)} bytes; at most {limit} are handed over")
+        raise Refused("view", f"the view or outcome for {action!r} has {len(text)} bytes; the limit is {limit}")
     return text

@@ -43,7 +43,7 @@ class FuelMeter:
         self._episode = self._episode_left = share(limits.episode_fuel)
 
     def begin_call(self) -> None:
-        """A call of the action's ``run`` begins."""
+        """Begin a call of the action's ``run``."""
         self._call_left = self._call
 
     def spend(self, fuel: int, kind: Kind) -> None:
@@ -53,9 +53,7 @@ class FuelMeter:
             self._call_left = max(0, self._call_left - fuel)
 
     def allowance(self, kind: Kind) -> Allowance:
-        """The fuel that the next call of ``kind`` may use; 0 if the action's call or the episode has used all of
-        its fuel.
-        """
+        """The fuel that the next call of ``kind`` may use; 0 if the fuel of the call or of the episode is used up."""
         fuel = self._each[kind]
         if kind == "turn" and self._call_left < min(fuel, self._episode_left):
             return Allowance(self._call_left, _exceeded("call, its clean-up included", self._call, "call_fuel"))

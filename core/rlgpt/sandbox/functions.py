@@ -56,9 +56,9 @@ class FunctionRunner(CodeRunner):
         return False
 
     def evaluate(self, view: str) -> Result | Verdict:
-        """The checked answer, with its numbers clipped into their bounds.
+        """The checked answer of the function to ``view``, with its numbers clipped into their bounds.
 
-        :param view: as JSON.
+        :param view: the view as JSON.
         """
         ready = self.load()
         if isinstance(ready, Verdict):
@@ -81,7 +81,7 @@ class FunctionRunner(CodeRunner):
                     got = ", ".join(sorted(value))[:200] or "nothing"
                     raise Refused("type", f"`features` must return exactly {', '.join(declared)[:200]}; got {got}")
                 return {o.name: min(max(value[o.name], o.low), o.high) for o in outputs}
-        raise Refused("reply", "what was handed over is no answer of this function")
+        raise Refused("reply", "the guest's message is not an answer of this function")
 
 
 class Functions:
@@ -140,7 +140,7 @@ class Functions:
         return answers
 
     def fuel_used(self, name: str) -> int:
-        """Fuel that the function of this name used for its newest answer; 0 where it was not called."""
+        """Fuel that the function of this name used for its newest answer; 0 if the function was not called."""
         return next(r.fuel_used for r in (*self._features, *self._others) if r.name == name)
 
     def _ask(
@@ -167,8 +167,8 @@ class Functions:
             yield runner, answer
 
     def _instead(self, runner: FunctionRunner) -> Result:
-        """The replacement for the answer of a failed function. A potential keeps its last value, so that the term
-        pays no reward.
+        """The replacement for the answer of a failed function. A potential keeps its last value, so that the term adds
+        no reward.
         """
         function = runner.function
         if isinstance(function, CodedReward) and function.kind == "potential":
@@ -183,8 +183,8 @@ def check(functions: Sequence[CodedFunction], library: Library, limits: SandboxL
     """
     if len(functions) > limits.instances:
         raise SandboxError(
-            f"{len(functions)} features, reward terms and predicates; at most {limits.instances} (each keeps its "
-            "instance for its memory): SandboxLimits(instances=...)."
+            f"there are {len(functions)} features, reward terms and predicates; the limit is {limits.instances}, "
+            "because each keeps its instance: SandboxLimits(instances=...)."
         )
     names = [f.name for f in functions]
     keys = [key.name for key in library.view] + [

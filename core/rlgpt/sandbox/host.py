@@ -55,9 +55,9 @@ class Sandbox:
 class Guest:
     """The coded actions of an episode, each in a WebAssembly instance of its own. An instance is made at its first use.
 
-    The same seed, sources and replies give the same requests. What one action does changes nothing in another: not its
-    globals, its random numbers, its fuel, nor a verdict on it. Actions whose ``run`` or ``can_start`` takes ``memory``
-    share one memory for the episode, by value; nothing else goes from one to another.
+    The same seed, sources and replies give the same requests. An action cannot change the globals, the random numbers
+    or the fuel of another action, nor cause a verdict on it. Actions whose ``run`` or ``can_start`` has an argument
+    ``memory`` share one memory for the episode, by value. Nothing else is passed from one action to another.
 
     :raises SandboxError: the guest program is missing; every method that runs code may raise this error.
     """
@@ -104,9 +104,7 @@ class Guest:
 
     def start(self, action: str, parameters: Mapping[str, float] | None = None) -> Turn:
         """Start a call of ``action``: its ``run`` executes until the first ``yield``. A generator that still waits is
-        closed first.
-
-        A declared parameter without a given value takes its default.
+        closed first. A declared parameter without a given value gets its default.
 
         :raises UnknownNameError: there is no action or parameter of that name.
         """
@@ -176,7 +174,7 @@ class Guest:
         return self._newest
 
     def _make_room(self) -> None:
-        """If the maximal number of instances exists, drop the one whose last use is oldest."""
+        """If the maximal number of instances exists, drop the least recently used instance."""
         live = [runner for runner in self._runners.values() if runner.live]
         idle = next((runner for runner in live if not runner.waits), None)
         if idle is not None and len(live) >= self.limits.instances:

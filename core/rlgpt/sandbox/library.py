@@ -63,14 +63,18 @@ class Library(Value):
         names = [s.name for s in self.primitives]
         taken = {OBSERVE, "run", "can_start", *PREIMPORTED} & set(names)
         if taken or len(set(names)) != len(names):
-            raise ValueError(f"names of primitives must differ, and these are taken: {sorted(taken)}; got {names}")
+            raise ValueError(
+                f"names of primitives must differ, and these names are reserved: {sorted(taken)}; got {names}"
+            )
         for signature in self.primitives:
             parameters = [p.name for p in signature.parameters]
             if len(set(parameters)) != len(parameters):
                 raise ValueError(f"parameters of {signature.name!r} must differ, got {parameters}")
             for name in (signature.name, *parameters):
                 if keyword.iskeyword(name):
-                    raise ValueError(f"{name!r} (of {signature.name!r}) is a word of Python's: no name of a function")
+                    raise ValueError(
+                        f"{name!r} (of {signature.name!r}) is a keyword of Python, so it cannot name a function"
+                    )
         keys = [v.name for v in self.view]
         if len(set(keys)) != len(keys):
             raise ValueError(f"keys of the view must differ, got {keys}")

@@ -1,4 +1,4 @@
-"""What a coded action may use up before it is stopped."""
+"""The limits of fuel, memory, time and sizes for coded actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a source before it runs. They are feedback for the model that wrote it, not a boundary."""
+"""Checks of a source before it runs. They are feedback for the model that wrote the source, not a protection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.lint_calls import Finding, top_level
 
 MEMORY = "memory"
-"""The argument of ``run`` and ``can_start`` that gets the memory of the episode."""
+"""Name of the argument of ``run`` and ``can_start`` that receives the memory of the episode."""
 
 
 def lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
@@ -28,14 +28,14 @@ def lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLim
 
 
 def faults(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """The verdicts of :func:`lint` that are certain, for users of code that somebody else wrote."""
+    """The verdicts of :func:`lint` on faults that are certain, for users of code that somebody else wrote."""
     return [_verdict(code, finding) for finding in _findings(code, library, limits) if finding.sure]
 
 
 def _findings(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits) -> list[Finding]:
     size = len(code.source.encode("utf-8", "replace"))
     if size > limits.source_bytes:
-        return [Finding(None, f"the source has {size} bytes; at most {limits.source_bytes} are taken")]
+        return [Finding(None, f"the source has {size} bytes; the limit is {limits.source_bytes}")]
     try:
         tree = lint_parse.parse(code.source)
     except lint_parse.NoTree as refused:
@@ -58,7 +58,7 @@ def _verdict(code: CodedAction | CodedFunction, finding: Finding) -> Verdict:
 
 
 def _helpers(action: CodedAction) -> frozenset[str] | Finding:
-    """The names that the shared code binds, or what is wrong with that code."""
+    """The names that the shared code binds, or a finding if that code has a fault."""
     try:
         tree = lint_parse.parse(action.shared)
     except lint_parse.NoTree as refused:
@@ -78,7 +78,7 @@ def _run(tree: ast.Module, action: CodedAction) -> list[Finding]:
         return [Finding(run.lineno, "`run` must be a plain generator: `def`, not `async def`")]
     findings = []
     if not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in lint_calls.own_nodes(run)):
-        findings.append(Finding(run.lineno, "`run` is no generator: it must hand over primitives by `yield`"))
+        findings.append(Finding(run.lineno, "`run` is not a generator: it must send primitives by `yield`"))
     takes = run.args
     named = [a.arg for a in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs)]
     positional = [a.arg for a in (*takes.posonlyargs, *takes.args)]
@@ -88,10 +88,12 @@ def _run(tree: ast.Module, action: CodedAction) -> list[Finding]:
     declared = {p.name for p in action.parameters}
     for name in (p.name for p in action.parameters):
         if name in {a.arg for a in takes.posonlyargs} or (name not in named and takes.kwarg is None):
-            findings.append(Finding(run.lineno, f"parameter {name!r} is declared, but `run` takes none of that name"))
+            findings.append(
+                Finding(run.lineno, f"parameter {name!r} is declared, but `run` has no argument of that name")
+            )
     for name in named:
         if name not in declared and name != MEMORY:
-            what = "is never given: declare it, or make it a constant" if name in optional else "is not declared"
+            what = "never gets a value: declare it, or make it a constant" if name in optional else "is not declared"
             text = f"argument {name!r} of `run` {what}; declared: {sorted(declared)}"
             findings.append(Finding(run.lineno, text, sure=name not in optional))
     return findings
@@ -110,7 +112,7 @@ def _can_start(tree: ast.Module) -> list[Finding]:
     findings = []
     if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in lint_calls.own_nodes(function)):
         findings.append(
-            Finding(function.lineno, "`can_start(view)` is a plain function: it is given the view, no `yield`")
+            Finding(function.lineno, "`can_start(view)` is a plain function: it receives the view and must not `yield`")
         )
     elif not any(isinstance(n, ast.Return) and n.value is not None for n in lint_calls.own_nodes(function)):
         findings.append(

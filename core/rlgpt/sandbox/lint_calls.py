@@ -1,4 +1,4 @@
-"""Checks of the calls in a source: unknown functions, wrong arguments, requests never yielded."""
+"""Checks of the calls in a source: unknown functions, wrong arguments, and requests that are never yielded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt.sandbox.guest.modules import PREIMPORTED
 class Finding(NamedTuple):
     """One fault of a source.
 
-    :ivar line: of the source; None where the fault has no line.
+    :ivar line: line of the source; None if the fault has no line.
     :ivar sure: True if a source with this fault cannot work.
     """
 
@@ -47,9 +47,9 @@ def top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctio
 def check(
     tree: ast.Module, functions: Mapping[str, tuple[str, ...]], helpers: frozenset[str] = frozenset()
 ) -> list[Finding]:
-    """The faults in calls of names. Names that the source binds anywhere are not checked.
+    """The faults in calls of functions by name. Names that the source binds anywhere are not checked.
 
-    :param functions: functions that make a request -> names of their arguments; empty where the source makes none.
+    :param functions: functions that make a request -> names of their arguments; empty if the source makes no requests.
     :param helpers: further names that the source can use.
     """
     names = bound(tree) | helpers
@@ -69,7 +69,9 @@ def check(
             near = difflib.get_close_matches(name, functions, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             valid = (
-                f"Valid: {', '.join(functions)}" if functions else "This code is given the view; it calls no primitive"
+                f"Valid: {', '.join(functions)}"
+                if functions
+                else "This code receives the view and cannot call primitives"
             )
             findings.append(Finding(node.lineno, f"there is no {name!r} to call.{hint} {valid}"))
     return findings

@@ -1,4 +1,6 @@
-"""Checks of the source of a feature, reward term or predicate: its signature, what it returns, the keys it reads."""
+"""Checks of the source of a feature, reward term or predicate: its signature, its return values, and the keys of the
+view that it reads.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _RETURNS = {
 def check(tree: ast.Module, function: CodedFunction, library: Library) -> list[Finding]:
     """The faults in the function that the source must define, and in its declaration.
 
-    :param library: with the keys of the view that ``function`` is given.
+    :param library: the library with the keys of the view that ``function`` receives.
     """
     entry = function.entry
     defined = top_level(tree, entry)
@@ -32,7 +34,9 @@ def check(tree: ast.Module, function: CodedFunction, library: Library) -> list[F
         return [*findings, Finding(defined.lineno, f"`{entry}` must be a plain function: `def`, not `async def`")]
     nodes = list(own_nodes(defined))
     if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in nodes):
-        findings.append(Finding(defined.lineno, f"`{entry}` is a plain function: it returns its answer, no `yield`"))
+        findings.append(
+            Finding(defined.lineno, f"`{entry}` is a plain function: it must return its answer and must not `yield`")
+        )
     elif not any(isinstance(n, ast.Return) and n.value is not None for n in nodes):
         findings.append(Finding(defined.lineno, f"`{entry}` returns nothing: it must return {_RETURNS[entry]}"))
     takes = defined.args
@@ -48,7 +52,9 @@ def check(tree: ast.Module, function: CodedFunction, library: Library) -> list[F
 
 
 def _declared(function: CodedFunction, library: Library) -> list[Finding]:
-    """Outputs whose names are those of keys of the view, among which they stand."""
+    """Findings on outputs that have the name of a key of the view. Outputs become keys of the view, so names must
+    differ.
+    """
     outputs = [o.name for o in function.outputs] if isinstance(function, CodedFeatures) else []
     keys = {key.name for key in library.view}
     return [
@@ -57,7 +63,9 @@ def _declared(function: CodedFunction, library: Library) -> list[Finding]:
 
 
 def _keys(function: ast.FunctionDef, view: str, library: Library) -> Iterator[Finding]:
-    """Keys that the view does not have. A source may ask for such a key in a branch that never runs."""
+    """Findings on keys that the view does not have. They are not certain, because a source may read such a key in a
+    branch that never runs.
+    """
     keys = [key.name for key in library.view]
     nodes = list(own_nodes(function))
     if any(isinstance(n, ast.Name) and n.id == view and not isinstance(n.ctx, ast.Load) for n in nodes):
@@ -74,7 +82,7 @@ def _keys(function: ast.FunctionDef, view: str, library: Library) -> Iterator[Fi
 
 
 def _outputs(nodes: Collection[ast.AST], declared: list[str]) -> Iterator[Finding]:
-    """Returned dicts whose keys, all written out, are not the declared outputs."""
+    """Findings on returned dict literals whose keys, if all are constants, are not the declared outputs."""
     for node in nodes:
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Dict):
             keys = [_text(key) for key in node.value.keys]
@@ -86,6 +94,6 @@ def _outputs(nodes: Collection[ast.AST], declared: list[str]) -> Iterator[Findin
 
 
 def _text(node: ast.AST | None) -> str | None:
-    """The text of a constant; None for anything else. In a tree from the guest no constant has a value."""
+    """The text of a constant; None for anything else. In a tree from the guest, constants have no values."""
     value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
     return value if isinstance(value, str) else None

@@ -48,15 +48,15 @@ def put(value, nodes, leaves):
     leaves[type(value)] = place = [len(nodes) - 1]
     return place
 """
-"""A coded action that parses another source in the guest. Its only request holds the tree, or the reason why there
-is none. The source does not run.
+"""A coded action that parses another source in the guest. Its only request contains the tree, or the reason why there
+is no tree. The source does not run.
 """
 
 _LIMITS = SandboxLimits(wall_seconds=60)
-"""Limits of the guest that parses. Only fuel stops it; the wall clock must not, because the machine may be busy."""
+"""Limits of the guest that parses. Only fuel stops the guest, not the wall clock, because the machine may be busy."""
 _FUEL = 10 * _LIMITS.turn_fuel
 _MAX_TREE_BYTES = 16 * 2**20
-"""Bytes of a tree as JSON; a source of 16 KB makes about half a million."""
+"""Maximal size of a tree as JSON, in bytes. A source of 16 KB has a tree of about half a million bytes."""
 
 
 class NoTree(Exception):
@@ -71,12 +71,12 @@ class NoTree(Exception):
 
 
 def parse(source: str) -> ast.Module | None:
-    """The tree of ``source``; None where the source is too large or too deep to be parsed here.
+    """The tree of ``source``; None if the source is too large or too deeply nested to be parsed.
 
     In a tree from the guest, constants have no value, and nodes that the host's Python does not know are plain
     :class:`ast.AST`. The source does not run.
 
-    :raises NoTree: the guest cannot parse the source; it has the guest's message.
+    :raises NoTree: the guest cannot parse the source. The exception has the guest's message.
     :raises SandboxError: the guest is needed and its program is missing.
     """
     try:
@@ -138,7 +138,7 @@ def _blank(name: str) -> ast.AST:
 
 
 def _put(value: Any, nodes: Sequence[ast.AST]) -> Any:
-    """The value of a field: ``[number]`` stands for a node, another list for a list of values."""
+    """The value of a field: ``[number]`` means a node, and another list means a list of values."""
     match value:
         case [int() as place]:
             return nodes[place]

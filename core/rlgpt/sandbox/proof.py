@@ -1,4 +1,4 @@
-"""Tries a few known attacks on the sandbox. ``rlgpt doctor`` uses them to test that the sandbox holds on this
+"""Tries a few known attacks on the sandbox. ``rlgpt doctor`` uses them to test that the sandbox stops attacks on this
 machine.
 """
 
@@ -55,9 +55,9 @@ ESCAPES = (
 
 
 def prove(sandbox: Sandbox | None = None) -> list[str]:
-    """Try every escape.
+    """Try every attack.
 
-    :param sandbox: None: a sandbox with the default limits.
+    :param sandbox: the sandbox to test; None: a sandbox with the default limits.
     :returns: a message for each attempt that was not stopped; empty if all were stopped.
     :raises SandboxError: the guest program is missing.
     """
@@ -70,14 +70,15 @@ def _tried(escape: Escape, sandbox: Sandbox, file: Path, new: Path) -> Iterator[
     library = Library(primitives=(Signature(name="act"),))
     turn = _started(sandbox, library, source)
     if not isinstance(turn, Verdict) or turn.kind not in escape.stopped_by:
-        yield f"{escape.name}: {turn.kind if isinstance(turn, Verdict) else type(turn).__name__} is no answer to it"
+        found = turn.kind if isinstance(turn, Verdict) else type(turn).__name__
+        yield f"{escape.name}: {found} is not an expected result of this attack"
     if isinstance(turn, Verdict) and SECRET in turn.message:
-        yield f"{escape.name}: it has the secret"
+        yield f"{escape.name}: the attack read the secret"
     if new.exists():
         new.unlink()
-        yield f"{escape.name}: it made a file"
+        yield f"{escape.name}: the attack made a file"
     if not isinstance(_started(sandbox, library, "def run():\n    yield act()\n"), Ask):
-        yield f"{escape.name}: the next episode is disturbed"
+        yield f"{escape.name}: the attack changed the next episode"
 
 
 def _started(sandbox: Sandbox, library: Library, source: str) -> Turn:

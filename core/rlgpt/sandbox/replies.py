@@ -14,7 +14,7 @@ from rlgpt.sandbox.turns import Ask, Done, Request
 
 
 class Loaded(NamedTuple):
-    """What a source defines.
+    """The definitions of a loaded source.
 
     :ivar takes_memory: whether ``run`` or ``can_start`` has an argument ``memory``.
     """
@@ -35,20 +35,20 @@ DEPTH = 64
 
 
 def parse(reply: str, limit: int) -> list[Any]:
-    """The reply, which must be a JSON list, as a Python list.
+    """Parse a reply, which must be a JSON list.
 
     :param limit: maximal number of UTF-8 bytes of the reply; checked before the reply is parsed.
     :raises Refused: ``reply``: the reply is too long, not JSON, nested too deeply, not a list, or contains NaN or an
         infinity.
     """
     if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
-        raise Refused("reply", f"one yield may hand over at most {limit} bytes, got {len(reply)} characters")
+        raise Refused("reply", f"one yield may send at most {limit} bytes, got {len(reply)} characters")
     if reply.count("[") + reply.count("{") > DEPTH and _depth(reply) > DEPTH:
-        raise Refused("reply", "what was handed over is nested too deep")
+        raise Refused("reply", "the guest's message is nested too deeply")
     try:
         value, end = _DECODER.raw_decode(reply)
     except (ValueError, RecursionError, MemoryError) as error:
-        raise Refused("reply", f"what was handed over cannot be read: {type(error).__name__}") from None
+        raise Refused("reply", f"the guest's message cannot be read: {type(error).__name__}") from None
     if end != len(reply) or not isinstance(value, list) or not value or not isinstance(value[0], str):
         raise Refused("reply", "what was handed over is no message of the guest")
     return value
@@ -85,14 +85,17 @@ def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
             return Done()
         case ["ask", bool(many), list(items)] if items and (many or len(items) == 1):
             if len(items) > limits.requests:
-                raise Refused("type", f"one yield may hold at most {limits.requests} requests, got {len(items)}")
+                raise Refused("type", f"one yield may contain at most {limits.requests} requests, got {len(items)}")
             return Ask(tuple([_request(item, checker) for item in items]), many)
         case other:
             raise _refusal(other, limits)
 
 
 def loaded(reply: str, limits: SandboxLimits) -> Loaded:
-    """What the loaded source defines. :raises Refused: where loading failed."""
+    """The definitions of the loaded source.
+
+    :raises Refused: loading failed.
+    """
     match parse(reply, limits.reply_bytes):
         case ["loaded", bool(can_start), bool(takes_memory)]:
             return Loaded(can_start, takes_memory)
@@ -101,7 +104,10 @@ def loaded(reply: str, limits: SandboxLimits) -> Loaded:
 
 
 def memory(reply: str, limits: SandboxLimits) -> str:
-    """The shared memory as JSON, as a call left it. :raises Refused: where it cannot be kept."""
+    """The shared memory after a call, as JSON.
+
+    :raises Refused: the memory is too large, or is not valid.
+    """
     overhead = len('["memory",]')
     if reply.startswith('["memory",') and len(reply) - overhead > limits.shared_bytes:
         size = len(reply) - overhead
@@ -114,19 +120,25 @@ def memory(reply: str, limits: SandboxLimits) -> str:
             except PackingError:
                 value, text = None, ""
             if not isinstance(value, dict) or len(text) > limits.shared_bytes:
-                raise Refused("reply", "what was handed over is no memory")
+                raise Refused("reply", "the guest's message is not a memory")
             return text
         case other:
             raise _refusal(other, limits)
 
 
 def answer(reply: str, limits: SandboxLimits) -> bool:
-    """The answer of ``can_start``. :raises Refused: ``can_start`` failed."""
+    """The answer of ``can_start``.
+
+    :raises Refused: ``can_start`` failed.
+    """
     return _flag("answer", reply, limits)
 
 
 def value(reply: str, limits: SandboxLimits) -> bool | float | dict[str, float]:
-    """The unchecked return value of a feature, reward term or predicate. :raises Refused: the function failed."""
+    """The unchecked return value of a feature, reward term or predicate.
+
+    :raises Refused: the function failed.
+    """
     match parse(reply, limits.reply_bytes):
         case ["value", bool() | int() | float() as number]:
             return number if isinstance(number, bool) else _float(number)
@@ -138,11 +150,11 @@ def value(reply: str, limits: SandboxLimits) -> bool | float | dict[str, float]:
 
 def _float(number: Any) -> float:
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise Refused("reply", "what was handed over holds something that is no number")
+        raise Refused("reply", "the guest's message contains something that is not a number")
     try:
         return float(number)
     except OverflowError:
-        raise Refused("reply", "what was handed over holds a number too large for a float") from None
+        raise Refused("reply", "the guest's message contains a number that is too large for a float") from None
 
 
 def _flag(tag: str, reply: str, limits: SandboxLimits) -> bool:
@@ -170,7 +182,7 @@ def _request(item: Any, checker: Checker) -> Request:
         name, args, line = item
         if isinstance(name, str) and isinstance(args, dict):
             return checker.request(name, args, _line(line))
-    raise Refused("reply", "what was handed over holds something that is no request")
+    raise Refused("reply", "the guest's message contains something that is not a request")
 
 
 def _line(line: Any) -> int | None:
@@ -184,7 +196,7 @@ def _no_constant(name: str) -> NoReturn:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError("a number too large for a float")
+        raise ValueError("a number is too large for a float")
     return value
 
 

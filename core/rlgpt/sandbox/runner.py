@@ -20,12 +20,12 @@ from rlgpt.sandbox.turns import Ask, Exhausted, Turn
 
 @dataclass
 class SharedMemory:
-    """The memory of one episode, which all actions that take it share.
+    """The memory of one episode. All actions with an argument ``memory`` share it.
 
-    Only its text goes from one instance to the next. ``run`` gets a copy and the host takes it back at the call's end;
-    ``can_start`` gets a copy that is dropped.
+    The memory is passed between instances as text. ``run`` gets a copy, which the host reads back at the end of the
+    call. ``can_start`` gets a copy that is dropped.
 
-    :ivar text: packed, as JSON.
+    :ivar text: the memory in packed form, as JSON.
     """
 
     text: str = "{}"
@@ -51,7 +51,7 @@ def _plain(value: Any) -> Plain:
 class ActionRunner(CodeRunner):
     """Runs one coded action.
 
-    :param memory: of the episode.
+    :param memory: the memory of the episode.
     """
 
     def __init__(self, action: CodedAction, setup: GuestSetup, make_room: MakeRoom, memory: SharedMemory) -> None:
@@ -69,7 +69,7 @@ class ActionRunner(CodeRunner):
         return self._waits
 
     def start(self, parameters: Mapping[str, float]) -> Turn:
-        """Call the action's ``run`` and execute it until its first yield. A generator that still waits is closed first.
+        """Call the action's ``run`` and execute it until the first yield. A generator that still waits is closed first.
 
         :raises UnknownNameError: the action declares no parameter of that name.
         """
@@ -99,18 +99,18 @@ class ActionRunner(CodeRunner):
         return self._turn("send-reply", text)
 
     def can_start(self, view: str) -> bool | Verdict:
-        """The answer of the loaded ``can_start``, given the view as JSON."""
+        """The answer of the loaded ``can_start`` to ``view``, which is JSON."""
         answer = self._call("ask-can-start", self.action.name, view, self._lent, kind="answer", read=replies.answer)
         if isinstance(answer, Verdict):
             answer = answer.model_copy(update={"message": f"in can_start(view): {answer.message}"[:500]})
         return answer
 
     def cancel(self, *, keep: bool = True) -> Verdict | None:
-        """Close the generator that waits; its ``finally`` blocks run on the call's fuel.
+        """Close the generator that waits. Its ``finally`` blocks use the fuel of the call.
 
-        :param keep: take the memory back. False where the call failed.
-        :returns: the verdict where the clean-up had to be stopped, or the memory cannot be kept; what the clean-up
-            raises is dropped.
+        :param keep: whether to read the memory back. False if the call failed.
+        :returns: the verdict if the clean-up had to be stopped or the memory is not valid, else None. Exceptions of the
+            clean-up are ignored.
         """
         if not self._waits:
             return None
@@ -123,7 +123,7 @@ class ActionRunner(CodeRunner):
 
     @property
     def _lent(self) -> str:
-        """The memory as the loaded code gets it; empty where it takes none."""
+        """The memory for the loaded code; empty if the code has no argument ``memory``."""
         return self._memory.text if self._takes_memory else ""
 
     @property
@@ -131,7 +131,10 @@ class ActionRunner(CodeRunner):
         return self._loaded is not None and self._loaded.takes_memory and not self._own_memory
 
     def _remember(self) -> Verdict | None:
-        """Take the memory back from the instance. :returns: the verdict where it cannot be kept."""
+        """Read the memory back from the instance.
+
+        :returns: the verdict if the memory is not valid, else None.
+        """
         if not self._takes_memory:
             return None
         text = self._call("read-memory", self.action.name, kind="turn", read=replies.memory)
@@ -151,7 +154,7 @@ class ActionRunner(CodeRunner):
         )
         if not isinstance(turn, Ask):
             if isinstance(turn, Verdict):
-                self.cancel(keep=False)  # a message that was refused leaves a generator behind
+                self.cancel(keep=False)  # after a refused message, the generator still waits
                 return turn
             self._waits, fuel = False, self.fuel_used
             verdict = self._remember()
@@ -164,7 +167,7 @@ class ActionRunner(CodeRunner):
             return Exhausted(self.cancel())
         if self._looks > (most := max(self._limits.looks, 2 * self._most_yields)):
             self.cancel(keep=False)
-            text = f"one call may look {most} times: nothing changes between two looks unless a primitive acts"
+            text = f"one call may yield observe() {most} times: the view changes only when a primitive takes steps"
             return self.verdict(Refused("yields", text, turn.requests[0].line))
         self._replies = len(turn.requests)
         return turn

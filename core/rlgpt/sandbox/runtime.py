@@ -48,7 +48,9 @@ _ACTIVITY = {
     "cancel-action": "while it cleaned up",
     "read-memory": "while its memory was read",
 }
-"""Exported function -> what the guest did when it was stopped, for messages. Every other export is a turn."""
+"""Exported function -> the guest's activity in words, for messages about a stopped guest. All other exports run a
+turn.
+"""
 
 
 class Clock:
@@ -163,7 +165,7 @@ class Instance:
             )
         self.fuel_used = fuel - store.get_fuel()
         if not isinstance(reply, str):
-            raise Refused("reply", "what was handed over is no text")
+            raise Refused("reply", "the guest's message is not text")
         return reply
 
 

@@ -1,4 +1,5 @@
-"""The stamp of a built guest: a custom section at the end of the file that says from which sources it was built.
+"""The stamp of a built guest: a custom section at the end of the file with a hash of the sources from which the file
+was built.
 
 This module imports nothing from the package, because the build of a wheel loads it by its path, without any dependency.
 """
@@ -10,7 +11,7 @@ import json
 from pathlib import Path
 
 FILES = ("app.py", "modules.py", "packing.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
-"""The guest's sources."""
+"""The folder of the guest's sources."""
 _SECTION = b"rlgpt-guest"
 
 

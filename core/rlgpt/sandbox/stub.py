@@ -66,9 +66,8 @@ Rules
 
 
 def _shared(primitives: Sequence[Signature]) -> dict[tuple[str, ...], list[str]]:
-    """Names of primitives -> what the outcomes of all these have in common: it is listed once.
-
-    Two primitives are too few, unless there are no others.
+    """Names of primitives -> the lines that the outcomes of all these primitives have in common. The stub lists these
+    lines only once. Two primitives are not enough, unless there are no others.
     """
     owners: dict[str, list[str]] = {}
     for signature in primitives:

@@ -1,4 +1,6 @@
-"""The results of a turn: the checked requests of a yield, the end of the generator, of its yields, or a verdict."""
+"""The possible results of a turn: the checked requests of a yield, the end of the generator, the end of its yields, or
+a verdict.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,9 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The generator yielded as often as it may and wanted to go on. It is closed; that is no fault.
+    """The generator reached the maximal number of yields and yielded again. It is closed; this is not a fault.
 
-    :ivar verdict: on its clean-up, where that had to be stopped.
+    :ivar verdict: the verdict on the clean-up if the clean-up had to be stopped, else None.
     """
 
     verdict: Verdict | None = None
