@@ -49,7 +49,7 @@ class Observer:
         """The cost of the language models since the run began; called after every reply."""
 
     def message(self, text: str) -> None:
-        """One line of text for the user."""
+        """Receive one line of text for the user."""
 
     def __enter__(self) -> Self:
         return self
