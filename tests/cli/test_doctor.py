@@ -16,14 +16,14 @@ def test_doctor_reports_that_no_escape_from_the_sandbox_succeeded(capsys: pytest
     (row,) = [r for r in json.loads(capsys.readouterr().out) if r["name"] == "boundary"]
     assert row["ok"] is True
     assert row["essential"] is True
-    assert row["detail"] == f"{len(proof.ESCAPES)} escapes tried, none got out"
+    assert row["detail"] == f"{len(proof.ESCAPES)} attacks tried, all were stopped"
 
 
 def test_doctor_check_fails_with_advice_when_an_escape_from_the_sandbox_succeeds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(proof, "prove", lambda: ["read a key: it has the secret"])
+    monkeypatch.setattr(proof, "prove", lambda: ["read a key: the attack read the secret"])
     check = boundary()
     assert not check.ok
-    assert check.detail == "read a key: it has the secret"
+    assert check.detail == "read a key: the attack read the secret"
     assert "docs/security.md" in check.advice

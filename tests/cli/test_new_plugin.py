@@ -37,7 +37,7 @@ def test_new_plugin_does_not_overwrite_an_existing_folder(rlgpt: Call) -> None:
     assert rlgpt("new-plugin", "robot")[0] == 0
     status, _, err = rlgpt("new-plugin", "robot")
     assert status == 2
-    assert "is there already" in err
+    assert "already exists" in err
 
 
 @pytest.mark.slow

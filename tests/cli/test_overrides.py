@@ -59,12 +59,12 @@ def rlgpt_config():
         ([TASK, "seed=x"], ["'x'", "integer", "seed"]),
         ([TASK, "seed=null"], ["seed"]),
         ([TASK, "budget=0"], ["budget=0", "greater than or equal to 1"]),
-        ([TASK, "task_settings.size=9"], ["unknown setting of grid/door 'size'"]),
+        ([TASK, "task_settings.size=9"], ["unknown setting 'size' of grid/door"]),
         ([TASK, "sandbox.yields=-1"], ["sandbox.yields=-1"]),
         ([TASK, "hyperparameters.encoder=big"], ["hyperparameters.encoder=", "small", "impala"]),
         ([TASK, "hyperparameters=3"], ["hyperparameters=3"]),
         ([TASK, "hyperparameters.num_envs=0"], ["hyperparameters.num_envs=0"]),
-        ([TASK, "hyperparameters.num_envs=4000"], ["environments at most"]),
+        ([TASK, "hyperparameters.num_envs=4000"], ["at most"]),
         ([TASK, "+llm.modl=x"], ["llm.modl", "unknown key"]),
         ([TASK, "seed=range(3)"], ["several values", "-m"]),
         ([TASK, "trainer=ppo,sample_factory"], ["several values", "-m"]),
@@ -96,7 +96,7 @@ def rlgpt_config():
         ([TASK, "setup.trainer.num_envs=1"], ["no hyperparameter 'num_envs'"]),
         ([TASK, "setup.reset_share=0"], ["setup.reset_share=0"]),
         ([TASK, "llm=live"], ["llm.model"]),
-        ([TASK], ["no transcript of task 'grid/door'", "llm=record"]),
+        ([TASK], ["no recording of task 'grid/door'", "llm=record"]),
     ],
 )
 def test_invalid_train_arguments_print_one_message_and_write_no_run(

@@ -169,7 +169,7 @@ def test_sweep_continues_after_a_failed_run(rlgpt: Call) -> None:
     swept = ("-m", "agents=slow_fast,rl_only", "task=glob(grid/*)", "hydra.sweep.dir=sweep")
     status, out, err = rlgpt("train", *swept, "experiment=smoke")
     assert status == 2
-    assert err.count("no transcript of task") == 2
+    assert err.count("no recording of task") == 2
     runs = sorted(Path("sweep").rglob("run.json"))
     assert {Run.open(path.parent).record.task for path in runs} == {"grid/door", "grid/key"}
     assert len(runs) == 2

@@ -100,7 +100,7 @@ def test_evaluate_and_resume_refuse_a_run_whose_environment_was_a_python_functio
     )
     for command in ("evaluate", "resume"):
         assert main([command, str(tmp_path)]) == 2
-        assert "this run is one of design(): only its caller" in capsys.readouterr().err
+        assert "a call of design() made this run, and only its caller" in capsys.readouterr().err
 
 
 def test_design_command_error_names_the_missing_environment_variable_of_the_api_key(
@@ -164,16 +164,16 @@ def test_idle_flag_refuses_text_that_starts_like_json_but_is_invalid() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["CartPole-v1", "llm.transcript=nowhere.jsonl"], "unknown transcript 'nowhere.jsonl'"),
+        (["CartPole-v1", "llm.transcript=nowhere.jsonl"], "unknown recording 'nowhere.jsonl'"),
         (["CartPole-v9", "llm.model=fake/model"], "gymnasium.make('CartPole-v9') raised"),
         (
             ["merge-v0", "llm.model=fake/model"],
-            "Write MODULE:ENV_ID to import one first, for example highway_env:merge-v0",
+            "Write MODULE:ENV_ID to import a module first, for example highway_env:merge-v0",
         ),
         (["json:merge-v0", "llm.model=fake/model"], "must register 'merge-v0' when it is imported"),
         (["no_such_world:Arm-v0", "llm.model=fake/model"], "start with PYTHONPATH=. in the folder of its module"),
         (["CartPole-v1", "llm.model=fake/model", "--docs", "nowhere.md"], "there is no such file"),
-        (["CartPole-v1"], "there is no language model: name a model"),
+        (["CartPole-v1"], "no language model is given: set a model"),
         (["CartPole-v1", "agents=foo"], "unknown agents 'foo'"),
         (["CartPole-v1", "llm.api_base=http://localhost", "llm=record"], "need a model: llm.model=PROVIDER/MODEL"),
         (["CartPole-v1", "llm=openai/gpt-5"], "llm.model=PROVIDER/MODEL"),

@@ -125,13 +125,13 @@ def test_design_replays_the_recording_of_an_earlier_design_run(solved, tmp_path:
     ids=lambda c: next(iter(c)),
 )
 def test_design_refuses_the_folder_of_a_run_with_other_arguments(solved, changed: dict) -> None:
-    with pytest.raises(RunError, match="holds another run"):
+    with pytest.raises(RunError, match="contains another run"):
         fetch(solved[0], FakeLLM({}), **{"horizon": 40, **changed})
 
 
 def test_design_refuses_the_folder_of_a_run_of_the_train_command(tmp_path: Path) -> None:
     Run.create(tmp_path / "run", task="grid/key", seed=0, config={"task": "grid/key"})
-    with pytest.raises(RunError, match="holds another run"):
+    with pytest.raises(RunError, match="contains another run"):
         fetch(tmp_path / "run")
 
 
@@ -254,10 +254,13 @@ _ONE = GridEnv()
         ({"make_env": functools.partial(Bounded, BOX, gymnasium.spaces.Dict(a=BOX))}, "cannot be extended"),
         ({"make_env": functools.partial(Bounded, BOX, gymnasium.spaces.Tuple([BITS, BOX]))}, "cannot be extended"),
         ({"make_env": functools.partial(Bounded, GRAPH, BOX)}, "neither code nor a policy can read"),
-        ({"make_env": functools.partial(Bounded, gymnasium.spaces.Text(9), BOX)}, "it would be blind"),
+        (
+            {"make_env": functools.partial(Bounded, gymnasium.spaces.Text(9), BOX)},
+            "contains nothing that a policy can observe",
+        ),
         ({"make_env": functools.partial(Bounded, MANY, BOX), "observations": NAMES}, "takes .* bytes .*name fewer"),
-        ({"make_env": functools.partial(Unpaid, BOX, BOX)}, "the environment paid the reward nan at step 1"),
-        ({"goal": " "}, "say in a sentence"),
+        ({"make_env": functools.partial(Unpaid, BOX, BOX)}, "the environment gave the reward nan at step 1"),
+        ({"goal": " "}, "it must be a sentence"),
         ({"labels": ["up"]}, "5 different labels, got 1"),
         ({"idle": "rest"}, "unknown label 'rest'"),
         ({"observations": ["x"]}, "7 different observation labels, got 1"),
@@ -273,7 +276,7 @@ _ONE = GridEnv()
         ({"sandbox": {"view_bytes": 64}}, r"takes \d+ bytes .*at most 64 go"),
         ({"agents": "everyone"}, "unknown agents 'everyone'"),
         ({"llm": 3}, "give a model's name"),
-        ({"llm": "nowhere.jsonl"}, "there is no transcript 'nowhere.jsonl'"),
+        ({"llm": "nowhere.jsonl"}, "there is no recording 'nowhere.jsonl'"),
     ],
     ids=lambda v: next(iter(v)) if isinstance(v, dict) else v[:30],
 )
@@ -297,7 +300,7 @@ def test_sandbox_limits_of_design_apply_and_are_recorded(tmp_path: Path) -> None
 
 
 def test_design_without_a_language_model_raises_an_error(tmp_path: Path) -> None:
-    with pytest.raises(TranscriptError, match="there is no language model"):
+    with pytest.raises(TranscriptError, match="no language model is given"):
         rlgpt.design(GridEnv, "Pick up the key.", None, folder=tmp_path / "run")
 
 

@@ -153,7 +153,7 @@ def test_error_in_a_success_function_raises_a_config_error_and_writes_no_run(tmp
 
 def test_resumed_run_keeps_its_success_rule(tmp_path: Path) -> None:
     begin(tmp_path / "run", success="terminated and not crashed")
-    with pytest.raises(RunError, match="holds another run"):
+    with pytest.raises(RunError, match="contains another run"):
         begin(tmp_path / "run", success="terminated")
     heard, context = begin(tmp_path / "run")
     assert context.world.success == "terminated and not crashed"
@@ -220,7 +220,7 @@ def test_read_measures_accepts_all_forms_of_score_and_metrics(score, metrics, ex
     ("score", "metrics", "says"),
     [
         (3, None, "score is 3, a int"),
-        ("-", None, "score names no metric"),
+        ("-", None, "score has no metric"),
         (None, 3, "metrics is 3"),
         (None, {"a": {"redcue": "min"}}, "metrics.a.reduce"),
         ({"maximise": True}, None, "score.maximize"),

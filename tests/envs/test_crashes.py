@@ -24,7 +24,7 @@ CRASHES = [
     ("raise", ["raised ValueError: the world is flat", "worlds.py", "in trouble"]),
     ("leave", ["raised SystemExit: goodbye"]),
     ("cut", ["raised PermissionError"]),
-    ("hang", ["gave no answer within 1 s and was killed"]),
+    ("hang", ["did not answer within 1 s and was killed"]),
     ("shout", ["ended with exit status 4", "| the end"]),
     ("orphan", ["ended with exit status 5"]),
 ]

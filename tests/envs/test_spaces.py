@@ -154,7 +154,7 @@ def test_large_space_is_refused_before_memory_is_allocated(described: Any) -> No
 
 def test_space_that_exceeds_the_byte_limit_is_accepted_with_a_higher_limit() -> None:
     described = {**BOX, "shape": [2, 1000]}
-    with pytest.raises(Unusable, match="its space holds 8,000 bytes"):
+    with pytest.raises(Unusable, match="a value of its space has 8,000 bytes"):
         build(described, 7_999)
     assert build(described, 8_000).shape == (2, 1000)
 

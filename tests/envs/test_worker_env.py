@@ -107,7 +107,7 @@ def test_worker_env_converts_an_environment_of_gym_0_21(env: Made, truncated: bo
     assert (terminated, ended) == ends
     assert seen["a"] == 2
     assert info == ({"TimeLimit.truncated": truncated})
-    with pytest.raises(WorkerError, match="takes no options"):
+    with pytest.raises(WorkerError, match="has no parameter options"):
         worker.reset(options={"a": 1})
 
 

@@ -46,13 +46,13 @@ def test_read_json_refuses_invalid_or_too_large_json_with_a_reason(text: str, wo
     with pytest.raises(RunError, match=word) as caught:
         read_json(text, PLAIN, "run.json", RunError, "Restore it.")
     message = str(caught.value)
-    assert message.startswith("run.json does not hold a valid value: ")
+    assert message.startswith("run.json does not contain a valid value: ")
     assert message.endswith("Restore it.")
     assert len(message) < 500
 
 
 def test_read_json_error_names_the_file_and_the_key_of_an_invalid_value() -> None:
-    with pytest.raises(RunError, match=r"run.json does not hold a valid Point: x: "):
+    with pytest.raises(RunError, match=r"run.json does not contain a valid Point: x: "):
         read_json('{"x": "y"}', Point, "run.json", RunError)
 
 

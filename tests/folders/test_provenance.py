@@ -59,7 +59,7 @@ def test_run_made_by_others_sends_no_api_key_to_the_server_that_it_names(
     assert KEY not in done.text
     if command == "resume":
         assert done.status == 2
-        assert "made elsewhere" in done.err
+        assert "made by somebody else" in done.err
         assert "llm=" in done.err
         assert address in done.err
 

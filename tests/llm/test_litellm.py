@@ -131,7 +131,7 @@ def test_litellm_error_names_a_timeout_or_a_refused_connection(provider: Provide
     with pytest.raises(LLMError, match=r"no answer within 0.3 s \(after 2 tries\). Raise llm.timeout"):
         model(provider, timeout=0.3, retries=1).complete(request_)
     url = closed_port()
-    with pytest.raises(LLMError, match=f"connection refused: nothing listens at {url}"):
+    with pytest.raises(LLMError, match=f"connection refused: no server listens at {url}"):
         model(url, retries=1).complete(request_)
 
 
@@ -206,7 +206,7 @@ def test_key_env_must_name_a_variable_that_processes_of_environments_do_not_inhe
 ) -> None:
     """Processes of environments do not inherit variables with names such as MY_KEY, and inherit all other variables."""
     monkeypatch.setenv(name or "UNNAMED", KEY)
-    with pytest.raises(ConfigError, match=f"llm.key_env names {name!r}: processes that run environments would inherit"):
+    with pytest.raises(ConfigError, match=f"llm.key_env is {name!r}, which processes with environments would inherit"):
         LiteLLM("openai/m", key_env=name)
     kept = {"MY_KEY", "MY_TOKEN", "my_secret"}
     assert {LiteLLM("openai/m", key_env=good).key_env for good in kept} == kept

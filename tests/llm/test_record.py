@@ -119,7 +119,7 @@ def test_llm_journal_error_names_the_number_of_a_corrupt_line(tmp_path: Path, re
     path = tmp_path / "llm.jsonl"
     Recorder(FakeLLM(echo), path).complete(request_)
     path.write_text(path.read_text() + '{"time": 5}\n' + path.read_text())
-    with pytest.raises(RunError, match=r"llm.jsonl, line 2, does not hold a valid value.*Restore the file"):
+    with pytest.raises(RunError, match=r"llm.jsonl, line 2, does not contain a valid value.*Restore the file"):
         Journal(path)
 
 

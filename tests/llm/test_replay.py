@@ -76,7 +76,7 @@ def test_replay_error_about_a_changed_prompt_advises_to_record_again(recording: 
 
 def test_replay_error_about_a_recording_of_another_task_names_both_tasks(recording: Path, request_: Request) -> None:
     key = request_.key.model_copy(update={"task": "kitchen/microwave"})
-    with pytest.raises(TranscriptError, match=r"no transcript of task 'kitchen/microwave'.*\(of kitchen/kettle\)") as e:
+    with pytest.raises(TranscriptError, match=r"no recording of task 'kitchen/microwave'.*\(of kitchen/kettle\)") as e:
         Replay(recording).complete(request_.model_copy(update={"key": key}))
     assert e.value.exit_status == 2
 
@@ -93,22 +93,22 @@ def test_replay_accepts_recordings_of_two_tasks_and_refuses_two_recordings_of_on
     other = tmp_path / "other.jsonl"
     other.write_text(recording.read_text().replace("kitchen/kettle", "kitchen/microwave"))
     assert set(Replay([recording, other]).paths) == {"kitchen/kettle", "kitchen/microwave"}
-    with pytest.raises(TranscriptError, match="both of task"):
+    with pytest.raises(TranscriptError, match="both record task"):
         Replay([recording, recording])
 
 
 @pytest.mark.parametrize(
     ("line", "text", "said"),
     [
-        (1, "", "line 1, does not hold a valid Header"),
+        (1, "", "line 1, does not contain a valid Header"),
         (
             1,
             '{"format": "rlgpt-transcript", "schema_version": 2}',
-            r"line 1, does not hold a valid Header",
+            r"line 1, does not contain a valid Header",
         ),
-        (2, '{"key": 1}', "line 2, does not hold a valid Entry"),
-        (3, '{"key": {"task": "kitchen/ke', "line 3, does not hold a valid Entry"),
-        (3, "", "line 3, does not hold a valid Entry"),
+        (2, '{"key": 1}', "line 2, does not contain a valid Entry"),
+        (3, '{"key": {"task": "kitchen/ke', "line 3, does not contain a valid Entry"),
+        (3, "", "line 3, does not contain a valid Entry"),
     ],
 )
 def test_replay_error_about_a_corrupt_recording_names_the_line(
@@ -145,5 +145,5 @@ def test_export_writes_the_newest_reply_to_each_request_key(tmp_path: Path, requ
 
 
 def test_export_of_a_run_without_replies_raises_an_error(tmp_path: Path) -> None:
-    with pytest.raises(TranscriptError, match="holds no reply"):
+    with pytest.raises(TranscriptError, match="contains no reply"):
         export(tmp_path / "llm.jsonl", tmp_path / "t.jsonl")

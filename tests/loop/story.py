@@ -79,7 +79,7 @@ class Tallied(gymnasium.Wrapper[Any, Any, Any, Any]):
             if counted(self.steps) == self.at:
                 if self.fault == "kill":
                     os.kill(os.getpid(), signal.SIGKILL)
-                raise ValueError("the simulator exploded")
+                raise ValueError("the simulator failed")
             with self.steps.open("ab", buffering=0) as file:
                 file.write(b".")
         return super().step(action)

@@ -85,5 +85,5 @@ def test_error_about_a_corrupt_stage_file_names_the_file_and_gives_advice(tmp_pa
     (tmp_path / "report.json").unlink()
     (tmp_path / "iterations/0/iteration.json").unlink()
     (tmp_path / "iterations/0/plan.json").write_text("{")
-    with pytest.raises(RunError, match=r"plan\.json does not hold a valid ActionPlan.*Delete it"):
+    with pytest.raises(RunError, match=r"plan\.json does not contain a valid ActionPlan.*Delete it"):
         run(context(tmp_path, PPO(), settings=settings))

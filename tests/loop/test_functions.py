@@ -181,7 +181,7 @@ def test_plan_record_of_an_earlier_version_has_no_functions() -> None:
 def test_run_that_fails_while_functions_are_written_can_be_resumed(tmp_path: Path, at: int) -> None:
     """The simulator fails before step ``at``, which is in the episodes for features or later."""
     llm = FakeLLM(reply_with_functions)
-    with pytest.raises(ValueError, match="the simulator exploded"):
+    with pytest.raises(ValueError, match="the simulator failed"):
         run(context(tmp_path, PPO(), llm, settings=ONCE, at=at))
     before = {json.dumps(k.model_dump()) for k in llm.keys}
     again = FakeLLM(reply_with_functions)

@@ -51,7 +51,7 @@ def test_extend_refuses_an_object_that_is_not_an_environment() -> None:
         extend("CartPole-v1", [PUSH])  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"got <function cartpole.*Make it first"):
         extend(cartpole, [PUSH])  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"a vector of them\. For a vector: extend_vector"):
+    with pytest.raises(ConfigError, match=r"a vector of environments\. Use extend_vector"):
         extend(gym.vector.SyncVectorEnv([cartpole]), [PUSH])  # type: ignore[arg-type]
 
 
@@ -118,13 +118,13 @@ def test_timeout_at_the_first_load_of_a_source_keeps_its_can_start(monkeypatch: 
             "def run():\n    yield act()\n\ndef can_start(view):\n    view\n",
             r"line 4: `can_start\(view\)` returns nothing",
         ),
-        ("def run():\n    act()\n", r"line 1: `run` is no generator.* And 1 more"),
+        ("def run():\n    act()\n", r"line 1: `run` is not a generator.* And 1 more"),
         ("def run():\n    yield fly()\n", r"line 2: there is no 'fly' to call"),
     ],
 )
 def test_extend_warns_of_mistakes_in_sources_and_continues(source: str, says: str) -> None:
     silent = CodedAction(name="silent", doc="", source=source)
-    with pytest.warns(BrokenActionWarning, match=rf"'silent' will not do what it says, {says}") as caught:
+    with pytest.warns(BrokenActionWarning, match=rf"'silent' has a fault, {says}") as caught:
         assert [a.name for a in extend(cartpole(), [PUSH, silent]).actions] == ["push", "silent"]
     assert [w.filename for w in caught] == [__file__]
 
@@ -211,7 +211,7 @@ def test_view_keeps_the_key_names_of_a_dict_observation() -> None:
     named = extend(env, [PUSH], observations={"state": "position", "goal": ["x", "y"]})
     named.reset(seed=0)
     assert list(named.view()) == ["goal_x", "goal_y", "state"]
-    with pytest.raises(UnknownNameError, match=r"unknown part of the observation 'x'.* Give part -> meaning"):
+    with pytest.raises(UnknownNameError, match=r"unknown part 'x' of the observation.* Give part -> meaning"):
         extend(env, [PUSH], observations=["x", "y"])
     picture = gym.spaces.Box(0, 255, (9, 9), np.uint8)
     grid = gym.wrappers.TransformObservation(cartpole(), lambda seen: np.zeros((9, 9), np.uint8), picture)

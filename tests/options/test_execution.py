@@ -139,7 +139,7 @@ def test_coded_action_that_catches_every_exception_is_still_interrupted() -> Non
 
 def test_interrupt_raises_an_error_before_the_first_step_and_after_the_end_of_a_call() -> None:
     driver = Driver(PIECES)
-    with pytest.raises(RuntimeError, match="first action"):
+    with pytest.raises(RuntimeError, match="first proposed action"):
         interrupted(driver.run())
     running = driver.run()
     drive(running, driver.step)

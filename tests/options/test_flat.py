@@ -110,7 +110,7 @@ def test_flat_view_accepts_a_wrapper_of_an_extended_environment() -> None:
     assert flat.action_space.shape == (2 + 2 + 1,)
     flat.reset(seed=0)
     assert flat.step(np.array([0, 1, 0, 0, 0], np.float32))[4]["action"] == "x"
-    with pytest.raises(ConfigError, match=r"takes what extend\(\) returned"):
+    with pytest.raises(ConfigError, match=r"needs an environment from extend\(\)"):
         flat_view(gym.make("CartPole-v1"))
     changed = gym.wrappers.TransformAction(wrapped, lambda a: a, spaces.Discrete(2))
     with pytest.raises(ConfigError, match=r"make the flat view first"):

@@ -178,9 +178,9 @@ def test_last_numbers_of_a_flat_action_are_the_residual_correction() -> None:
 
 
 def test_extend_refuses_residual_without_a_box_action_space_and_a_coded_action() -> None:
-    with pytest.raises(ConfigError, match="Leave residual at 0"):
+    with pytest.raises(ConfigError, match="Set residual to 0"):
         grid(WALK, residual=0.2)
-    with pytest.raises(ConfigError, match="Leave residual at 0"):
+    with pytest.raises(ConfigError, match="Set residual to 0"):
         extend(Recorder(), residual=0.2)
     with pytest.raises(ConfigError, match=r"residual is 1\.5; valid"):
         extend(Recorder(), [PUSH], residual=1.5)

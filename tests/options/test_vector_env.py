@@ -242,7 +242,7 @@ def test_recv_of_a_batch_requires_an_action_of_every_lane() -> None:
     env.send({0: np_choice(0, 1.0)})
     with pytest.raises(StateError, match=r"no action: \[1\]"):
         env.recv()
-    with pytest.raises(StateError, match="lane 0 has not decided"):
+    with pytest.raises(StateError, match="lane 0 has not finished its decision"):
         env.send({0: np_choice(0, 1.0)})
     env.send({1: np_choice(0, 1.0)})
     assert [a.lane for a in env.recv(2)] == [0, 1]

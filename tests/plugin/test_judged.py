@@ -159,7 +159,7 @@ def test_reward_that_is_not_a_finite_number_raises_a_plugin_error(reward) -> Non
     env = Judged(Ends((1.0, reward, 1.0), {}), 10)
     env.reset(seed=0)
     env.step(0)
-    with pytest.raises(PluginError, match=r"the environment paid the reward .* at step 2 of its episode"):
+    with pytest.raises(PluginError, match=r"the environment gave the reward .* at step 2 of its episode"):
         env.step(0)
 
 
@@ -167,7 +167,7 @@ def test_reward_that_is_not_finite_during_a_coded_action_raises_a_plugin_error()
     source = "def run():\n    yield act()\n"
     env = rlgpt.extend(Ends(float("nan"), {}), actions=[CodedAction(name="go", doc="g", source=source)])
     env.reset(seed=0)
-    with pytest.raises(PluginError, match="the environment paid the reward nan at step 1"):
+    with pytest.raises(PluginError, match="the environment gave the reward nan at step 1"):
         env.step(env.extension.write("go"))
 
 

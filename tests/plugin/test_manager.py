@@ -85,7 +85,7 @@ BROKEN = {
         "from rlgpt.plugin import hookimpl\n@hookimpl\ndef rlgpt_plugin():\n    return []",
         "unknown hook 'rlgpt_plugin'",
     ),
-    "class": (WORKING.format(name="bad", ids=()).replace("[P()]", "[P]"), "must give instances of EnvironmentPlugin"),
+    "class": (WORKING.format(name="bad", ids=()).replace("[P()]", "[P]"), "must return instances of EnvironmentPlugin"),
     "name": (WORKING.format(name="Bad", ids=()), "P.name is 'Bad'"),
     "prefix": (WORKING.format(name="bad", ids=("good/x",)), "'good/x' does not start with its plugin's name, 'bad/'"),
     "key": (WORKING.format(name="bad", ids=("bad/x",)).replace("{i: Task", "{'bad/y': Task"), "under 'bad/y'"),

@@ -58,9 +58,9 @@ def test_success_rule_is_true_or_false_for_a_step(rule, info, total, ends, expec
         ("", "'' is not a condition"),
         ("return", "the return needs a number"),
         ("crashed or terminated", "'crashed or terminated' is not a condition"),
-        ("not return >= 3", "compares what is true or false"),
-        ("terminated >= 1", "compares what is true or false"),
-        ("and", "'and' stands where a condition is expected"),
+        ("not return >= 3", "compares a true-or-false value"),
+        ("terminated >= 1", "compares a true-or-false value"),
+        ("and", "'and' is not a condition"),
         ("__import__('os')", "is not a condition"),
         (True, "success is True, a bool"),
         (None, "success is None"),
@@ -134,7 +134,7 @@ def play(env: gymnasium.Env[Any, Any]) -> list[dict[str, Any]]:
 def test_judged_takes_metrics_from_keys_of_info() -> None:
     infos = play(Judged(Counts(), 9, metrics={"got.wood": "wood", "absent": "absent"}))
     assert [info["metrics"] for info in infos] == [{"wood": 1.0}, {"wood": 2.0}, {"wood": 3.0}]
-    with pytest.raises(ConfigError, match=r"metrics: info\['name'\] is 'x' at step 1, no finite number"):
+    with pytest.raises(ConfigError, match=r"metrics: info\['name'\] is 'x' at step 1, not a finite number"):
         play(Judged(Counts(), 9, metrics={"name": "name"}))
 
 

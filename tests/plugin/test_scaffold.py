@@ -62,5 +62,5 @@ def test_create_scaffold_refuses_an_invalid_plugin_name(tmp_path, name: str) -> 
 
 def test_create_scaffold_overwrites_no_existing_folder(tmp_path) -> None:
     create("arm", tmp_path)
-    with pytest.raises(ConfigError, match="is there already"):
+    with pytest.raises(ConfigError, match="already exists"):
         create("arm", tmp_path)

@@ -69,7 +69,7 @@ def test_difference_of_paired_scores_resamples_pairs() -> None:
     assert (always.low, always.point, always.high) == pytest.approx((0.05, 0.05, 0.05))
     apart = difference(theirs + 0.05, theirs)
     assert apart.low < 0 < apart.point < apart.high
-    with pytest.raises(ValueError, match="paired scores must be of one shape"):
+    with pytest.raises(ValueError, match="paired scores must have the same shape"):
         difference([0.1, 0.2], [0.1, 0.2, 0.3], paired=True)
 
 

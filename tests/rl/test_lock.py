@@ -44,7 +44,7 @@ def told(act: Callable[[str], object]) -> Iterator[None]:
 
 
 def test_lock_refuses_a_second_training_and_names_the_holder(tmp_path: Path) -> None:
-    said = rf"still runs in {tmp_path} \(process {os.getpid()}\)\. Wait for its end or end it, or train in another"
+    said = rf"still runs in {tmp_path} \(process {os.getpid()}\)\. Wait until the process ends, end it, or train"
     with exclusive(tmp_path), pytest.raises(TrainerError, match=said), exclusive(tmp_path, patience=0):
         pass
     with exclusive(tmp_path, patience=0):
@@ -90,7 +90,7 @@ def test_lock_is_held_by_a_worker_after_its_parent_ends(tmp_path: Path) -> None:
         worker.start()
         theirs.close()
         assert isinstance(ours.recv(), int)
-    said = rf"a worker that a killed one left behind.*\(process {worker.pid}\)"
+    said = rf"a worker process of a killed training.*\(process {worker.pid}\)"
     with pytest.raises(TrainerError, match=said), exclusive(tmp_path, patience=0):
         pass
     ours.close()
@@ -152,7 +152,7 @@ def test_resumed_training_waits_for_the_worker_of_a_killed_training(
     """
     spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
     monkeypatch.setattr(lock, "PATIENCE", 0.0)
-    with pytest.raises(TrainerError, match=rf"a worker that a killed one left behind.*\(process {orphan}\)"):
+    with pytest.raises(TrainerError, match=rf"a worker process of a killed training.*\(process {orphan}\)"):
         train(folder, spec)
     assert counted(tmp_path / "count") == 20
     lines: list[str] = []

@@ -58,6 +58,6 @@ def test_damaged_curve_line_is_reported_before_steps_are_spent(
     name: str, of: Any, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / name).write_bytes(lines(of(1)) + lines(of(2))[:-9] + lines(of(3)) + lines(of(4)))
-    with pytest.raises(TrainerError, match=rf"{name}, line 2, does not hold a valid {said}.*delete that line"):
+    with pytest.raises(TrainerError, match=rf"{name}, line 2, does not contain a valid {said}.*delete that line"):
         train(tmp_path, monkeypatch, point(5))
     assert point(5).model_dump_json() not in (tmp_path / name).read_text()

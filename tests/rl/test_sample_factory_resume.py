@@ -27,7 +27,7 @@ def test_resumable_refuses_a_checkpoint_without_updates_after_training_iteration
     assert resumable(tmp_path, iterations=0) is None
     saved(tmp_path, {})
     assert resumable(tmp_path, iterations=0) is not None
-    with pytest.raises(TrainerError, match="start again"):
+    with pytest.raises(TrainerError, match="restart from zero"):
         resumable(tmp_path, iterations=4)
     saved(tmp_path, {0: {"step": torch.tensor(32.0)}})
     assert resumable(tmp_path, iterations=4) is not None

@@ -39,7 +39,7 @@ def test_shared_status_of_a_new_session_keeps_the_counts_of_earlier_sessions(tmp
 def test_opening_a_damaged_shared_status_raises_an_error(tmp_path: Path) -> None:
     path = tmp_path / STATUS_FILE
     SharedStatus.open_session(path, 2, 1).close()
-    with pytest.raises(TrainerError, match="1 coded actions; this one has 2"):
+    with pytest.raises(TrainerError, match="1 coded actions; this training has 2"):
         SharedStatus.open_session(path, 2, 2)
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(TrainerError, match="damaged"):

@@ -51,7 +51,7 @@ def _nothing_stays_behind() -> Any:
 
 def test_exception_of_the_environment_is_reported_with_its_traceback(tmp_path: Path) -> None:
     spec = faulty_spec(tmp_path / "count", "raise", 90, TO_ROW)
-    with pytest.raises(TrainerError, match=r"(?s)Traceback.*ValueError: the simulator exploded"):
+    with pytest.raises(TrainerError, match=r"(?s)Traceback.*ValueError: the simulator failed"):
         train(tmp_path / "train", spec)
     assert Checkpoint.load(tmp_path / "train").state.decisions > 0
 
@@ -64,7 +64,7 @@ def test_error_about_a_hung_environment_names_the_environment(tmp_path: Path) ->
 
 
 def test_error_about_a_slow_start_names_the_setting_to_raise(tmp_path: Path) -> None:
-    says = r"has not begun, and no update came within 0\.01 s\. On a busy machine raise startup_grace"
+    says = r"has not started, and no update came within 0\.01 s\. On a busy machine raise startup_grace"
     with pytest.raises(TrainerError, match=says):
         train(tmp_path / "train", grid_spec(tmp_path / "count"), startup_grace=0.01, heartbeat_timeout=0.01)
 
@@ -157,7 +157,7 @@ class TestParallel:
     @pytest.mark.parametrize(
         ("fault", "said"),
         [
-            ("raise", "ValueError: the simulator exploded"),
+            ("raise", "ValueError: the simulator failed"),
             ("kill", r"rollout_proc[01] ended during the training"),
         ],
     )

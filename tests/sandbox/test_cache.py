@@ -102,7 +102,7 @@ def test_file_in_the_guest_cache_that_wasmtime_refuses_is_replaced(
     other = bytes(Component.from_file(wasmtime.Engine(fuelled), component).serialize())
     (tmp_path / f"{key}-{hashlib.sha256(other).hexdigest()[:32]}.cwasm").write_bytes(other)
     cache.compiled(_engine(), component, "settings", tmp_path)
-    assert "wasmtime does not take the compiled guest" in caplog.text
+    assert "wasmtime refuses the compiled guest" in caplog.text
     assert "damaged" not in caplog.text
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
 
@@ -170,7 +170,7 @@ def test_cache_folder_that_others_may_write_is_not_used(
     where.chmod(mode)
     cache.compiled(_engine(), component, "settings", where)
     assert bool(list(where.glob("*.cwasm"))) is used
-    assert ("can be written by others" in caplog.text) is not used
+    assert ("can be written by other users" in caplog.text) is not used
     assert "chmod" not in caplog.text, "after chmod, earlier files of other users would be loaded"
 
 
@@ -198,7 +198,7 @@ def _pipe(file: Path) -> None:
 @pytest.mark.parametrize(
     ("plant", "says"),
     [
-        (_writable, "can be written by others, who may have put their code there: remove it"),
+        (_writable, "can be written by other users, who may have changed its code: remove it"),
         (_foreign, "belongs to another user: remove it"),
         (_link, "is not a regular file: remove it"),
         (_pipe, "is not a regular file: remove it"),

@@ -230,7 +230,7 @@ def test_view_that_is_too_large_or_not_finite_causes_a_verdict(open_guest: Open)
 def test_outcome_with_a_value_that_is_not_plain_raises_a_plugin_error(open_guest: Open) -> None:
     guest = open_guest("def run():\n    yield observe()")
     guest.start("a", {})
-    with pytest.raises(PluginError, match="None, bool, int, float, str, list and dict alone"):
+    with pytest.raises(PluginError, match="only None, bool, int, float, str, list and dict"):
         guest.send({"hand": {1, 2}})  # type: ignore[dict-item]
 
 

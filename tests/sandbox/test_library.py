@@ -61,7 +61,7 @@ def test_stub_of_any_texts_is_valid_python(doc: str, unit: str, choice: str, low
         (["observe"], "taken: \\['observe'\\]"),
         (["run"], "taken: \\['run'\\]"),
         (["vec"], "taken: \\['vec'\\]"),
-        (["pass"], "word of Python's"),
+        (["pass"], "keyword of Python"),
     ],
 )
 def test_library_refuses_reserved_and_repeated_names(names: list[str], says: str) -> None:
@@ -73,7 +73,7 @@ def test_library_refuses_invalid_parameter_and_key_names() -> None:
     x = Parameter(name="x", kind="bool", default=False)
     with pytest.raises(ValidationError, match="parameters of 'act' must differ"):
         Library(primitives=(Signature(name="act", parameters=(x, x)),))
-    with pytest.raises(ValidationError, match=r"'from' \(of 'act'\) is a word of Python's"):
+    with pytest.raises(ValidationError, match=r"'from' \(of 'act'\) is a keyword of Python"):
         Library(primitives=(Signature(name="act", parameters=(x.model_copy(update={"name": "from"}),)),))
     with pytest.raises(ValidationError, match="keys of the view must differ"):
         Library(primitives=(), view=(ViewDoc(name="k"), ViewDoc(name="k")))

@@ -18,11 +18,11 @@ WRONG = [
     ("no run", "def go():\n    yield grasp()", None, "define `def run():`"),
     ("a syntax error", "def run():\n    yield (", 2, "SyntaxError"),
     ("a null byte", "\0", None, "null bytes"),
-    ("not a generator", "def run():\n    grasp", 1, "is no generator"),
-    ("yields only in a helper", "def run():\n    def f():\n        yield grasp()\n    f()", 1, "is no generator"),
+    ("not a generator", "def run():\n    grasp", 1, "is not a generator"),
+    ("yields only in a helper", "def run():\n    def f():\n        yield grasp()\n    f()", 1, "is not a generator"),
     ("async", "async def run():\n    yield grasp()", 1, "not `async def`"),
     ("an undeclared argument", "def run(z):\n    yield grasp()", 1, "'z' of `run` is not declared; declared: []"),
-    ("an argument never given", "def run(z=1):\n    yield grasp()", 1, "'z' of `run` is never given"),
+    ("an argument never given", "def run(z=1):\n    yield grasp()", 1, "'z' of `run` never gets a value"),
     ("numpy", "import numpy as np\ndef run():\n    yield grasp()", 1, "vec.norm"),
     ("os.path", "def run():\n    from os.path import join\n    yield grasp()", 2, "no file system"),
     ("a relative import", "from . import x\ndef run():\n    yield grasp()", 1, "cannot be imported"),
@@ -217,7 +217,7 @@ def test_lint_reports_declared_parameters_that_run_does_not_accept(library: Libr
     for signature in ("run()", "run(dx, /)", "run(*dx)"):
         ((line, message),) = _lint(f"def {signature}{body}", library, DX)[:1]
         assert line == 1
-        assert "'dx' is declared, but `run` takes none of that name" in message
+        assert "'dx' is declared, but `run` has no argument of that name" in message
 
 
 def test_lint_orders_findings_by_line(library: Library) -> None:

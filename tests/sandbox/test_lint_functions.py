@@ -40,8 +40,8 @@ WRONG: list[tuple[str, CodedFunction, int | None, str]] = [
     ("three arguments", done("def done(view, memory, t):\n    return True"), 1, "`def done(view, memory):`"),
     ("a key", done("def done(view, memory):\n    return view['stp'] > 1"), 2, f"Did you mean 'step'? Valid: {KEYS}"),
     ("numpy", reward("import numpy as np\ndef reward(view, memory):\n    return 1"), 1, "vec.norm"),
-    ("a primitive", reward("def reward(view, memory):\n    return grasp()"), 2, "it calls no primitive"),
-    ("observe", done("def done(view, memory):\n    return observe()['hand']"), 2, "This code is given the view"),
+    ("a primitive", reward("def reward(view, memory):\n    return grasp()"), 2, "cannot call primitives"),
+    ("observe", done("def done(view, memory):\n    return observe()['hand']"), 2, "This code receives the view"),
     ("other outputs", features("def features(view, memory):\n    return {'near': 1}"), 2, "outputs, far; here: near"),
     ("no outputs", features("def features(view, memory):\n    return {}"), 2, "outputs, far; here: nothing"),
     ("a taken output", features("def features(view, memory):\n    return {'hand': 1}", HAND),
@@ -114,7 +114,7 @@ def test_extend_warns_of_a_function_with_a_certain_fault() -> None:
 
     plugin, task = GridPlugin(), TASKS["grid/key"]
     walk: CodedAction = action("walk", "def run():\n    yield go(direction='up', cells=1)\n")
-    with pytest.warns(BrokenActionWarning, match="predicate 'f' will not do what it says, line 1: `done` takes two"):
+    with pytest.warns(BrokenActionWarning, match="predicate 'f' has a fault, line 1: `done` takes two"):
         extend(
             plugin.make_env(task, seed=0),
             [walk],

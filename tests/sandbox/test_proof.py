@@ -52,10 +52,10 @@ def verdict(message: str) -> Verdict:
 @pytest.mark.parametrize(
     ("leaky", "noticed"),
     [
-        (Leaky(Done()), "read a key: Done is no answer"),
-        (Leaky(verdict("")), "loop for ever: error is no answer"),
-        (Leaky(verdict(proof.SECRET)), "read a file: it has the secret"),
-        (Leaky(verdict(""), _writes), "write a file: it made a file"),
+        (Leaky(Done()), "read a key: Done is not an expected result"),
+        (Leaky(verdict("")), "loop for ever: error is not an expected result"),
+        (Leaky(verdict(proof.SECRET)), "read a file: the attack read the secret"),
+        (Leaky(verdict(""), _writes), "write a file: the attack made a file"),
     ],
 )
 def test_proof_reports_a_broken_boundary(leaky: Leaky, noticed: str) -> None:
@@ -64,4 +64,4 @@ def test_proof_reports_a_broken_boundary(leaky: Leaky, noticed: str) -> None:
 
 def test_proof_reports_a_disturbed_next_episode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Leaky.Guest, "start", lambda self, name, parameters=None: verdict("broken"))
-    assert "loop for ever: the next episode is disturbed" in proof.prove(Leaky(Done()))
+    assert "loop for ever: the attack changed the next episode" in proof.prove(Leaky(Done()))

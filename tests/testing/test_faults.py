@@ -313,7 +313,7 @@ class Raises(GridEnv):
         (with_hook("view", lambda v, ctx: v["nothing"]), "test_it_can_be_played", "view(ctx) raised KeyError"),
         (with_hook("view", lambda v, ctx: {**v, "x": 1}), "test_the_view_matches_its_keys", "differ in ['x']"),
         (with_hook("labels", lambda x, task: Labels(DIRECTIONS)), "test_labels_name_every_part", "4 labels"),
-        (with_env(Unseeded), "test_the_seed_determines_the_episode", "gives two starts"),
+        (with_env(Unseeded), "test_the_seed_determines_the_episode", "give different starts"),
         (with_env(OutOfSpace), "test_it_passes_check_env", ""),
     ],
 )

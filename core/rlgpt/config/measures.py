@@ -11,7 +11,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.plugin.actions import FreeNames, slug
 
 _FORMS = (
-    "Give 'return', a key of info ('-KEY' where less is better), or its fields: "
+    "Give 'return', a key of info ('-KEY' if less is better), or the fields of a score: "
     "{'metric': 'return', 'unit': 'points', 'maximize': True, 'target': 200}."
 )
 

@@ -44,21 +44,30 @@ class EnvironmentConfig(Value):
     :ivar prepared: set by rlgpt when the run begins, not by users.
     """
 
-    id: str | None = Field(default=None, description="as gymnasium knows it; MODULE:ENV_ID imports a module first")
-    goal: str = Field(description="what is to be achieved, a sentence")
-    docs: str | None = Field(default=None, description="what an expert knows about the environment")
+    id: str | None = Field(
+        default=None, description="the registered id in gymnasium; MODULE:ENV_ID imports a module first"
+    )
+    goal: str = Field(description="the goal of the task, one sentence")
+    docs: str | None = Field(default=None, description="expert knowledge about the environment")
     labels: Names = Field(default=None, description="names of the action's parts")
     observations: Names = Field(default=None, description="names of the observation's numbers")
     success: float | str | None = Field(
         default=None, description="the return that counts as success, or a rule ('terminated and not crashed')"
     )
     score: Score | None = Field(default=None, description="'return', or a key of info ('-KEY': less is better)")
-    metrics: Mapping[str, Metric] = Field(default_factory=dict, description="keys of info that are recorded")
-    trial: int = Field(
-        default=3, ge=0, le=100, description="episodes at random, and as many idle, before the run; 0: none are played"
+    metrics: Mapping[str, Metric] = Field(
+        default_factory=dict, description="key of info -> the metric that is recorded"
     )
-    horizon: int | None = Field(default=None, description="primitive steps of an episode; null: its own limit")
-    idle: Plain = Field(default=None, description="what does nothing: a label, or an action of the space")
+    trial: int = Field(
+        default=3,
+        ge=0,
+        le=100,
+        description="number of trial episodes before the run, with random actions and as many idle; 0: no trial",
+    )
+    horizon: int | None = Field(
+        default=None, description="maximal primitive steps of an episode; null: the environment's limit"
+    )
+    idle: Plain = Field(default=None, description="the action that does nothing: a label, or an action of the space")
     prepared: Prepared | None = None
 
     @model_validator(mode="before")
@@ -94,14 +103,19 @@ class RunConfig(LoopSettings):
     """All settings of a run. The value is frozen, and unknown keys are errors."""
 
     task: str | None = Field(default=None, description="PLUGIN/TASK; `rlgpt tasks` lists them")
-    task_settings: Mapping[str, Any] = Field(default_factory=dict, description="settings of the task that change")
-    environment: EnvironmentConfig | None = Field(default=None, description="in the place of a task: see rlgpt design")
-    folder: str | None = Field(default=None, description="of the run; null: a new one under runs/")
-    video: bool = Field(default=True, description="of one episode of the best iteration, where frames can be rendered")
-    setup: SetupOverrides = Field(default=SetupOverrides(), description="fields of the RL setup that you fix")
+    task_settings: Mapping[str, Any] = Field(default_factory=dict, description="setting of the task -> changed value")
+    environment: EnvironmentConfig | None = Field(
+        default=None, description="an environment instead of a task: see rlgpt design"
+    )
+    folder: str | None = Field(default=None, description="folder of the run; null: a new folder under runs/")
+    video: bool = Field(
+        default=True, description="whether to film one episode of the best iteration, if frames can be rendered"
+    )
+    setup: SetupOverrides = Field(default=SetupOverrides(), description="fields of the RL setup that the user fixes")
     hyperparameters: HyperparameterOverrides = HyperparameterOverrides()
     fixed_hyperparameters: tuple[str, ...] | None = Field(
-        default=None, description="those that you set, which no RL setup changes; filled in when the run begins"
+        default=None,
+        description="hyperparameters that the user set, which no RL setup changes; set when the run begins",
     )
     agents: AgentsConfig = AgentsConfig()
     trainer: Component = Component(name="ppo")
@@ -111,7 +125,6 @@ class RunConfig(LoopSettings):
         default={"progress": Component(), "jsonl": Component()},
         description="NAME: {} or {_target_: ...}; null turns one off",
     )
-    executor: Component = Field(default=Component(name="in_process"), description="runs the jobs of a sweep")
 
     @model_validator(mode="before")
     @classmethod

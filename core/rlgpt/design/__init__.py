@@ -53,7 +53,7 @@ def design(
     :param make_env: a function that makes a new environment at each call, or the environment's gymnasium id. Videos
         need a function with an argument ``render_mode``.
     :param goal: the goal of the task, one sentence for the language model.
-    :param llm: a model's name as litellm knows it; the path of a recording (``.jsonl``) to replay; an object of
+    :param llm: a model's name in litellm's form; the path of a recording (``.jsonl``) to replay; an object of
         :class:`rlgpt.llm.base.LLM`; or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
         ``{"model": "openai/NAME", "api_base": URL, "budget": {"dollars": 5}}``. None is valid only if the agents need
         no model (``agents="rl_only"``).

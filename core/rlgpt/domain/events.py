@@ -68,9 +68,12 @@ class Decision(Value):
     duration: int
     reward: float = Field(description="undiscounted sum over the decision's steps")
     ended: Ending
-    before: dict[str, Plain] = Field(default_factory=dict, description="the view before it, where traced")
-    after: dict[str, Plain] = Field(default_factory=dict, description="the view after it, where traced")
-    reward_terms: dict[str, float] = Field(default_factory=dict, description="what each paid; of weight 0 would pay")
+    before: dict[str, Plain] = Field(default_factory=dict, description="the view before the decision, if it is traced")
+    after: dict[str, Plain] = Field(default_factory=dict, description="the view after the decision, if it is traced")
+    reward_terms: dict[str, float] = Field(
+        default_factory=dict,
+        description="reward term -> weighted sum over the decision (unweighted if the weight is 0)",
+    )
     calls: tuple[PrimitiveCall, ...] = ()
     verdict: Verdict | None = None
     memory: dict[str, Plain] = Field(
@@ -124,7 +127,9 @@ class Episode(Value):
     ending: str = Field(default="", max_length=200)
     reached: Mapping[str, int] = Field(default_factory=dict)
     score: float | None = None
-    metrics: Mapping[str, float] = Field(default_factory=dict, description="of the task, those that were reported")
+    metrics: Mapping[str, float] = Field(
+        default_factory=dict, description="metric of the task -> its value, for each reported metric"
+    )
 
 
 Rank = tuple[float, float]
@@ -214,14 +219,16 @@ class CurvePoint(Value):
     :ivar usage: share of the decisions of each action, 0 to 1.
     """
 
-    primitive_steps: int = Field(ge=0, description="since this training began, in all environments")
+    primitive_steps: int = Field(ge=0, description="primitive steps since this training began, in all environments")
     episodes: int = Field(ge=0)
     success: float
     total_reward: float
-    decisions: int = Field(description="since this training began")
+    decisions: int = Field(description="number of decisions since this training began")
     reward_terms: Mapping[str, float] = Field(default_factory=dict, description="mean undiscounted sum over an episode")
-    score: float | None = Field(default=None, description="mean over the episodes, where the task has a score")
-    metrics: Mapping[str, float] = Field(default_factory=dict, description="mean over the episodes that report it")
+    score: float | None = Field(default=None, description="mean score over the episodes; None if the task has no score")
+    metrics: Mapping[str, float] = Field(
+        default_factory=dict, description="metric -> mean over the episodes that report it"
+    )
     usage: Mapping[str, float] = Field(default_factory=dict)
 
 

@@ -67,7 +67,9 @@ class Rehearsal(Value):
 
     attempt: int
     action: CodedAction
-    steps: int = Field(default=0, ge=0, description="primitive steps that it cost, including those outside the trace")
+    steps: int = Field(
+        default=0, ge=0, description="primitive steps of the rehearsal, including steps outside the trace"
+    )
     trace: Trace | None = None
     verdict: Verdict | None = None
     others: tuple[OtherStart, ...] = ()
@@ -139,7 +141,9 @@ class FunctionRehearsal(Value):
 
     attempt: int
     function: CodedFunction
-    steps: int = Field(default=0, ge=0, description="primitive steps that it cost")
+    steps: int = Field(
+        default=0, ge=0, description="primitive steps of the episodes that were played for the rehearsal"
+    )
     played: str = ""
     moments: int = Field(default=0, ge=0)
     fuel: int = Field(default=0, ge=0)
@@ -198,18 +202,20 @@ class Iteration(Value):
 
     index: int
     plan: ActionPlan
-    rehearsals: Mapping[str, tuple[Rehearsal, ...]] = Field(default_factory=dict, description="by sub-action, in order")
+    rehearsals: Mapping[str, tuple[Rehearsal, ...]] = Field(
+        default_factory=dict, description="sub-action -> its attempts, in order"
+    )
     function_rehearsals: Mapping[str, tuple[FunctionRehearsal, ...]] = Field(
-        default_factory=dict, description="by function, in order"
+        default_factory=dict, description="function -> its attempts, in order"
     )
     actions: tuple[CodedAction, ...] = ()
     functions: tuple[CodedFunction, ...] = ()
     setup: RLSetup
     code_evaluation: Evaluation | None = Field(
-        default=None, description="the plan's coded actions in order, on the selection seeds"
+        default=None, description="evaluation of the plan's coded actions in order, on the selection seeds"
     )
     training: TrainingRecord | None = None
-    evaluation: Evaluation = Field(description="on the selection seeds")
+    evaluation: Evaluation = Field(description="evaluation on the selection seeds")
     rivals: tuple[Evaluation, ...] = ()
     critique: Critique | None = None
     steps: Steps
@@ -247,7 +253,7 @@ class Provenance(Value):
     task: TaskId
     versions: Mapping[str, str] = Field(default_factory=dict)
     success_rate: float | None = None
-    score: float | None = Field(default=None, description="mean score of a task that has one")
+    score: float | None = Field(default=None, description="mean score; None if the task has no score")
     episodes: int = 0
     primitive_steps: int = Field(default=0, description="all steps of the run that made the bundle")
     model: str = Field(default="", description="the language models that wrote the actions")

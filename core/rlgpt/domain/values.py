@@ -133,9 +133,13 @@ class Task(Value):
     goal: str = Field(description="one sentence, for people and prompts")
     horizon: int = Field(ge=1, description="primitive steps until an episode is truncated")
     success: str = Field(default="", description="in words, what the environment counts as success; empty: nothing")
-    settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict, description="of the plugin")
+    settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(
+        default_factory=dict, description="setting of the plugin -> its value for this task"
+    )
     score: Score | None = None
-    metrics: tuple[Metric, ...] = Field(default=(), max_length=96, description="of an episode, reported with intervals")
+    metrics: tuple[Metric, ...] = Field(
+        default=(), max_length=96, description="metrics of an episode, which reports show with intervals"
+    )
 
     @model_validator(mode="after")
     def _measured(self) -> Self:

@@ -16,10 +16,10 @@ FACTORY = r"^([A-Za-z_][\w.]*|.+\.py):[A-Za-z_]\w*$"
 class WorkerTimeouts(Value):
     """For each order: seconds of wall time after which a worker counts as hung and is killed."""
 
-    start: float = Field(default=120.0, gt=0, description="to make the environment")
+    start: float = Field(default=120.0, gt=0, description="time to make the environment")
     reset: float = Field(default=120.0, gt=0)
-    step: float = Field(default=60.0, gt=0, description="for a render too")
-    close: float = Field(default=10.0, ge=0, description="to end, before it is killed")
+    step: float = Field(default=60.0, gt=0, description="time for a step, and for a render")
+    close: float = Field(default=10.0, ge=0, description="time to end, before the worker is killed")
 
 
 class Recipe(Value):

@@ -86,7 +86,7 @@ class Reply(Value):
     model: str
     usage: Usage = Usage()
     finish_reason: str = "stop"
-    note: str = Field(default="", description='"written about success 0.35; this run measured 0.80"')
+    note: str = Field(default="", description="for a replayed reply: the figures that differ from the recorded run")
 
 
 class LLM(ABC):

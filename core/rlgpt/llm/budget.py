@@ -16,9 +16,11 @@ from rlgpt.llm.exchange import Exchange
 class LLMBudget(Value):
     """Hard limits on the spending of a run, over all its sessions. None: no limit."""
 
-    tokens: int | None = Field(default=None, ge=0, description="prompt and completion together")
-    dollars: float | None = Field(default=None, ge=0, description="needs a known price: llm.price")
-    calls: int | None = Field(default=None, ge=0, description="requests, retries included")
+    tokens: int | None = Field(
+        default=None, ge=0, description="maximal number of prompt and completion tokens together"
+    )
+    dollars: float | None = Field(default=None, ge=0, description="maximal cost; it needs a known price, see llm.price")
+    calls: int | None = Field(default=None, ge=0, description="maximal number of requests, retries included")
 
 
 class Spending(Value):

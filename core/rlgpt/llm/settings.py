@@ -15,20 +15,24 @@ from rlgpt.llm.budget import LLMBudget
 class ModelSettings(Value):
     """The settings of one model. :class:`rlgpt.llm.litellm_llm.LiteLLM` explains each field."""
 
-    model: str | None = Field(
-        default=None, description="PROVIDER/NAME as litellm knows it (openai/gpt-5, ollama/qwen3)"
-    )
+    model: str | None = Field(default=None, description="PROVIDER/NAME in litellm's form (openai/gpt-5, ollama/qwen3)")
     api_base: str | None = Field(default=None, description="URL of a server of your own; it needs no key")
     key_env: str | None = Field(
-        default=None, description="environment variable that holds the key; null: the provider's, as OPENAI_API_KEY"
+        default=None, description="environment variable with the key; null: the provider's, such as OPENAI_API_KEY"
     )
-    temperature: float | None = Field(default=None, ge=0, description="null: the provider's default")
-    max_tokens: int | None = Field(default=None, ge=1, description="of one reply; null: the provider's default")
-    timeout: float = Field(default=120.0, gt=0, description="seconds that one request may take")
-    retries: int = Field(default=4, ge=0, le=20, description="of a failed request, with pauses between them")
-    supports_vision: bool = Field(default=False, description="whether the model takes images")
+    temperature: float | None = Field(
+        default=None, ge=0, description="sampling temperature; null: the provider's default"
+    )
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="maximal tokens of one reply; null: the provider's default"
+    )
+    timeout: float = Field(default=120.0, gt=0, description="maximal duration of one request, in seconds")
+    retries: int = Field(
+        default=4, ge=0, le=20, description="number of retries of a failed request, with pauses between them"
+    )
+    supports_vision: bool = Field(default=False, description="whether the model accepts images")
     price: tuple[float, float] | None = Field(default=None, description="dollars per million prompt, completion tokens")
-    extra: Mapping[str, Plain] = Field(default_factory=dict, description="further arguments of the provider")
+    extra: Mapping[str, Plain] = Field(default_factory=dict, description="further arguments for the provider")
 
 
 class LLMSettings(ModelSettings):
@@ -49,14 +53,18 @@ class LLMSettings(ModelSettings):
     model_config = ConfigDict(populate_by_name=True)
 
     kind: Name = Field(default="replay", description="replay, record, live, or a name that a plugin offers")
-    target: str | None = Field(default=None, alias="_target_", description="what makes the model, a dotted name")
+    target: str | None = Field(
+        default=None, alias="_target_", description="dotted name of the factory that makes the model"
+    )
     roles: Mapping[Role, ModelSettings] = Field(
         default_factory=dict, description="role -> another model, or its settings"
     )
     fallbacks: tuple[ModelSettings, ...] = Field(default=(), description="models that are asked if the first fails")
-    budget: LLMBudget = Field(default=LLMBudget(), description="limits of the whole run, its resumes included")
+    budget: LLMBudget = Field(
+        default=LLMBudget(), description="limits of the spending of the whole run, including resumed sessions"
+    )
     transcript: int | str | None = Field(
-        default=None, description="which one to replay: index, name or path; null: the seed chooses"
+        default=None, description="the recording to replay: index, name or path; null: the seed chooses"
     )
 
     @model_validator(mode="before")

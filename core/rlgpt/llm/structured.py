@@ -182,7 +182,7 @@ def _validated(value: dict[str, Any], schema: type[M]) -> M:
         json.dumps(value, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError) as fault:
         # pydantic accepts lone surrogates, but a UTF-8 file cannot contain them.
-        raise UnreadableError(["it holds escapes that are no Unicode text"]) from fault
+        raise UnreadableError(["it contains escapes that are not Unicode text"]) from fault
     return schema.model_validate(value)
 
 

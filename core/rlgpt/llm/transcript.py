@@ -41,7 +41,7 @@ class Entry(Value):
     text: str
     finish_reason: str = "stop"
     usage: Usage = Usage()
-    images: int = Field(default=0, ge=0, description="of the request; they are not stored")
+    images: int = Field(default=0, ge=0, description="number of images in the request; the images are not stored")
 
     @property
     def reply(self) -> Reply:

@@ -24,29 +24,29 @@ class Observer:
     """
 
     def begins(self, run: Run) -> None:
-        """The run begins or is resumed. ``run`` may be read until the observer is left; an observer writes only to
-        files that no stage uses.
+        """Receive the beginning of the run, or of its continuation. An observer may read ``run`` until the observer is
+        left, and may write only to files that no stage uses.
         """
 
     def stage(self, name: str, **facts: Any) -> None:
-        """A stage of the run begins.
+        """Receive the beginning of a stage.
 
         :param name: ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``, ``train``, ``select``,
             ``critique`` or ``report``.
-        :param facts: what the stage works on, for example ``iteration`` and ``sub_action``. ``train`` has ``budget``,
-            and ``start``: the primitive steps of the run before this training.
+        :param facts: the objects of the stage, for example ``iteration`` and ``sub_action``. The stage ``train`` has
+            ``budget``, and ``start``: the primitive steps of the run before this training.
         """
 
     def finished(self, name: str, **facts: Any) -> None:
-        """A stage of the run ended, or its result was read from disk. ``facts`` are its results, for example
+        """Receive the end of a stage, which was played now or read from disk. ``facts`` are its results, for example
         ``success``.
         """
 
     def training(self, point: CurvePoint, budget: int) -> None:
-        """A new point of the learning curve. ``budget`` is the budget of this training in primitive steps."""
+        """Receive a new point of the learning curve. ``budget`` is the budget of this training in primitive steps."""
 
     def spent(self, spending: Spending) -> None:
-        """The cost of the language models since the run began; called after every reply."""
+        """Receive the cost of the language models since the run began. Called after every reply."""
 
     def message(self, text: str) -> None:
         """Receive one line of text for the user."""

@@ -15,37 +15,37 @@ class LoopSettings(Value):
     """
 
     budget: int = Field(default=60_000, ge=1, description="primitive steps in all: rehearsals, training, selection")
-    iterations: int = Field(default=2, ge=1, description="of the outer loop, at most")
-    repairs: int = Field(default=2, ge=0, description="of one coded action in one iteration, at most")
+    iterations: int = Field(default=2, ge=1, description="maximal number of iterations of the outer loop")
+    repairs: int = Field(default=2, ge=0, description="maximal number of repairs of one coded action in one iteration")
     target_success: float = Field(
-        default=0.95, gt=0, le=1, description="on the selection seeds; reaching it ends the run"
+        default=0.95, gt=0, le=1, description="success rate on the selection seeds that ends the run"
     )
     target_score: float | None = Field(
         default=None,
         allow_inf_nan=False,
-        description="mean on the selection seeds at which the run of a task without a success ends; null: the task's",
+        description="mean score on the selection seeds that ends the run, if the task has no success; null: the task's",
     )
     selection_episodes: int = Field(
-        default=10, ge=1, description="for each judgement of code or policy; they choose the best iteration"
+        default=10, ge=1, description="episodes of each judgement of code or policy, which selects the best iteration"
     )
     confirmation_episodes: int = Field(
         default=20,
         ge=0,
-        description="more, at most: for code that looks solved, and while it is open whether code or policy is better",
+        description="maximal further episodes: for code that seems to solve the task, and to decide code or policy",
     )
     judging: float = Field(
-        default=0.25, gt=0, le=1, description="most of the budget that judging takes in a run that learns, a share"
+        default=0.25, gt=0, le=1, description="maximal share of the budget for judging, in a run that learns"
     )
     sharpness: float | None = Field(
-        default=None, gt=0, description="the policy may also act by its probabilities to this power; null: it may not"
+        default=None, gt=0, description="power of the probabilities in the policy's mode sharpened; null: no such mode"
     )
     min_decisions: int = Field(
         default=2000,
         ge=0,
-        description="fewest decisions to learn from; with fewer, the steps go to the next iteration's code",
+        description="minimal decisions of a training; with fewer, the next iteration gets the steps",
     )
     evidence: Evidence = Field(
-        default="text", description="what the critic reviews a rehearsal by, if its model takes images"
+        default="text", description="evidence for the critic's review of a rehearsal, if its model accepts images"
     )
     rehearsal_episodes: int = Field(
         default=3,
@@ -54,10 +54,12 @@ class LoopSettings(Value):
         description="of an action that no error stops in the first, which agents are shown",
     )
     report_episodes: int = Field(
-        default=50, ge=1, description="of the reported evaluation, on fresh seeds; not part of the budget"
+        default=50, ge=1, description="episodes of the reported evaluation, on fresh seeds; not part of the budget"
     )
-    traces: int = Field(default=2, ge=0, description="episodes of each evaluation that the critic reads")
-    seed: int = Field(default=0, ge=0, le=1000, description="of the run; all other seeds follow from it")
+    traces: int = Field(
+        default=2, ge=0, description="number of traced episodes of each evaluation, which the critic reads"
+    )
+    seed: int = Field(default=0, ge=0, le=1000, description="seed of the run, from which all other seeds are derived")
 
     def modes(self, *, trained: bool) -> tuple[Mode, ...]:
         """The modes in which a policy may act. An untrained policy only samples, because its most likely choice is

@@ -1,4 +1,6 @@
-"""What trackers write about a run: named numbers at a step, and tables. Both are computed from the run's record."""
+"""The entries that trackers write about a run: named numbers at a step, and tables. They are computed from the run's
+record.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ def of_report(report: Report) -> Numbers:
 
 
 def of_evaluation(name: str, evaluation: Evaluation) -> Numbers:
-    """Success rate, score, return, steps and the mean of each metric of an evaluation; none without episodes."""
+    """Success rate, score, return, steps and the mean of each metric of an evaluation; empty without episodes."""
     played = evaluation.episodes
     if not played:
         return {}
@@ -109,7 +111,7 @@ def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "repor
 
 
 def action_rows(iteration: Iteration) -> list[Row]:
-    """A row for each action of an iteration: how it was made, and its share of the decisions."""
+    """A row for each action of an iteration: its origin, and its share of the decisions."""
     usage, coded = iteration.kept.usage, [a.name for a in iteration.actions]
     return [_action_row(iteration, name, usage) for name in dict.fromkeys([*iteration.rehearsals, *coded, *usage])]
 

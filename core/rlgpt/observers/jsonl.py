@@ -1,4 +1,4 @@
-"""``observers=jsonl``: what trackers get, as lines of JSON in the run's folder, for programs of your own."""
+"""``observers=jsonl``: the entries for trackers as lines of JSON in the run's folder, for the user's own programs."""
 
 from __future__ import annotations
 
@@ -89,4 +89,4 @@ class JsonlTracker(Tracker):
         self._lines.append(Entry(kind="bundle", file=folder.name))
 
     def close(self, status: str) -> None:
-        """Every line is on the disk already."""
+        """Do nothing, because every line is already on the disk."""

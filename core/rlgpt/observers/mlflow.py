@@ -13,7 +13,7 @@ from rlgpt.observers.tracker import Tracker
 from rlgpt.runs import Run
 
 _BATCH = 100
-"""Number of parameters or metrics in a request of MLflow."""
+"""Maximal number of parameters or metrics in one request to MLflow."""
 _VALUE = 500
 """Maximal number of characters of a parameter; MLflow refuses longer ones."""
 _STATUS = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED"}
@@ -23,9 +23,9 @@ class MlflowTracker(Tracker):
     """Writes metrics, parameters, tables as JSON artefacts (in the form of ``mlflow.log_table``), videos and the
     bundle.
 
-    :param uri: where MLflow keeps runs (``observers.mlflow.uri=http://...``). Default: MLflow's own, which is the
-        variable ``MLFLOW_TRACKING_URI`` or a database in the current folder.
-    :param experiment: name of the experiment; it is made if it is missing.
+    :param uri: the address at which MLflow stores runs (``observers.mlflow.uri=http://...``). Default: MLflow's
+        default, which is the variable ``MLFLOW_TRACKING_URI`` or a database in the current folder.
+    :param experiment: name of the experiment. The experiment is made if it does not exist.
     """
 
     name = "mlflow"
@@ -44,7 +44,7 @@ class MlflowTracker(Tracker):
             try:
                 self._client.update_run(known, status="RUNNING")
             except MlflowException:
-                known = ""  # It was deleted there.
+                known = ""  # the run was deleted in MLflow
             else:
                 self._id = known
                 return True

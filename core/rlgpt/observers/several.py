@@ -65,7 +65,7 @@ class Several(Observer):
             call(observer)
         except Exception as fault:  # An observer's fault must not end the run.
             if observer not in self._observers:
-                return  # Its first fault was reported.
+                return  # the first fault of this observer was already reported
             self._observers.remove(observer)
             text = " ".join(str(fault).split())[:300]
             line = f"observer {type(observer).__name__} is dropped: {type(fault).__name__}: {text}"

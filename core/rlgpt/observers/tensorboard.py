@@ -16,7 +16,9 @@ from rlgpt.runs import Run
 
 FOLDER = "tensorboard"
 GIF_WIDTH = 320
-"""Largest width of an animated picture in pixels. TensorBoard plays no videos, so it gets animated pictures."""
+"""Maximal width of an animated picture, in pixels. TensorBoard cannot play videos, so videos become animated
+pictures.
+"""
 GIF_FRAMES = 100
 _EPISODE_NUMBERS = ("return", "score", "primitive_steps")
 
@@ -69,7 +71,7 @@ class TensorBoardTracker(Tracker):
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Rows as a table in Markdown; TensorBoard removes HTML from it."""
+    """Rows as a table in Markdown. TensorBoard removes HTML from Markdown."""
     columns = list(rows[0])
     head = [_line(columns), _line(["---"] * len(columns))]
     return "\n".join([*head, *(_line([_cell(row.get(c)) for c in columns]) for row in rows)])
@@ -109,5 +111,5 @@ def _cell(value: Any) -> str:
 
 
 def _block(text: str) -> str:
-    """Text as a code block of Markdown: every line is indented."""
+    """Text as a code block of Markdown, with every line indented."""
     return "\n".join(f"    {line}" for line in text.splitlines())

@@ -19,20 +19,21 @@ from rlgpt.observers.entries import Numbers, Row
 from rlgpt.runs import Run
 
 FOLDER = "observers"
-"""Subfolder of a run with one file for each tracker: what it has written."""
+"""Subfolder of a run with one file for each tracker, which records what the tracker has written."""
 _LIMIT = 1 << 20
 FILM_LIMIT = 64 << 20
-"""Size in bytes of the largest video that a tracker gets."""
+"""Maximal size of a video that is sent to a tracker, in bytes."""
 
 
 class Tracker(Observer, ABC):
     """Writes configuration, curves, episodes, a table of actions, videos and the bundle of a run to a tracker.
 
-    The horizontal axis of all numbers is primitive steps since the run began; of ``llm/...`` it is the number of calls.
+    The horizontal axis of all numbers is primitive steps since the run began; for numbers ``llm/...``, it is the number
+    of calls.
 
-    Nothing is written twice, also if the run is killed and resumed: ``observers/NAME.json`` in the run's folder has the
-    last step of each family of entries, and is written before the entry. If the tracker no longer has the run, all
-    finished iterations are written again.
+    No entry is written twice, even if the run is killed and resumed: ``observers/NAME.json`` in the run's folder
+    contains the last step of each family of entries (*marks*), and is written before the entry. If the tracker no
+    longer has the run, all finished iterations are written again.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Tracker(Observer, ABC):
         """Open the tracker.
 
         :param marks: what :meth:`place` returned when the run was first written, and the marks.
-        :returns: whether the tracker has this run already, so that it is continued.
+        :returns: whether the tracker already contains this run, so that the run is continued.
         """
 
     @abstractmethod
@@ -56,7 +57,7 @@ class Tracker(Observer, ABC):
 
     @abstractmethod
     def table(self, name: str, rows: Sequence[Row], step: int) -> None:
-        """Write a table; ``name`` is ``episodes`` or ``actions``. It has at least one row."""
+        """Write a table with at least one row. ``name`` is ``episodes`` or ``actions``."""
 
     @abstractmethod
     def configuration(self, values: Mapping[str, Any]) -> None:
@@ -70,10 +71,10 @@ class Tracker(Observer, ABC):
 
     @abstractmethod
     def close(self, status: str) -> None:
-        """Close the tracker. ``status`` is the run's."""
+        """Close the tracker. ``status`` is the status of the run."""
 
     def place(self) -> str:
-        """Where the tracker writes, as text that identifies the run there. Called after :meth:`open`."""
+        """A text that identifies the run in the tracker. Called after :meth:`open`."""
         return ""
 
     def begins(self, run: Run) -> None:
@@ -163,7 +164,9 @@ class Tracker(Observer, ABC):
             self.table(name, rows, step)
 
     def _new(self, family: str, step: float) -> bool:
-        """Whether nothing of this family has been written at this step or a later one. If so, it is marked."""
+        """Whether no entry of this family has been written at this step or a later one. If so, the step is stored as
+        the family's mark.
+        """
         run = self._run
         if run is None or step <= self._marks.get(family, -1):
             return False
@@ -179,7 +182,7 @@ class Tracker(Observer, ABC):
         try:
             found = parse_json(run.files.read_text(name, limit=_LIMIT))
         except ValueError as fault:
-            raise RunError(f"{run.folder / name} does not hold valid JSON: {fault}. Delete it.") from fault
+            raise RunError(f"{run.folder / name} does not contain valid JSON: {fault}. Delete this file.") from fault
         return found if isinstance(found, dict) else {}
 
 

@@ -16,13 +16,13 @@ AXIS = "primitive_steps"
 
 
 class WandbTracker(Tracker):
-    """Writes numbers, tables, videos, and the bundle as an artefact.
+    """Writes numbers, tables and videos to Weights & Biases, and the bundle as an artefact.
 
     :param project: name of the project.
-    :param entity: user or team; default: that of your login.
-    :param mode: ``offline`` writes files only, which ``wandb sync`` uploads later. Default: wandb's own, which is the
-        variable ``WANDB_MODE`` or ``online``.
-    :param dir: folder for wandb's files. Default: wandb's own, which is ``./wandb``.
+    :param entity: user or team; default: the user who is logged in.
+    :param mode: ``offline`` writes files only, which ``wandb sync`` uploads later. Default: wandb's default, which is
+        the variable ``WANDB_MODE`` or ``online``.
+    :param dir: folder for wandb's files. Default: wandb's default, which is ``./wandb``.
     """
 
     name = "wandb"
@@ -94,8 +94,8 @@ class WandbTracker(Tracker):
         self._wandb.log_artifact(artifact)
 
     def _log(self, values: dict[str, Any]) -> None:
-        """Log under a step of wandb that grows over all sessions: it discards smaller ones. The step is the time since
-        the run was created, in milliseconds.
+        """Log ``values`` under a step that grows over all sessions, because wandb discards entries with smaller steps.
+        The step is the time since the run was created, in milliseconds.
         """
         now = int((datetime.now(UTC) - self._created).total_seconds() * 1000)
         self._step = max(self._step + 1, now)

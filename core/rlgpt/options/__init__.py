@@ -159,16 +159,19 @@ def extend_vector(
 ) -> ExtendedVectorEnv:
     """Add coded actions to each environment of a gymnasium vector.
 
-    Each lane behaves, bit for bit, as :func:`extend` alone with the same seed.
+    Each *lane* is one environment of the vector. A lane behaves, bit for bit, like a single environment from
+    :func:`extend` with the same seed.
 
     :param venv: any vector with one of gymnasium's autoreset modes in its metadata. The environments of a
-        ``SyncVectorEnv`` step separately; every other vector is a batch simulator, which moves all lanes in one call.
-        With ``horizon``, it must accept ``options["reset_mask"]`` in ``reset``, as gymnasium's vectors do.
-    :param threads: for coded actions. The results do not depend on it.
+        ``SyncVectorEnv`` step separately; every other vector is a batch simulator, which steps all lanes in one call.
+        With ``horizon``, a batch simulator must accept ``options["reset_mask"]`` in ``reset``, as gymnasium's vectors
+        do.
+    :param threads: number of threads for coded actions. The results do not depend on this number.
     :param on_step: called with a lane and the number of primitive steps of its episode: at its start (0) and after
         every step.
-    :param arguments: the other arguments of :func:`extend`. Without ``quarantined``, each lane counts violations alone.
-    :raises rlgpt.errors.ConfigError: as :func:`extend`; or ``venv`` is no vector, or has no autoreset mode.
+    :param arguments: the other arguments of :func:`extend`. Without ``quarantined``, each lane counts its violations
+    separately.
+    :raises rlgpt.errors.ConfigError: see :func:`extend`; or ``venv`` is not a vector, or has no autoreset mode.
     """
     if threads < 1:
         raise ConfigError(f"threads is {threads}; valid: at least 1.")

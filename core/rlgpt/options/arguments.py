@@ -35,7 +35,7 @@ def check_environment(env: object) -> None:
     """:raises ConfigError: ``env`` is not a gymnasium environment, or it is a vector of environments."""
     if isinstance(env, gymnasium.vector.VectorEnv):
         raise ConfigError(
-            "extend() takes one environment, got a vector of them. For a vector: extend_vector(venv, actions)."
+            "extend() takes one environment, got a vector of environments. Use extend_vector(venv, actions)."
         )
     if not isinstance(env, gymnasium.Env):
         hint = f"extend(gymnasium.make({env!r}), ...)" if isinstance(env, str) else "extend(gymnasium.make(...), ...)"
@@ -171,7 +171,7 @@ def plugin_and_task(
         except ConfigError as fault:
             if bundled and world != World():
                 raise ConfigError(
-                    f"{fault} The names are those of the bundle, replaced by labels=, observations= idle= if given. "
+                    f"{fault} The names are those of the bundle, replaced by labels=, observations=, idle= if given. "
                     "The bundle was made for another environment, or for one with other wrappers."
                 ) from fault
             raise

@@ -1,4 +1,6 @@
-"""The calls of coded actions in one lane: which one is in progress, and what a choice of the policy does with it."""
+"""The calls of coded actions in one lane: the call in progress, and how a choice of the policy starts, continues or
+interrupts it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Calls:
-    """Carries out the choices of coded actions, one after another.
+    """Carries out the choices of coded actions in one lane, one after another.
 
     :ivar order: the next choice of the plan's code.
     :ivar current: the call in progress, or None.
@@ -31,7 +33,7 @@ class Calls:
         self.current: InProgress | None = None
 
     def reset(self) -> None:
-        """An episode begins."""
+        """Begin an episode."""
         self.order.reset()
         self.current = None
 
@@ -62,13 +64,13 @@ class Calls:
         return self._after(here, lane)
 
     def stand_aside(self, episode_ended: bool, lane: Lane) -> Effects[Call]:
-        """A base action has taken the place of what the call in progress proposed."""
+        """Tell the call in progress that a base action was taken instead of its proposed action."""
         assert self.current is not None
         yield from self.current.go_on(episode_ended)
         return self._after(self.current, lane)
 
     def _after(self, here: InProgress, lane: Lane) -> Call:
-        """What the call in progress has done in this decision."""
+        """The :class:`Call` of the action in progress, with the primitives that ended in this decision."""
         call = here.report()
         if here.is_over:
             self.current = None

@@ -1,5 +1,6 @@
-"""The *effects* of a decision: what it needs from outside. A generator yields effects; its driver carries them out and
-sends their results back. One environment carries out each effect at once; a vector collects those of all its lanes.
+"""The *effects* of a decision: requests for primitive steps, views and runs of code. A generator yields effects. Its
+caller (the driver) carries the effects out and sends their results back. A single environment carries out each effect
+at once. A vector collects the effects of all its lanes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Reset:
     """Begin the next episode of the base environment, without a seed. The result is the pair of observation and info.
-    Only a vector of lanes carries it out.
+    Only a vector of lanes carries out this effect.
     """
 
 
@@ -34,7 +35,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Run code in the sandbox: call ``work``, in any thread. Nothing else uses the lane meanwhile."""
+    """Run code in the sandbox: call ``work``, in any thread. No other code uses the lane while ``work`` runs."""
 
     work: Callable[[], Any]
 
@@ -47,13 +48,13 @@ Effects = Generator[Effect, Any, T]
 
 
 def look() -> Effects[dict[str, Plain]]:
-    """The plugin's view."""
+    """Build the plugin's view, as an effect."""
     view: dict[str, Plain] = yield LOOK
     return view
 
 
 def perform(effects: Effects[T], *, look: Callable[[], dict[str, Plain]], step: Callable[[Any], Any]) -> T:
-    """Carry out each effect at once. An exception of an effect propagates to the caller."""
+    """Carry out each effect of ``effects`` at once. An exception of an effect propagates to the caller."""
     result: Any = None
     while True:
         try:

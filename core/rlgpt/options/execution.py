@@ -16,9 +16,10 @@ from rlgpt.sandbox import Ask, Exhausted, Guest, Request, Turn
 from rlgpt.sandbox.library import OBSERVE
 
 Running = Effects["Call"]
-"""A call under way. Its effect :class:`~rlgpt.options.effects.Step` proposes the next low-level action and takes
-whether the episode ended with it. Whoever has the call decides when the environment steps, and may :func:`interrupt` it
-instead."""
+"""A call in progress. Its effect :class:`~rlgpt.options.effects.Step` proposes the next low-level action; the result of
+this effect is whether the episode ended with that action. The owner of the call steps the environment, or ends the call
+by :func:`interrupt`.
+"""
 
 
 @dataclass
@@ -91,7 +92,7 @@ class Execution:
     """Runs coded actions. It has no environment: it proposes low-level actions, and its caller (the driver) takes the
     steps.
 
-    :param keep_calls: record each call of a primitive in :attr:`Call.calls`.
+    :param keep_calls: whether each call of a primitive is recorded in :attr:`Call.calls`.
     """
 
     def __init__(self, primitives: Mapping[str, Primitive], *, keep_calls: bool) -> None:
@@ -111,8 +112,8 @@ class Execution:
 
         :param action: an action with ``max_steps`` (:func:`settled`).
         :param ctx: the driver sets its observation, ``info`` and step after each step.
-        :param call: to be filled in, for a driver that wants to see the progress; a new one where None.
-        :param see: the view that code observes; called only when the code asks for it.
+        :param call: the object that is updated during the call, so that a driver can see the progress; None: a new one.
+        :param see: a function that gives the view for code; called only when the code observes.
         """
         assert action.max_steps is not None
         call, start = call or Call(), ctx.step
@@ -140,8 +141,9 @@ class Execution:
             call.verdict = verdict.model_copy(update={"step": step})
 
     def _answer(self, request: Request, ctx: Context, call: Call, see: See, *, limit: int) -> _Answer:
-        """Run one request. Returns whether the call is over (the episode ended, its step count reached ``limit``, or it
-        was interrupted), and the outcome."""
+        """Run one request. Returns whether the call is over (the episode ended, the call's step count reached
+        ``limit``, or the call was interrupted), and the outcome.
+        """
         if request.name == OBSERVE:
             view = yield from see()
             if self._keep_calls:

@@ -67,7 +67,7 @@ class Guards:
         self._names, self._conditional, self._applicable = names, frozenset(conditional), applicable
 
     def choices(self, offer: Offer, running: str, branches: int) -> Choices:
-        """The choices among ``branches``, of which coded actions are the last. ``running`` may go on."""
+        """The choices among ``branches``; the last branches are coded actions. The action ``running`` may continue."""
         allowed = np.ones(branches, np.int8)
         for i, name in enumerate(self._names, start=branches - len(self._names)):
             allowed[i] = name in offer.allowed or name == running
@@ -84,7 +84,7 @@ class Guards:
         return bool(self._conditional)
 
     def unconditional(self, quarantined: Collection[str]) -> Offer:
-        """The actions that may start where no guard depends on the view."""
+        """The actions that may start, if no guard depends on the view."""
         return Offer(frozenset(name for name in self._names if name not in quarantined))
 
     def applicable(self, quarantined: Collection[str], view: View) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""``Lane``: the options of one environment, without the environment. It decides what happens in a decision, step by
-step; its driver takes the primitive steps (:mod:`rlgpt.options.effects`).
+"""``Lane``: the coded actions of one environment, without the environment itself. A lane computes the course of each
+decision; its caller (the driver) takes the primitive steps (:mod:`rlgpt.options.effects`).
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Decided(NamedTuple):
 class Lane:
     """The state of one environment with coded actions, over its episodes.
 
-    :param model: of the environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
-    :param quarantined: coded actions and functions that are masked; the caller counts violations. None: the lane
-        counts.
+    :param model: the environment's model (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
+    :param quarantined: coded actions and functions that are masked; the caller counts violations. None: the lane counts
+        violations.
     :param on_step: called with the number of primitive steps of the episode, at its start and after every step.
-    :ivar context: the state that the plugin reads; ``context.step`` is the one count of the episode's primitive steps.
+    :ivar context: the state that the plugin reads; ``context.step`` counts the episode's primitive steps.
     :ivar measurement: metrics and score of the episode so far.
-    :ivar verdicts: of this decision so far.
+    :ivar verdicts: the verdicts of the decision so far.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Lane:
     def begin(self, observation: Any, info: Mapping[str, Any], seed: int | None) -> Effects[dict[str, Any]]:
         """Begin an episode after a reset of the environment.
 
-        :param seed: of the reset; None: the random generator continues.
+        :param seed: seed of the reset; None: the random generator continues.
         :returns: the info of the reset.
         """
         if seed is not None:
@@ -107,7 +107,7 @@ class Lane:
         return (yield from self._first_report(info))
 
     def close(self) -> None:
-        """Drop the guest, so that no state of the code outlives the episode."""
+        """Close the guest, so that no state of the code remains after the episode."""
         self._guest = None
         if self._calls is not None:
             self._calls.reset()
@@ -200,7 +200,7 @@ class Lane:
             yield from self._idle()
             return Call(ended="masked", verdict=choices.why_masked(name, self._quarantine.now))
         call = yield from calls.play(choice, self)
-        if self._state.duration == 0:  # an action that calls nothing still costs a step
+        if self._state.duration == 0:  # a decision whose code takes no step costs one idle step
             yield from self._idle()
         return call
 
@@ -214,7 +214,7 @@ class Lane:
         return self.advance(self.setup.plugin.noop(self.setup.action_space, self.context))
 
     def advance(self, low_level: Any) -> Effects[bool]:
-        """Take one primitive step. True if the episode ended."""
+        """Take one primitive step. Returns whether the episode ended."""
         observation, env_reward, terminated, truncated, info = yield Step(low_level)
         state, ctx, horizon = self._state, self.context, self.setup.horizon
         ctx.previous, ctx.observation = ctx.observation, observation
@@ -270,17 +270,18 @@ class Lane:
             self._quarantine.add(self.verdicts)
         return info
 
-    # -- what others read ---------------------------------------------------------------------------------------------
+    # -- read by the owner of the lane --------------------------------------------------------------------------------
 
     def view(self) -> dict[str, Plain]:
-        """The plugin's view of the newest observation, with the features of code.
+        """The plugin's view of the newest observation, with the outputs of coded features.
 
-        Without functions it is built at each call; with them, once at each primitive step.
+        Without coded functions, the view is built at each call. With coded functions, it is built once at each
+        primitive step.
         """
         return self.setup.plugin.view(self.context) if self.functions is None else dict(self.functions.view)
 
     def see(self) -> Effects[dict[str, Plain]]:
-        """:meth:`view`, as an effect."""
+        """The same as :meth:`view`, as an effect."""
         if self.functions is not None:
             return dict(self.functions.view)
         return (yield from look())
@@ -302,7 +303,7 @@ class Lane:
 
     @property
     def duration(self) -> int:
-        """Number of primitive steps of this decision so far."""
+        """Number of primitive steps of the decision so far."""
         return self._state.duration
 
     @property
@@ -322,7 +323,7 @@ class Lane:
         self._quarantine.set(names)
 
     def open_guest(self) -> Guest:
-        """The guest of this episode, made where there is none."""
+        """The guest of this episode. A new guest is made if there is none."""
         if self._guest is None:
             self._guest = self.setup.open_guest(seed=int(self._rng.integers(2**31)))
         return self._guest

@@ -1,4 +1,6 @@
-"""What all lanes of an environment share: the extended space, the coded actions, and the sandbox that runs them."""
+"""The objects that all lanes of an environment share: the extended space, the coded actions, and the sandbox that runs
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
 
 class Settings(TypedDict, total=False):
-    """The arguments of :func:`rlgpt.extend`, read and checked. ``library`` holds the plugin's primitives and view keys
-    for the task; it is None if there is no code.
+    """The arguments of :func:`rlgpt.extend`, read and checked. ``library`` contains the plugin's primitives and view
+    keys for the task, or is None if there is no code.
     """
 
     plugin: Required[EnvironmentPlugin]
@@ -43,14 +45,15 @@ class Settings(TypedDict, total=False):
 
 
 class LaneSetup:
-    """Makes from the settings, once, what the lanes use.
+    """Makes the shared objects of all lanes from the settings.
 
-    :param action_space: of the base environment, as is ``observation_space``.
-    :param model: of one base environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
-    :ivar actions: with their step limits.
-    :ivar idle: the base action that does least.
-    :ivar offset: branch of the first coded action.
-    :ivar names: of all coded actions and functions.
+    :param action_space: the action space of the base environment.
+    :param observation_space: the observation space of the base environment.
+    :param model: the model of one base environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
+    :ivar actions: the coded actions with their step limits.
+    :ivar idle: the base action with the least effect.
+    :ivar offset: index of the branch of the first coded action.
+    :ivar names: the names of all coded actions and functions.
     :ivar execution: runs coded actions; the lanes share it, because it has no state.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
@@ -127,8 +130,8 @@ class LaneSetup:
         guest = self.open_guest(seed=0)
         states = {a.name: guest.load(a.name) for a in self.actions}
         self.load_verdicts = {n: s for n, s in states.items() if isinstance(s, Verdict) and s.kind != "wall"}
-        # After a wall-clock timeout it is unknown whether the source defines ``can_start``. Guests of later episodes
-        # find out.
+        # After a wall-clock timeout it is unknown whether the source defines ``can_start``. It is checked again in
+        # later episodes.
         return tuple(n for n, state in states.items() if state is not False and n not in self.load_verdicts)
 
     def _open_sandbox(self) -> Sandbox:

@@ -25,12 +25,12 @@ class InProgress:
         self.is_over, self._reported = False, 0
 
     def begin(self) -> Effects[None]:
-        """Run the code to its first proposal."""
+        """Run the code until its first proposed action."""
         return self._resume(None)
 
     def go_on(self, episode_ended: bool) -> Effects[None]:
-        """Run the code to its next proposal, after a primitive step: that of its proposal, of a correction of it, or of
-        a base action in its place.
+        """Run the code until its next proposed action, after a primitive step with the proposed action, with a
+        corrected one, or with a base action instead.
         """
         return self._resume(episode_ended)
 
@@ -77,7 +77,8 @@ class PlanOrder:
     def next(self, allowed: np.ndarray) -> int:
         """The index of the action.
 
-        :param allowed: shape (count,), nonzero where an action may start. If no action may start, all count as allowed.
+        :param allowed: shape (count,), nonzero for each action that may start. If no action may start, all count as
+            allowed.
         """
         order = [(self._last + 1 + i) % self._count for i in range(self._count)]
         return next((i for i in order if allowed[i]), order[0])

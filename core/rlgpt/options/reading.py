@@ -1,4 +1,6 @@
-"""Reads the arguments of ``extend()`` and ``extend_vector()``: defaults from the bundle and the plugin, and checks."""
+"""Reads the arguments of ``extend()`` and ``extend_vector()``: takes defaults from the bundle and the plugin, and
+checks all values.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Arguments(TypedDict, total=False):
-    """The optional arguments of :func:`rlgpt.extend`, which explains them."""
+    """The optional arguments of :func:`rlgpt.extend`, which documents them."""
 
     plugin: EnvironmentPlugin | None
     task: Task | str | None
@@ -53,7 +55,7 @@ class Arguments(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Given:
-    """The arguments, read.
+    """The checked arguments, completed by defaults.
 
     :ivar bundle: the bundle that the actions come from, or None.
     """
@@ -63,7 +65,7 @@ class Given:
     bundle: Bundle | None
 
     def warn(self, load_verdicts: Mapping[str, Verdict]) -> None:
-        """Warn of code that cannot be loaded, and of certain mistakes in the rest."""
+        """Warn of code that cannot be loaded, and of certain faults in all other code."""
         warn_of_broken(load_verdicts)
         library = self.settings["library"]
         functions = self.settings["functions"]
@@ -79,9 +81,9 @@ def read(
     actions: Bundle | str | Path | Sequence[CodedAction],
     **arguments: Unpack[Arguments],
 ) -> Given:
-    """Read the arguments of :func:`rlgpt.extend`, which says what is raised.
+    """Read the arguments of :func:`rlgpt.extend`, which documents the errors.
 
-    :param env: the environment, or one of several.
+    :param env: the environment, or one environment of a vector.
     """
     from rlgpt.plugin.library import library_of
 
@@ -123,7 +125,9 @@ def read(
 def _numbers(
     env: gymnasium.Env[Any, Any], arguments: Arguments, setup: RLSetup | None
 ) -> tuple[float, int | None, float]:
-    """gamma, interrupt_every and residual: the given ones, else those of the bundle's setup, else the defaults."""
+    """The values of gamma, interrupt_every and residual: the given value, else the value in the bundle's setup, else
+    the default.
+    """
     gamma, every, residual = arguments.get("gamma"), arguments.get("interrupt_every"), arguments.get("residual")
     if setup is not None:
         gamma = setup.gamma if gamma is None else gamma
@@ -153,7 +157,9 @@ def _world(env: gymnasium.Env[Any, Any], arguments: Arguments, bundle: Bundle | 
 
 
 class _One(gymnasium.Env[Any, Any]):
-    """The spaces of one environment of a batch simulator, for the names and defaults that come from spaces."""
+    """An environment with the spaces of one environment of a batch simulator, for names and defaults that come from
+    spaces.
+    """
 
     def __init__(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
         self.action_space, self.observation_space = venv.single_action_space, venv.single_observation_space
@@ -161,14 +167,14 @@ class _One(gymnasium.Env[Any, Any]):
 
 
 def one_of(venv: object) -> gymnasium.Env[Any, Any]:
-    """One environment of a vector; of a batch simulator, its spaces alone.
+    """One environment of a vector. For a batch simulator, the result has only the spaces.
 
-    :raises ConfigError: ``venv`` is no vector.
+    :raises ConfigError: ``venv`` is not a vector.
     """
     if not isinstance(venv, gymnasium.vector.VectorEnv):
         raise ConfigError(
             f"extend_vector() takes a gymnasium vector of environments, got {venv!r:.80} (of type "
-            f"{type(venv).__name__}). One environment: extend(env, ...)."
+            f"{type(venv).__name__}). For one environment use extend(env, ...)."
         )
     envs = getattr(venv, "envs", None)
     one: gymnasium.Env[Any, Any] = _One(venv) if envs is None else envs[0]

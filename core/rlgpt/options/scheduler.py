@@ -18,11 +18,12 @@ class Scheduler:
     """Runs the computations of lanes up to their next primitive steps.
 
     The results do not depend on the number of threads: a lane's code runs in one thread at a time, in order, and no two
-    lanes share anything that code can change. An exception propagates; of several, that of the first lane.
+    lanes share anything that code can change. An exception propagates. If several lanes raise one, the exception of the
+    first lane propagates.
 
     :param views: builds the plugin's views of several contexts.
-    :param contexts: one for each lane.
-    :param threads: for code. With 1, it runs in the caller's thread.
+    :param contexts: the context of each lane.
+    :param threads: number of threads for code. With 1, code runs in the caller's thread.
     """
 
     def __init__(self, views: Views, contexts: Sequence[Context], threads: int) -> None:
@@ -36,7 +37,8 @@ class Scheduler:
 
         :param going: lane -> its computation.
         :param results: lane -> the result to send; None for a computation that begins.
-        :returns: lane -> the step or reset that it waits for; lane -> what it returned, for those that are over.
+        :returns: lane -> the step or reset that its computation waits for; and lane -> the returned value, for each
+            computation that is over.
         """
         waiting: dict[int, Step | Reset] = {}
         over: dict[int, Any] = {}

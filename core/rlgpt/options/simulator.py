@@ -1,5 +1,5 @@
-"""The two kinds of vectors of base environments, with one interface: separate environments, of which any may step, and
-a batch simulator, which moves all its environments in one call.
+"""The two kinds of vectors of base environments, with one interface: separate environments, each of which may step
+alone, and a batch simulator, which steps all its environments in one call.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ First = tuple[Any, Mapping[str, Any]]
 
 
 class Outcome(NamedTuple):
-    """The result of one primitive step of one environment: what :meth:`gymnasium.Env.step` returns. At the end of an
-    episode, ``first`` is the start of the next one where the simulator has begun it already.
+    """The result of one primitive step of one environment: the values that :meth:`gymnasium.Env.step` returns. If the
+    episode ended and the simulator has already begun the next one, ``first`` is the start of the next episode.
     """
 
     result: tuple[Any, Any, Any, Any, Mapping[str, Any]]
@@ -31,9 +31,9 @@ class Outcome(NamedTuple):
 class Simulator(ABC):
     """A vector of base environments.
 
-    :ivar mode: of the vector's automatic resets.
-    :ivar moves_all: whether a step moves every environment.
-    :ivar resets_itself: whether it begins the next episode by itself, in the step that ``mode`` says.
+    :ivar mode: the mode of the vector's automatic resets.
+    :ivar moves_all: whether a call of :meth:`step` steps every environment.
+    :ivar resets_itself: whether the vector begins the next episode by itself, in the step that ``mode`` defines.
     """
 
     mode: AutoresetMode
@@ -42,34 +42,38 @@ class Simulator(ABC):
 
     @abstractmethod
     def step(self, actions: Mapping[int, Any]) -> dict[int, Outcome]:
-        """Take one primitive step in each of these environments: all, if :attr:`moves_all`.
+        """Take one primitive step in each environment in ``actions``, which must be all environments if
+        :attr:`moves_all`.
 
         :param actions: environment -> action of the base environment.
         """
 
     @abstractmethod
     def reset(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None = None) -> dict[int, First]:
-        """Begin an episode in each of these environments.
+        """Begin an episode in each environment in ``seeds``.
 
         :param seeds: environment -> seed.
         """
 
 
 def simulator_of(venv: VectorEnv[Any, Any, Any]) -> Simulator:
-    """:raises ConfigError: the vector does not say its autoreset mode."""
+    """The interface for ``venv``.
+
+    :raises ConfigError: the vector's metadata contain no autoreset mode.
+    """
     mode = venv.metadata.get("autoreset_mode")
     try:
         mode = AutoresetMode(mode)
     except ValueError:
         valid = ", ".join(f"AutoresetMode.{m.name}" for m in AutoresetMode)
         raise ConfigError(
-            f"the vector's metadata['autoreset_mode'] is {mode!r}; valid: {valid}. Set it in the class of the vector."
+            f"the vector's metadata['autoreset_mode'] is {mode!r}; valid: {valid}. Set it in the vector's class."
         ) from None
     return Separate(venv, mode) if type(venv) is SyncVectorEnv else Batch(venv, mode)
 
 
 class Separate(Simulator):
-    """The environments of a ``SyncVectorEnv``, each of which steps and is reset alone."""
+    """The environments of a ``SyncVectorEnv``. Each of them can step and be reset alone."""
 
     moves_all = resets_itself = False
 
@@ -84,7 +88,7 @@ class Separate(Simulator):
 
 
 class Batch(Simulator):
-    """Any other vector. Its observations must be new arrays at every step."""
+    """A vector of any other class. Its observations must be new arrays at every step."""
 
     moves_all = True
 
@@ -109,8 +113,8 @@ class Batch(Simulator):
         last, last_info = info.pop("final_obs", None), info.pop("final_info", {})
         if last is None:
             raise ConfigError(
-                "the vector resets an environment in the step that ends its episode and gives no "
-                "infos['final_obs']; valid: the last observation of the episode there, or another autoreset mode."
+                "the vector resets an environment in the step that ends its episode, but infos has no 'final_obs'. "
+                "Put the last observation of the episode there, or use another autoreset mode."
             )
         return Outcome((last, reward, terminated, truncated, last_info), (observation, info))
 
@@ -128,7 +132,7 @@ class Batch(Simulator):
 
 
 def _compact(seeds: Sequence[int | None]) -> int | Sequence[int | None]:
-    """The first seed, if the others count up from it: some vectors take no list."""
+    """The first seed if each further seed is one higher, because some vectors do not accept a list; else all seeds."""
     first = seeds[0]
     if first is not None and all(seed == first + i for i, seed in enumerate(seeds)):
         return first
@@ -136,8 +140,8 @@ def _compact(seeds: Sequence[int | None]) -> int | Sequence[int | None]:
 
 
 def infos_of(infos: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """The info of each environment, from the infos of a vector: ``infos["_key"]`` is a mask of those that have the key.
-    Without a mask, all have it.
+    """The info of each environment, from the infos of a vector: ``infos["_key"]`` is a mask of the environments that
+    have the key. Without a mask, all environments have the key.
     """
     parts: list[dict[str, Any]] = [{} for _ in range(count)]
     for key, values in infos.items():

@@ -24,10 +24,10 @@ OnLaneStep = Callable[[int, int], None]
 
 
 class Arrival(NamedTuple):
-    """A lane whose decision is over. The fields are those of :meth:`gymnasium.Env.step` for this lane.
+    """A lane whose decision is over. The fields are the results of :meth:`gymnasium.Env.step` for this lane.
 
-    If the episode ended and the vector resets in the same step, ``observation`` and ``info`` are the next episode's
-    first ones, ``info["final_obs"]`` and ``info["final_info"]`` the last ones.
+    If the episode ended and the vector resets in the same step, ``observation`` and ``info`` are the first ones of the
+    next episode. ``info["final_obs"]`` and ``info["final_info"]`` are the last ones of the ended episode.
     """
 
     lane: int
@@ -39,25 +39,27 @@ class Arrival(NamedTuple):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """The info of the decision: ``duration``, ``ended`` and the others. ``duration`` is 0 for a mere reset."""
+        """The info of the decision: ``duration``, ``ended`` and the others. ``duration`` is 0 if the decision was only
+        a reset.
+        """
         final: Mapping[str, Any] = self.info.get("final_info", self.info)
         return final
 
 
 class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
-    """``venv`` with K coded actions in each of its lanes. Made by :func:`rlgpt.extend_vector`.
+    """``venv`` with K coded actions in each of its lanes. :func:`rlgpt.extend_vector` makes it.
 
-    A *lane* is one environment of the vector with its own guest. Each lane decides as
-    :class:`~rlgpt.options.env.ExtendedEnv` does alone, and ``info`` has the same keys. One call of the simulator takes
-    a primitive step in many lanes.
+    A *lane* is one environment of the vector with its own guest. Each lane behaves like a separate
+    :class:`~rlgpt.options.env.ExtendedEnv`, and ``info`` has the same keys. One call of the simulator takes a primitive
+    step in many lanes.
 
-    :meth:`step` is that of gymnasium: every lane gets an action and takes one decision. A simulator that moves all its
-    environments in every call cannot let a lane wait while others go on. There, ``step`` returns as soon as one lane or
-    more have decided. ``infos["decided"]``, bool ``(N,)``, says which; a lane that has not decided goes on with its
-    coded action in the next ``step`` and ignores its part of ``actions``. With :meth:`send` and :meth:`recv`, each lane
-    gets its next action when it has decided.
+    :meth:`step` follows gymnasium: every lane gets an action and takes one decision. A simulator that steps all its
+    environments in every call cannot let one lane wait for the others. With such a simulator, ``step`` returns as soon
+    as at least one lane has finished its decision. ``infos["decided"]``, bool ``(N,)``, marks these lanes. Each other
+    lane continues its coded action in the next ``step`` and ignores its part of ``actions``. With :meth:`send` and
+    :meth:`recv`, each lane gets its next action when it has finished its decision.
 
-    Episodes are reset as in ``venv``, by its autoreset mode. With ``AutoresetMode.NEXT_STEP``, the decision after the
+    Episodes are reset by the autoreset mode of ``venv``. With ``AutoresetMode.NEXT_STEP``, the decision after the
     end of an episode is the reset; its ``duration`` is 0.
 
     :ivar lanes: the state of each lane.
@@ -96,7 +98,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         self._results: dict[int, Any] = {}
         self._waiting: dict[int, Step | Reset] = {}
         self._arrived: list[Arrival] = []
-        self._over: dict[int, bool] = {}  # lane -> whether the simulator, and not the horizon, ended the episode
+        self._over: dict[int, bool] = {}  # lane -> True if the simulator ended the episode, False if the horizon did
         self._ended: dict[int, bool] = {}
         self._first: dict[int, First] = {}
         self._begun = False
@@ -106,9 +108,9 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode in every lane; with ``options["reset_mask"]``, bool ``(N,)``, in these lanes.
+        """Begin an episode in every lane, or only in the lanes of ``options["reset_mask"]``, bool ``(N,)``.
 
-        :param seed: of the first lane, those of the others count up from it; or one for each lane.
+        :param seed: the seed of the first lane (lane i gets ``seed + i``), or a list with one seed for each lane.
         """
         options = dict(options or {})
         mask = options.pop("reset_mask", None)
@@ -121,7 +123,10 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return self._stacked(), infos
 
     def begin(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None = None) -> list[Arrival]:
-        """Begin an episode in these lanes, whatever they do now. :param seeds: lane -> seed."""
+        """Begin an episode in each lane in ``seeds``. A decision in progress in such a lane is dropped.
+
+        :param seeds: lane -> seed.
+        """
         for lane in seeds:
             self._drop(lane)
         for lane, first in self._simulator.reset(seeds, options).items():
@@ -159,17 +164,17 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     # -- asynchronous -------------------------------------------------------------------------------------------------
 
     def send(self, actions: Mapping[int, Any]) -> None:
-        """Give lanes that have decided their next actions.
+        """Send the next actions to lanes that have finished their decisions.
 
-        :param actions: lane -> action of :attr:`single_action_space`. It is ignored where the episode is over and the
-            next decision is the reset.
+        :param actions: lane -> action of :attr:`single_action_space`. The action is ignored if the episode is over and
+            the next decision is the reset.
         :raises StateError: a lane has not decided yet, or its episode is over and waits for :meth:`reset`.
         """
         if not self._begun:
             raise StateError("send() before reset(): call reset() first; it returns the observations.")
         for lane, action in actions.items():
             if lane in self._going:
-                raise StateError(f"lane {lane} has not decided yet; recv() says which lanes have.")
+                raise StateError(f"lane {lane} has not finished its decision; recv() returns the lanes that have.")
             if lane in self._over and self._simulator.mode is AutoresetMode.DISABLED:
                 raise StateError(
                     f"the episode of lane {lane} is over: reset(options={{'reset_mask': mask}}) begins the next one."
@@ -178,11 +183,13 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             self._results[lane] = None
 
     def recv(self, at_least: int = 1) -> list[Arrival]:
-        """Take primitive steps until at least so many lanes have decided. Returns these lanes, in order.
+        """Take primitive steps until at least ``at_least`` lanes have finished their decisions. Returns these lanes, in
+        order.
 
-        :param at_least: of a simulator that moves all its environments in every call, only 1: it cannot go on while a
-            lane has no action.
-        :raises StateError: no lanes, or too few, have an action; or the simulator needs an action for every lane.
+        :param at_least: number of lanes. It must be 1 for a simulator that steps all its environments in every call,
+            because such a simulator cannot step while a lane has no action.
+        :raises StateError: fewer than ``at_least`` lanes have an action; or the simulator needs an action for every
+            lane.
         """
         if at_least > len(self._going) + len(self._arrived):
             raise StateError(
@@ -195,7 +202,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return arrivals
 
     def _move(self) -> None:
-        """Take one primitive step in every lane that waits for one; first reset those that wait for a reset."""
+        """Reset the lanes that wait for a reset, then take one primitive step in every lane that waits for a step."""
         waiting, self._waiting = self._waiting, {}
         if resets := [lane for lane, effect in waiting.items() if isinstance(effect, Reset)]:
             self._waiting = {lane: effect for lane, effect in waiting.items() if lane not in resets}
@@ -205,8 +212,8 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
                 idle = [lane for lane in range(self.num_envs) if lane not in waiting]
                 self._waiting = waiting
                 raise StateError(
-                    f"the simulator moves all lanes in every call, and these have no action: {idle[:8]}. Send each "
-                    "lane that recv() returns its next action; recv(1) returns as soon as one has decided."
+                    f"the simulator steps all lanes in every call, but these have no action: {idle[:8]}. Send the "
+                    "next action to each lane that recv() returns; recv(1) returns when one lane has decided."
                 )
             outcomes = self._simulator.step({n: e.action for n, e in waiting.items() if isinstance(e, Step)})
             for lane, (result, first) in outcomes.items():
@@ -216,7 +223,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         self._resume()
 
     def _resume(self) -> None:
-        """Run the lanes that have a result up to their next primitive step, or the end of their decision."""
+        """Run each lane that has a result until its next primitive step or the end of its decision."""
         results, self._results = self._results, {}
         waiting, arrived = self._scheduler.run(self._going, results)
         self._waiting.update(waiting)
@@ -225,7 +232,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             self._arrived.append(arrival)
 
     def _drop(self, lane: int) -> None:
-        """Forget the decision of a lane, and its result."""
+        """Drop the decision in progress of ``lane``, and its result."""
         for table in (self._going, self._results, self._waiting, self._over, self._ended, self._first):
             table.pop(lane, None)
         self._arrived = [a for a in self._arrived if a.lane != lane]
@@ -240,7 +247,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return Arrival(lane, observation, 0.0, False, False, report)
 
     def _deciding(self, lane: int, action: Any) -> Effects[Arrival]:
-        """One decision, and the reset after it where the mode says so."""
+        """One decision, and the reset after it if the autoreset mode is ``SAME_STEP``."""
         decided = yield from self.lanes[lane].decide(action)
         arrival = Arrival(lane, *decided)
         if not (decided.terminated or decided.truncated):
@@ -254,7 +261,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return arrival._replace(observation=begun.observation, info=info)
 
     def _next_episode(self, lane: int) -> Effects[Arrival]:
-        """The decision after the end of an episode, which is the reset."""
+        """The decision after the end of an episode, which is only the reset."""
         if self._over[lane] and self._simulator.resets_itself:
             observation, _, _, _, info = yield Step(self.setup.idle)
         else:
@@ -264,7 +271,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return arrival
 
     def _stacked(self) -> Any:
-        """The newest observations of all lanes, as one batch."""
+        """The newest observations of all lanes as one batch."""
         space, rows = self.single_observation_space, [lane.context.observation for lane in self.lanes]
         return batch_of(space, rows)
 
@@ -277,5 +284,7 @@ def _seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | No
         return [int(seed) + lane for lane in range(count)]
     seeds = list(seed)
     if len(seeds) != count:
-        raise ConfigError(f"{len(seeds)} seeds for {count} lanes; give one for each, or the first one.")
+        raise ConfigError(
+            f"there are {len(seeds)} seeds for {count} lanes; give one seed for each lane, or only the first seed."
+        )
     return seeds

@@ -15,12 +15,14 @@ class MethodRow(Value):
 
     method: str
     runs: int
-    success: Interval | None = Field(description="over runs, each on fresh seeds; None: the task has no success")
-    score: Interval | None = Field(default=None, description="of the mean score, over runs; None: the task has none")
-    primitive_steps: float = Field(description="every step since a run began")
+    success: Interval | None = Field(
+        description="success rate over runs, each on fresh seeds; None: the task has no success"
+    )
+    score: Interval | None = Field(default=None, description="mean score over runs; None: the task has no score")
+    primitive_steps: float = Field(description="all primitive steps since a run began")
     steps_per_success: float | None = None
     tokens: float = 0
-    dollars: float | None = Field(default=None, description="None if any price is unknown")
+    dollars: float | None = Field(default=None, description="cost in dollars; None if any price is unknown")
 
 
 class Clip(Value):
@@ -42,7 +44,7 @@ class Story(Value):
     model: str = ""
     iterations: tuple[Iteration, ...]
     best: int | None = None
-    outcome: Evaluation | None = Field(default=None, description="reported, on fresh seeds")
+    outcome: Evaluation | None = Field(default=None, description="the reported evaluation, on fresh seeds")
     greedy: Evaluation | None = None
     dead_loop_rate: float | None = None
     tokens: int = 0
@@ -61,7 +63,7 @@ class Comparison(Value):
     goal: str = ""
     rows: tuple[MethodRow, ...]
     curves: str = ""
-    score_name: str = Field(default="", description="empty: the task has no score")
+    score_name: str = Field(default="", description="name of the score; empty: the task has no score")
     has_success: bool = True
 
 

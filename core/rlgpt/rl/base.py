@@ -45,13 +45,21 @@ class Hyperparameters(Value):
     hidden: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(default=(64, 64), max_length=8)
     normalize_observations: bool = True
     normalize_returns: bool = True
-    semi_markov: bool = Field(default=True, description="discount an option of k steps by gamma^k, not gamma")
-    branch_masking: bool = Field(default=True, description="heads the chosen branch ignores take no gradient")
-    encoder: Encoder = Field(default="small", description="of each image; see rlgpt.rl.encoder")
-    imitation_coef: float = Field(default=0.0, ge=0, description="of self-imitation (rlgpt.rl.imitation); 0: none")
-    imitation_minibatches: int = Field(default=16, ge=1, le=10_000, description="its gradient steps after each update")
+    semi_markov: bool = Field(
+        default=True, description="whether an option of k steps is discounted by gamma^k, not gamma"
+    )
+    branch_masking: bool = Field(
+        default=True, description="whether heads that the chosen branch ignores get no gradient"
+    )
+    encoder: Encoder = Field(default="small", description="encoder of each image; see rlgpt.rl.encoder")
+    imitation_coef: float = Field(
+        default=0.0, ge=0, description="coefficient of self-imitation (rlgpt.rl.imitation); 0: no self-imitation"
+    )
+    imitation_minibatches: int = Field(
+        default=16, ge=1, le=10_000, description="gradient steps of self-imitation after each update"
+    )
     imitation_capacity: int = Field(
-        default=4096, ge=1, le=10_000_000, description="decisions of good episodes that are kept"
+        default=4096, ge=1, le=10_000_000, description="maximal number of kept decisions of good episodes"
     )
 
     def with_setup(self, setup: RLSetup, fixed: Collection[str] = ()) -> Hyperparameters:

@@ -33,7 +33,7 @@ class Report(Value):
     sharpened: Evaluation | None = None
     greedy: Evaluation | None = None
     dead_loop_rate: float | None = Field(
-        default=None, description="share of repairs that brought the same failure again; None without repairs"
+        default=None, description="share of repairs that failed in the same way as before; None without repairs"
     )
 
     @property
@@ -67,6 +67,8 @@ class RunRecord(Value):
     steps: Steps = Steps()
     iterations: int = Field(default=0, description="finished iterations")
     best: int | None = None
-    success_rate: float | None = Field(default=None, description="reported, as it acts best, on fresh seeds")
-    score: float | None = Field(default=None, description="mean score in the report, where the task has one")
+    success_rate: float | None = Field(
+        default=None, description="reported success rate in the selected mode, on fresh seeds"
+    )
+    score: float | None = Field(default=None, description="mean score in the report; None if the task has no score")
     seal: str = ""

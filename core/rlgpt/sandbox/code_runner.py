@@ -31,7 +31,7 @@ trap.
 """
 
 _NO_KEY = re.compile(r"KeyError: no key '([^']{1,100})'")
-"""The guest's message on a missing key. The guest does not know which dict lacks the key, so the host adds the keys
+"""The guest's message on a missing key. The message does not show which dict lacks the key, so the host adds the keys
 of the view.
 """
 

@@ -37,7 +37,7 @@ class Answers:
 
 
 class FunctionRunner(CodeRunner):
-    """Runs one function in an instance of its own. The function's memory dict lives as long as the instance."""
+    """Runs one function in an instance of its own. The function's memory dict exists as long as the instance."""
 
     def __init__(self, function: CodedFunction, setup: GuestSetup) -> None:
         super().__init__(function.name, function.source, function.entry, setup, lambda: None)

@@ -27,7 +27,7 @@ _UNLOCK = f"    {_SYS}.modules['surroundings'].audit.__code__ = (lambda event, _
 class Escape:
     """One attempt to break out of the sandbox.
 
-    :ivar body: the body of ``run``; ``FILE`` and ``NEW`` in it stand for paths.
+    :ivar body: the body of ``run``; ``FILE`` and ``NEW`` in it are replaced by paths.
     :ivar stopped_by: the kinds of verdict that may stop the attempt.
     """
 

@@ -50,7 +50,7 @@ def parse(reply: str, limit: int) -> list[Any]:
     except (ValueError, RecursionError, MemoryError) as error:
         raise Refused("reply", f"the guest's message cannot be read: {type(error).__name__}") from None
     if end != len(reply) or not isinstance(value, list) or not value or not isinstance(value[0], str):
-        raise Refused("reply", "what was handed over is no message of the guest")
+        raise Refused("reply", "the guest sent something that is not a valid message")
     return value
 
 
@@ -174,7 +174,7 @@ def _refusal(message: list[Any], limits: SandboxLimits) -> Refused:
         case ["error", str(kind), str(text), line] if kind in _GUEST_KINDS:
             return Refused(_GUEST_KINDS[kind], text[:500], _line(line))
         case _:
-            return Refused("reply", "what was handed over is no message of the guest")
+            return Refused("reply", "the guest sent something that is not a valid message")
 
 
 def _request(item: Any, checker: Checker) -> Request:

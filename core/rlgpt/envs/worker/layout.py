@@ -1,4 +1,4 @@
-"""Computes where the parts of an observation or an action are transferred: arrays in shared memory, text
+"""Computes the layout in which the parts of an observation or an action are transferred: arrays in shared memory, text
 and sequences in frames.
 """
 

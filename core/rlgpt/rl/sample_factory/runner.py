@@ -85,7 +85,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
             self._stop_training()
 
     def workers(self) -> list[Any]:
-        """The processes that must live as long as the training."""
+        """The processes that must exist as long as the training."""
         return []
 
     @staticmethod

@@ -38,7 +38,9 @@ class SampleFactorySettings(Value):
     """
 
     mode: Literal["serial", "parallel"] = "serial"
-    workers: int = Field(default=1, ge=1, description="processes that hold environments (parallel); divides num_envs")
+    workers: int = Field(
+        default=1, ge=1, description="number of processes with environments (parallel); divides num_envs"
+    )
     splits: int = Field(
         default=1,
         ge=1,
@@ -46,13 +48,17 @@ class SampleFactorySettings(Value):
         description="2: one half of a worker's environments steps while the other half waits for actions",
     )
     device: Literal["cpu", "gpu"] = "cpu"
-    asynchronous: bool = Field(default=False, description="collect while learning (policy lag), for throughput")
-    threads: int = Field(default=1, ge=1, description="of numerical libraries in each process")
-    startup_grace: float = Field(default=120.0, gt=0, description="seconds until the first update, hung or not")
+    asynchronous: bool = Field(
+        default=False, description="whether to collect while learning (policy lag), for throughput"
+    )
+    threads: int = Field(default=1, ge=1, description="threads of numerical libraries in each process")
+    startup_grace: float = Field(
+        default=120.0, gt=0, description="seconds for the first update before the training counts as hung"
+    )
     heartbeat_timeout: float = Field(
         default=25.0,
         gt=0,
-        description="seconds without a beat that count as hung: more than the longest decision takes",
+        description="seconds without a heartbeat that count as hung; more than the longest decision takes",
     )
     save_every: int = Field(default=30, ge=1, description="seconds between checkpoints")
     extra: Extra = Field(default_factory=dict, description="Sample Factory's own arguments, by name")

@@ -118,7 +118,7 @@ class RecordingLaws(Laws):
             now = fingerprints(plugin, make_brief(plugin, task)) if paths else {}
             for path in paths:
                 transcript = Transcript.read(path)
-                assert transcript.header.task == task.id, f"{path} is of {transcript.header.task!r}, not {task.id!r}."
+                assert transcript.header.task == task.id, f"{path} records {transcript.header.task!r}, not {task.id!r}."
                 stale = {kind_of(e.key)[0] for e in transcript.entries if now.get(kind_of(e.key)) != e.fingerprint}
                 assert not stale, (
                     f"{path} was recorded with another prompt or stub (of {', '.join(sorted(stale))}). "
