@@ -57,7 +57,7 @@ class TeamContext:
     """The objects from which a team is built. A factory of teams (hook ``rlgpt_agents``) receives them.
 
     :ivar kind: the name under which the team is selected.
-    :ivar connect: returns the language models. Only teams that need a model call it. It raises ConfigError or
+    :ivar connect: returns the language models. Only teams that need a model call it. The call raises ConfigError or
         TranscriptError if there is no model.
     :ivar library: the primitives and the view that coded actions may use.
     :ivar limits: limits of the sandbox.

@@ -115,7 +115,7 @@ def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
 
 
 def primitive_actions(primitives: Sequence[Primitive], taken: Sequence[str] = ()) -> tuple[CodedAction, ...]:
-    """Coded actions that call one primitive each. Their parameters are the primitive's numerical arguments.
+    """Coded actions that call one primitive each. The parameters of an action are the primitive's numerical arguments.
 
     A ``float`` argument becomes a parameter. An ``int`` argument becomes one too, and its value is rounded. Each value
     of a ``bool`` or ``choice`` argument becomes a separate action (``go_up``, ``go_down``), as long as a primitive has

@@ -25,8 +25,8 @@ from rlgpt.runs import Run, RunRecord
 from rlgpt.sandbox import Library
 
 OBJECT = "object"
-"""Name in the configuration of a part that the caller passed as an object. Such a part cannot be made
-from the configuration.
+"""Name in the configuration of a part that the caller passed as an object. A part that was passed as an object cannot
+be made from the configuration.
 """
 
 NOTHING = Objects()

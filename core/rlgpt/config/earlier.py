@@ -26,7 +26,7 @@ TRAINERS = {"rlgpt.rl.ppo.PPO": "ppo", "rlgpt.rl.sample_factory.SampleFactory": 
 
 
 def current(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The configuration in the form of :class:`~rlgpt.config.run_config.RunConfig`. It is not yet validated.
+    """The configuration in the form of :class:`~rlgpt.config.run_config.RunConfig`. The result is not yet validated.
 
     :raises RunError: an earlier version wrote the configuration, and it cannot be converted.
     """

@@ -60,7 +60,7 @@ def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
         return Task.model_validate({**task.model_dump(), "settings": {**task.settings, **plain}})
     except ValidationError as error:
         raise ConfigError(
-            f"task_settings={dict(changes)!r}: a value is a number, a text, true, false or a list."
+            f"task_settings={dict(changes)!r}: each value must be a number, a text, true, false or a list."
         ) from error
 
 

@@ -39,8 +39,8 @@ class TrialEpisode(Value):
 
     :ivar acting: ``random``: samples of the action space; ``idle``: always the idle action.
     :ivar ended: how the episode ended: by the environment, by a time limit, or by the trial.
-    :ivar flags: keys of ``info`` that were True at the last step, at most :data:`FLAGS`. They may show why the episode
-        ended.
+    :ivar flags: keys of ``info`` that were True at the last step, at most :data:`FLAGS`. These flags may show why the
+        episode ended.
     """
 
     acting: Literal["random", "idle"]

@@ -22,7 +22,7 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
 
     :param try_them: whether to play the episodes of :mod:`rlgpt.config.trial` first. If the user gave no rule and these
         episodes show that the environment reports ``success`` itself, this report becomes the rule.
-    :returns: the context with the rule; its configuration contains the trial.
+    :returns: the context with the rule. The configuration in this context contains the results of the trial.
     """
     plugin, config = context.plugin, RunConfig(**context.run.record.config)
     environment = config.environment

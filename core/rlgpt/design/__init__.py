@@ -76,10 +76,10 @@ def design(
     :param horizon: maximal number of primitive steps of an episode. Default: the environment's own limit, or 1,000 with
         a message.
     :param trial: before the run, this many episodes with random actions and as many with the idle action are played, to
-        test the rules of success. Their steps do not count towards the budget. Use 0 for a real robot.
-    :param idle: the action that does nothing. It replaces a chosen action that may not start, for one primitive step.
-        Either a label of a Discrete space, or an action of the space. Default: a label such as ``noop`` or ``stay``,
-        else zeros. The bundle stores the idle action.
+        test the rules of success. The steps of the trial do not count towards the budget. Use 0 for a real robot.
+    :param idle: the action that does nothing. If a chosen action may not start, the idle action is taken for one
+        primitive step instead. Either a label of a Discrete space, or an action of the space. Default: a label such as
+        ``noop`` or ``stay``, else zeros. The bundle stores the idle action.
     :param states: saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that training episodes can
         begin where coded actions returned. Default: the attributes of an environment in plain Python, if a trial shows
         that they are enough. Attributes that are objects need ``AttributeStates(classes=...)``.

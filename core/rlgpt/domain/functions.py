@@ -1,4 +1,4 @@
-"""Coded functions: features, reward terms and predicates, which run at every primitive step. Their source
+"""Coded functions: features, reward terms and predicates, which run at every primitive step. The source of a function
 is data that only the sandbox runs.
 """
 

@@ -130,8 +130,8 @@ class FunctionRehearsal(Value):
 
     :ivar attempt: 0 for the first version, 1 for the first repair.
     :ivar played: the episodes, in words.
-    :ivar moments: number of views (of resets and primitive steps) on which the function was called. A verdict ends the
-        calls.
+    :ivar moments: number of views (of resets and primitive steps) on which the function was called. The first verdict
+        ends the calls of the function.
     :ivar fuel: the highest fuel of one call.
     :ivar answers: a summary for each output of a feature, or one for another function; empty if there is no answer.
     :ivar verdict: the verdict that stopped the function; None if nothing stopped it.

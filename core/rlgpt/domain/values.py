@@ -213,9 +213,9 @@ class CodedAction(Value):
     """A coded action: an option (Sutton, Precup and Singh 1999) as code. The source defines a generator
     ``run(**parameters)`` that yields calls of primitives.
 
-    The source may also define ``can_start(view) -> bool``, the option's initiation set. It is data: only the sandbox
-    runs it. ``run(memory, ...)`` and ``can_start(view, memory)`` get a dict that lasts for the episode and that all
-    actions of the environment share.
+    The source may also define ``can_start(view) -> bool``, the option's initiation set. The source is data: only the
+    sandbox runs it. ``run(memory, ...)`` and ``can_start(view, memory)`` get a dict that lasts for the episode and that
+    all actions of the environment share.
 
     :ivar parameters: at most 8 parameters, all of kind ``float`` with finite ranges; the policy sets their values.
     :ivar shared: source with helper functions and constants, loaded before ``source``. Each action with the shared

@@ -18,7 +18,7 @@ MAX_CONTAINERS = 2_000_000
 """Maximal number of lists and objects in one file. Each takes far more memory than its characters."""
 _MAX_INT = 1 << 63
 _MAX_DIGITS = 400
-"""Maximal length of a number in characters. It is more than any float needs."""
+"""Maximal length of a number in characters. No float needs more characters."""
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 

@@ -50,8 +50,8 @@ class LiteLLM(LLM):
     :param temperature: None: the provider decides (some models refuse a request that sets it).
     :param timeout: maximal duration of a try in seconds, from sending to the last byte.
     :param retries: number of tries after the first one.
-    :param price: dollars per million tokens (prompt, completion). It is needed if litellm's table does not contain the
-        model.
+    :param price: dollars per million tokens (prompt, completion). The price is needed if litellm's table does not
+        contain the model.
     :param extra: further arguments of ``litellm.completion`` (``top_p``, ``reasoning_effort``), sent unchanged. An
         argument that the provider does not accept is an error; it is never dropped.
     :param sleep: function that waits between tries; ``clock`` returns the time in seconds; ``rng`` draws the jitter.

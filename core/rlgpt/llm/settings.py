@@ -42,7 +42,7 @@ class LLMSettings(ModelSettings):
         writes a recording into the run's folder. A plugin may offer further names (hook ``rlgpt_llms``). Default:
         ``record`` if a model is given, else ``replay``.
     :ivar target: dotted name of a factory of language models, which replaces ``kind``. In files and on the command line
-        it is written ``_target_``. Its signature is that of the hook ``rlgpt_llms``.
+        it is written ``_target_``. The factory has the signature of the hook ``rlgpt_llms``.
     :ivar roles: role -> another model for this role: a name, or the settings that differ from these settings.
     :ivar fallbacks: models that are asked if the first model gives no reply: names, or settings that differ from these.
         A model of another provider does not inherit ``api_base``, ``key_env``, ``price`` and ``extra``.

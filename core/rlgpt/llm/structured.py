@@ -60,8 +60,8 @@ def ask(
     An unusable reply is sent back with its faults, as two more messages, and ``key.ask`` increases by one. A prompt
     shows the form of the reply with :func:`format_instructions`.
 
-    :param accept: turns the parsed reply into the value that is returned (default: the reply itself). It raises
-        :class:`UnreadableError` with complaints for the model, for example about an unknown primitive.
+    :param accept: turns the parsed reply into the value that is returned (default: the reply itself). The function
+        raises :class:`UnreadableError` with complaints for the model, for example about an unknown primitive.
     :raises UnusableReplyError: no usable reply after the last try. A resumed run asks the model again.
     """
     replies: list[Reply] = []

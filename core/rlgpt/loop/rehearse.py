@@ -19,8 +19,8 @@ ROUNDS = 3
 class RehearsalResult(NamedTuple):
     """The outcome of a rehearsal.
 
-    :ivar trace: the trace that agents see: of the first episode in which the action ran, else of the first episode. Its
-        last decision is the rehearsed action.
+    :ivar trace: the trace that agents see: of the first episode in which the action ran, else of the first episode. The
+        last decision of the trace is the rehearsed action.
     :ivar steps: number of primitive steps of all episodes.
     :ivar verdict: the verdict on the action's call, else the first verdict on its ``can_start``, else None.
     :ivar others: the results of the other episodes.

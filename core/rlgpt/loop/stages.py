@@ -114,8 +114,8 @@ class Stages:
 
     def reach_starts(self, spec: EnvSpec) -> Reached:
         """The states from which training episodes begin: the states after the action of ``after:ACTION`` in the setup.
-        They are reached on seeds that no evaluation uses. Returns no states if the setup names no action, or if the
-        action never returned.
+        These states are reached on seeds that no evaluation uses. Returns no states if the setup names no action, or if
+        the action never returned.
 
         :raises StateError: the plugin cannot save this task.
         """

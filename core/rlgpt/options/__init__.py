@@ -107,8 +107,8 @@ def extend(
         ends.
     :param residual: in [0, 1], for a Box: the policy also chooses a correction of each number that a coded action
         proposes, at most this share of half its range. Default: the value in the bundle, else 0.
-    :param shared: source with helper functions and constants, loaded before the source of each action. It replaces the
-        shared code of the actions. Each action has a separate instance of it.
+    :param shared: source with helper functions and constants, loaded before the source of each action. This source
+        replaces the shared code of the actions. Each action has a separate instance of it.
     :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
         and all base actions it has the same spaces and trajectories, bit for bit. If the environment reports
         ``info["success"]``, the ``info`` of every step has ``success``: whether it was true at any primitive step of
@@ -170,7 +170,7 @@ def extend_vector(
     :param on_step: called with a lane and the number of primitive steps of its episode: at its start (0) and after
         every step.
     :param arguments: the other arguments of :func:`extend`. Without ``quarantined``, each lane counts its violations
-    separately.
+        separately.
     :raises rlgpt.errors.ConfigError: see :func:`extend`; or ``venv`` is not a vector, or has no autoreset mode.
     """
     if threads < 1:

@@ -1,5 +1,5 @@
-"""One call of a coded action. Its code, in the sandbox, requests primitives; this module runs them until the call
-ends.
+"""One call of a coded action. The code of the action runs in the sandbox and requests primitives. This module runs
+these primitives until the call ends.
 """
 
 from __future__ import annotations

@@ -240,7 +240,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     # -- one lane -----------------------------------------------------------------------------------------------------
 
     def _beginning(self, lane: int, first: First, seed: int | None) -> Effects[Arrival]:
-        """The start of an episode, as an arrival without reward."""
+        """The start of an episode, as an :class:`Arrival` with reward 0."""
         observation, info = first
         report = yield from self.lanes[lane].begin(observation, info, seed)
         self._over.pop(lane, None)

@@ -15,9 +15,9 @@ from rlgpt.errors import ConfigError, PluginError
 from rlgpt.plugin.rules import Moment, SuccessRule, lookup, number_of, parse_rule, reported_success
 
 Success = Callable[..., bool]
-"""A function that is called after every step and returns whether the episode succeeds. Its parameters may
-have these names: ``env`` (unwrapped), ``info``, ``total_reward`` (undiscounted, of the episode so far),
-``observation``, ``terminated``, ``truncated``. A function of two parameters with other names gets
+"""A function that is called after every step and returns whether the episode succeeds. The parameters of this function
+may have these names: ``env`` (unwrapped), ``info``, ``total_reward`` (undiscounted, of the episode so far),
+    ``observation``, ``terminated``, ``truncated``. A function of two parameters with other names gets
 ``info`` and ``total_reward``. ``info`` also has the key :data:`OVER`. The function's docstring, if any,
 describes success in prompts.
 """

@@ -1,6 +1,6 @@
 """Finds plugins, which are entry points of group ``rlgpt``. A plugin is loaded when it is first needed.
 
-A broken plugin is reported and skipped. It causes an error only when it is selected.
+A broken plugin is reported and skipped. A broken plugin causes an error only when it is selected.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ class AttributeStates(StateCodec):
     error, unless the class is listed. The codec does not see state outside attributes, for example in a C library or a
     global variable. The plugin contract and :func:`holds` detect this.
 
-    :param classes: classes of objects in the state, such as the things in a grid. They are created without
-        ``__init__``.
+    :param classes: classes of objects in the state, such as the things in a grid. Objects of these classes are created
+        without ``__init__``.
     :param constants: classes and names of attributes that are not saved.
     """
 

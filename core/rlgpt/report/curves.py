@@ -30,7 +30,7 @@ MAX_SCORE = 1e30
 LEGEND = 30
 """Maximal number of characters in a line of the legend. A longer line would leave no room for the axes."""
 _INK = "#010203"
-"""Placeholder colour. In the SVG, ``currentColor`` (the text colour of the page) replaces it."""
+"""Placeholder colour. In the SVG, ``currentColor`` (the text colour of the page) replaces this colour."""
 
 
 def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float, float]]:

@@ -29,8 +29,8 @@ Batch = dict[str, torch.Tensor]
 AxisNames = dict[str, tuple[tuple[str, ...] | None, ...]]
 
 OUTPUT_GAIN = 0.01
-"""Scale of the last layer's initial weights. It makes the initial policy nearly uniform for every
-observation (Andrychowicz et al. 2021, section 3.2).
+"""Scale of the last layer's initial weights. This scale makes the initial policy nearly uniform for every observation
+(Andrychowicz et al. 2021, section 3.2).
 """
 
 RESIDUAL_STD = 0.1

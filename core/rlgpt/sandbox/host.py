@@ -158,8 +158,8 @@ class Guest:
         return answers
 
     def cancel(self) -> Verdict | None:
-        """Close the generator that waits. Its ``finally`` blocks run and use the fuel of its call. Without a waiting
-        generator this does nothing.
+        """Close the generator that waits. The generator's ``finally`` blocks run and use the fuel of its call. If no
+        generator waits, this method does nothing.
 
         :returns: the verdict on the action if its clean-up ran too long or ended the instance; else None.
         """

@@ -16,7 +16,7 @@ class Request(NamedTuple):
     :ivar name: a primitive of the library, or ``observe``.
     :ivar args: a value for every parameter of the primitive, within its range; defaults are filled in.
     :ivar clipped: names of the arguments that were outside their range and are clipped.
-    :ivar line: line of the source as the guest reports it. It is not trusted: use it in messages only.
+    :ivar line: line of the source as the guest reports it. This number is not trusted: use it only in messages.
     """
 
     name: str
@@ -42,7 +42,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The generator reached the maximal number of yields and yielded again. It is closed; this is not a fault.
+    """The generator reached the maximal number of yields and yielded again. The generator is closed. Reaching the
+    maximal number is not a fault.
 
     :ivar verdict: the verdict on the clean-up if the clean-up had to be stopped, else None.
     """

@@ -18,7 +18,7 @@ from rlgpt.rl.network import Batch
 
 EPISODE_TAG = "course"
 """Name of the tag entry. The tag contains the environment's index, its number of decisions, and the
-success and return of the episode that just ended, if any. It exists only with self-imitation.
+success and return of the episode that just ended, if any. The tag exists only with self-imitation.
 """
 
 SPACE = spaces.Box(-np.inf, np.inf, (4,), np.float64)

@@ -32,12 +32,12 @@ class SampleFactory(Trainer):
     The policy network, its distribution, the advantages and the checkpoints are the same as in
     :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with three
     violations of the sandbox's limits, over all environments, is masked in each environment from its next episode on. A
-    training ends when the budget is spent, even within a rollout. It exceeds the budget by at most the current decision
-    of each environment and the steps of 20 ms.
+    training ends when the budget is spent, even within a rollout. A training exceeds the budget by at most the current
+    decision of each environment and the steps of 20 ms.
 
-    At each point of the learning curve the learner receives the merit of the newest episodes. It saves the best weights
-    of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest ones. A resumed training uses the newest weights;
-    evaluations and warm starts use the best ones.
+    At each point of the learning curve the learner receives the merit of the newest episodes. The learner saves the
+    best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest ones. A resumed training uses the
+    newest weights; evaluations and warm starts use the best ones.
 
     :param settings: processes, device and time limits; None: the defaults.
     :raises TrainerError: the package sample-factory is not installed.

@@ -12,7 +12,7 @@ from rlgpt.testing.contract.causes import CAUSES, known_cause
 from rlgpt.testing.contract.laws import Laws
 
 OF_THE_MODULE = frozenset({"test_the_manager_accepts_it", "test_importing_and_listing_tasks_is_light"})
-"""Laws about the module that an entry point names. :func:`broken_laws` has no module and skips them."""
+"""Laws about the module that an entry point names. :func:`broken_laws` skips these laws, because it has no module."""
 
 
 def laws_of(contract: type[Laws]) -> list[str]:

@@ -152,7 +152,9 @@ def _methods(stage: Stage) -> dict[str, Callable[[], Any]]:
 
 
 def check(env: gymnasium.Env[Any, Any]) -> None:
-    """Run gymnasium's environment checker. Its warnings are ignored; another law checks render modes."""
+    """Run gymnasium's environment checker. The checker's warnings are ignored, because another law checks render
+    modes.
+    """
     from gymnasium.utils import env_checker
 
     usual = env_checker.data_equivalence
