@@ -31,14 +31,16 @@ History = tuple[Iteration, ...]
 class Training(Value):
     """What learning will get in this iteration, and what the run is to reach.
 
-    :ivar steps: primitive steps, estimated from what the run has spent so far, lost ones included.
-    :ivar decisions: about how many decisions these are, from the newest training or the newest episodes of code; None
-        where nothing has been played yet.
-    :ivar least: with fewer decisions no policy is trained in this iteration; 0: always one is.
-    :ivar least_at_last: the same for the last iteration.
-    :ivar target: success rate on the selection seeds, or mean score, that ends the run; None: it uses its budget.
-    :ivar episodes: fewest episodes that show that the target is reached.
-    :ivar hyperparameters: of the trainer, those that a setup may set.
+    :ivar steps: primitive steps of the training, estimated from the steps that the run has spent so far. Steps whose
+        results were lost count too.
+    :ivar decisions: estimated number of decisions in ``steps``, from the newest training or the newest episodes of
+        code; None if no episode has been played yet.
+    :ivar least: minimal number of decisions for a training in this iteration; 0: a policy is always trained.
+    :ivar least_at_last: minimal number of decisions for a training in the last iteration.
+    :ivar target: success rate on the selection seeds, or mean score, that ends the run; None: the run uses its whole
+        budget.
+    :ivar episodes: minimal number of episodes that show that the target is reached.
+    :ivar hyperparameters: the trainer's hyperparameters that a setup may set.
     """
 
     steps: int
@@ -51,8 +53,8 @@ class Training(Value):
 
 
 class Brief(Value):
-    """What agents know about a task. It is rendered from the plugin. All but ``training``, ``code``, ``functions``,
-    ``remarks`` and ``repairs`` is the same for a whole run.
+    """The facts about a task that the agents receive. All fields except ``training``, ``code``, ``functions``,
+    ``remarks`` and ``repairs`` come from the plugin and are the same for a whole run.
 
     :ivar stub: the library of coded actions as Python text: primitives, and ``observe()`` with the view's keys.
     :ivar knowledge: the plugin's expert knowledge, at most 6,000 characters.
@@ -70,10 +72,10 @@ class Brief(Value):
     :ivar functions: the functions of the iteration in progress that work. Outputs of features are keys of the view and
         observation keys; reward terms may have a weight.
     :ivar remarks: function -> what its rehearsal showed that may be right or wrong, in words.
-    :ivar repairs: of the code that is written now, that are left after this attempt; None where it is unknown.
-    :ivar restores: whether training may begin where a coded action led to (``after:ACTION``).
-    :ivar trainer_bounds: hyperparameter -> range, of those that a setup may choose.
-    :ivar option_steps: primitive steps that one call of a coded action may take; None: as many as an episode has.
+    :ivar repairs: number of repairs that remain after the present attempt at a piece of code; None if it is unknown.
+    :ivar restores: whether training may begin in the state in which a coded action ended (``after:ACTION``).
+    :ivar trainer_bounds: hyperparameter -> range, for each hyperparameter that a setup may choose.
+    :ivar option_steps: maximal primitive steps of one call of a coded action; None: the steps of an episode.
     """
 
     task: Task

@@ -100,7 +100,7 @@ def not_offered(brief: Brief) -> tuple[str, ...]:
 
 
 def _measures(task: Task) -> list[str]:
-    """Success, score and metrics in words, a line each."""
+    """Success, score and each metric of ``task`` in words, one line each."""
     lines = [f"- success: {task.success or 'not defined in this task; only the score counts'}"]
     described = {m.name: f"{m.doc or m.name}, the {_REDUCED[m.reduce]} of the episode" for m in task.metrics}
     if (score := task.score) is not None:
@@ -162,7 +162,7 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
 def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, default: bool) -> Iterator[tuple[str, str]]:
     """Name and meaning of each thing that a policy may observe: parts of the observation, and view keys with numbers.
 
-    The meaning is empty where the library says it: of keys of the view, and of parts whose numbers the view holds.
+    The meaning is empty if the library states it: for keys of the view, and for parts whose numbers the view contains.
     """
     observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():

@@ -24,9 +24,10 @@ CODE = "The code alone (the coded actions in the plan's order, repeatedly)"
 
 
 def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequence[Metric] = ()) -> str:
-    """Result, episode return, reward terms, metrics, use of each action and errors, of the policy and of code alone.
+    """Text with result, episode return, reward terms, metrics, use of each action and errors, for the policy and for
+    code alone.
 
-    :param weights: of the reward terms in evaluations.
+    :param weights: reward term -> weight in evaluations.
     """
     lines = [_evaluated(who, evaluation, weights, metrics) for who, evaluation in _parties(outcome)]
     if (training := outcome.training) is not None:
@@ -41,11 +42,12 @@ def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequ
 
 
 def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]) -> str:
-    """A table of all episodes of the policy and of code alone, then those that were traced.
+    """A table of all episodes of the policy and of code alone, then the traces of the traced episodes.
 
-    The first failure of what the iteration keeps is shown in detail; the others have a line for each decision.
+    The first failed episode of the kept candidate (code or policy) is shown in detail. The other traced episodes have
+    one line for each decision.
 
-    :param weights: of the reward terms in evaluations.
+    :param weights: reward term -> weight in evaluations.
     """
     parties = _parties(outcome)
     tables = [f"{who}:\n{render_table(evaluation, horizon, weights)}" for who, evaluation in parties]
@@ -59,8 +61,9 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
 
 
 def render_code(brief: Brief) -> str:
-    """How far the code of the iteration in progress gets alone: its figures, why the run goes on, and a table of its
-    episodes."""
+    """The result of the code of the iteration in progress without a policy: figures, the reason why the run continues,
+    and a table of its episodes.
+    """
     if brief.code is None or not brief.code.episodes:
         return "It was not played alone."
     weights = brief.default_setup.reward_weights
@@ -70,7 +73,9 @@ def render_code(brief: Brief) -> str:
 
 
 def _why_on(brief: Brief, code: Evaluation) -> str:
-    """Why the run goes on although code does well; empty where its success rate is below the target."""
+    """The reason, as text, why the run continues after the evaluation of code; empty if the success rate of code is
+    below the target.
+    """
     training = brief.training
     if training is None:
         return ""
@@ -88,9 +93,9 @@ def _why_on(brief: Brief, code: Evaluation) -> str:
 
 
 def render_table(evaluation: Evaluation, horizon: int, weights: Mapping[str, float]) -> str:
-    """A line for each episode: seed, result, how far it got, how long it took, how it ended.
+    """One line for each episode: seed, result, progress, length, and how the episode ended.
 
-    :param weights: of the reward terms.
+    :param weights: reward term -> weight.
     """
     terms = _telling(evaluation)
     ordered = sorted(evaluation.episodes, key=lambda e: e.success)[:ROWS]

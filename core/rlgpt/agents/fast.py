@@ -233,7 +233,7 @@ def _key(brief: Brief, history: History, role: Role, name: str = "", attempt: in
 
 
 def notes_of(plan: ActionPlan, rehearsals: Mapping[str, Sequence[Rehearsal]], history: History) -> dict[str, str]:
-    """Sub-action -> how its rehearsals went, or where its kept code comes from."""
+    """Sub-action -> the results of its rehearsals in words, or the origin of its kept code."""
     notes = {name: render_attempts(attempts) for name, attempts in rehearsals.items()}
     return {**notes, **{s.name: history_text.kept_from(history, s.name) for s in plan.coded if s.keep}}
 
@@ -241,7 +241,9 @@ def notes_of(plan: ActionPlan, rehearsals: Mapping[str, Sequence[Rehearsal]], hi
 def render_written_so_far(
     plan: ActionPlan, sub_action: SubAction, written: Sequence[CodedAction], history: History
 ) -> str:
-    """The coded actions of the iteration that exist already: written before this one, or kept by the plan."""
+    """The other coded actions of the iteration that already exist, because they were written before or the plan keeps
+    them.
+    """
     known = {a.name: a for a in written}
     kept = {s.name: history_text.kept_action(history, s.name) for s in plan.coded if s.keep}
     found = (known.get(s.name) or kept.get(s.name) for s in plan.coded if s.name != sub_action.name)
@@ -284,7 +286,9 @@ def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
 
 
 def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -> dict[str, str]:
-    """The slots of a function's repair: how each attempt failed, and the last attempt in full; empty without any."""
+    """The slots of a function's repair: how each attempt failed, and the last attempt in full. The texts are empty if
+    there is no attempt.
+    """
     if not attempts:
         return {}
     lines = [f"- attempt {a.attempt + 1}: {_failure(a)}" for a in attempts[:-1]]

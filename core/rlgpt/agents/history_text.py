@@ -50,7 +50,9 @@ def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]
 
 
 def for_slow(history: History, limit: int = LIMIT) -> str:
-    """A line for each iteration; for the last and the best one each sub-action's result and the critic's findings."""
+    """The history for the slow agent: one line for each iteration. The last and the best iteration also show each
+    sub-action's result and the critic's findings.
+    """
     return _render(
         history, limit, lambda it: [_sub_actions(it, history), _errors(it), _critique(it, slow=True, fast=False)]
     )

@@ -85,7 +85,7 @@ def render_result(evaluation: Evaluation) -> str:
 
 
 def render_metrics(evaluation: Evaluation, metrics: Sequence[Metric]) -> str:
-    """The mean of each metric over the episodes that report it; empty where there is none."""
+    """The mean of each metric over the episodes that report it, as text; empty if no episode reports a metric."""
     means = {}
     for metric in metrics:
         values = [e.metrics[metric.name] for e in evaluation.episodes if metric.name in e.metrics]
@@ -144,7 +144,7 @@ def render_terms(
     """One line for each reward term: its sum per training episode, and its correlation with success. Empty if there is
     no term.
 
-    :param functions: whose reward terms are coded; the others are the plugin's.
+    :param functions: the coded functions. Reward terms that are not among them are the plugin's.
     :param weights: of the reward terms in the training.
     """
     coded = {f.name for f in functions if isinstance(f, CodedReward)}

@@ -172,7 +172,7 @@ class _Entry:
 
 
 def _entries(trace: Trace) -> list[_Entry]:
-    """An entry for each call of an action: decisions that let it go on share one.
+    """One entry for each call of an action. Decisions that continue a call share its entry.
 
     Three or more successive calls share an entry as well if they are the same base action, or if they end in the same
     way and change nothing.

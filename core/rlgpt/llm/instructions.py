@@ -39,8 +39,8 @@ def format_instructions(
     JSON strings.
 
     :param example: False for a prompt that has an example of its own.
-    :param leave_out: fields of any object in it that are not offered; they need a default.
-    :param code: what the Python block holds, in words.
+    :param leave_out: fields of any object of the schema that the text does not mention; each needs a default.
+    :param code: what the Python block contains, in words.
     :param defaults: field of any object in it -> the value that is used where it is left out, if the schema's own
         default is another one.
 

@@ -23,8 +23,8 @@ from rlgpt.sandbox import Library, Sandbox
 class Episode:
     """One stored episode.
 
-    :ivar views: the plugin's, at the reset and after each primitive step.
-    :ivar success: whether ``info["success"]`` was true at any of them.
+    :ivar views: the plugin's view at the reset and after each primitive step.
+    :ivar success: whether ``info["success"]`` was true after the reset or any primitive step.
     :ivar by_code: the plan's code played, in order and repeatedly; else choices were drawn at random.
     """
 
