@@ -104,7 +104,7 @@ def draw(
     number of steps.
 
     :param methods: method -> the curve of each of its runs.
-    :param score: the label of the vertical axis; empty: it shows success, 0 to 100 %.
+    :param score: the label of the vertical axis; empty: the axis shows success, 0 to 100 %.
     :param axis: the label of the horizontal axis.
     """
     from matplotlib.figure import Figure
