@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,7 @@ class Comparison:
     :ivar variants: further method -> the tasks on which it is measured.
     :ivar runner: the class that measures a cell (a task, a method and a seed).
     :ivar first_seed: the first seed; the others follow it.
+    :ivar iterations: iterations of the outer loop, unless ``--iterations`` says otherwise.
     :ivar lines: a file that stores the lines printed at the end; None: they are only printed.
     """
 
@@ -66,6 +67,7 @@ class Comparison:
     runner: type[RowRunner] = RowRunner
     first_seed: int = 0
     lines: Path | None = None
+    iterations: int = 1
 
     def main(self, script: str) -> int:
         """Run the command line of ``script``.
@@ -80,7 +82,7 @@ class Comparison:
             return 0
         cells = self.cells(arguments.tasks, arguments.rows, arguments.seeds)
         if arguments.table:
-            summary.print_table(table.load(), cells)
+            self.print_table(table.load(), cells)
             return 0
         complete = True
         if not arguments.report:
@@ -94,11 +96,20 @@ class Comparison:
                 settings=lambda cell: self._settings(cell, arguments),
             )
         results = table.load()
-        summary.print_lines(self.name, results, cells)
-        if results and self.lines is not None and arguments.out == self._table:
-            lines = summary.lines(self.name, results, cells)
+        lines = list(self.report_lines(results, cells)) if results else []
+        for line in lines:
+            print(line, flush=True)
+        if lines and self.lines is not None and arguments.out == self._table:
             write_atomic(self.lines, "".join(f"{line}\n" for line in lines))
         return 0 if complete else 1
+
+    def report_lines(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
+        """The figures as lines of JSON."""
+        return summary.lines(self.name, results, cells)
+
+    def print_table(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
+        """Print the figures as a table in Markdown."""
+        summary.print_table(results, cells)
 
     def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:
         """All cells. The cells of RL-GPT come first, because other methods are derived from its runs."""
@@ -126,7 +137,9 @@ class Comparison:
         parser.add_argument("--rows", nargs="+", default=every, choices=every)
         parser.add_argument("--seeds", type=int, default=self.seeds, help=f"how many, from {self.first_seed} on")
         parser.add_argument("--budget", type=int, help=f"primitive steps of each cell; default: {self.budget}")
-        parser.add_argument("--iterations", type=int, default=1, help="of the outer loop, which share the budget")
+        parser.add_argument(
+            "--iterations", type=int, default=self.iterations, help="of the outer loop, which share the budget"
+        )
         parser.add_argument(
             "--episodes", type=int, default=self.episodes, help="of the evaluation, sampled and greedy each"
         )

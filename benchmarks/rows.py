@@ -125,14 +125,14 @@ class RowRunner:
         if self.cell.row == "rlgpt_turns":
             figures["turns"] = [self.success_of_kept(context, i) for i in result.history]
         return {
-            **_figures(report.sampled, report.greedy),
+            **self.figures(report.sampled, report.greedy),
             **figures,
             "mode": report.mode,
-            "kept": report.kept.success_rate,
+            "kept": self.result(report.kept),
             "acting": report.kept.mode,
             "primitive_steps": record.record.steps.total,
             "steps": record.record.steps.model_dump(),
-            "selection": [round(i.success_rate, 3) for i in result.history],
+            "selection": [round(self.result(i.kept), 3) for i in result.history],
             "best": report.iteration,
             "tokens": llm.spending.tokens + llm.spending.replayed_tokens,
             "dead_loop_rate": report.dead_loop_rate,
@@ -142,7 +142,19 @@ class RowRunner:
     def success_of_kept(self, context: Any, iteration: Any) -> float:
         """The success rate of the code or policy that an iteration keeps, on the seeds of the report."""
         evaluation = context.evaluate_kept(iteration, seeds=self._report_seeds())
-        return round(float(evaluation.success_rate), 3)
+        return round(self.result(evaluation), 3)
+
+    def result(self, evaluation: Any) -> float:
+        """The result of an evaluation, for the table: its success rate."""
+        return float(evaluation.success_rate)
+
+    def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
+        """The figures of a cell: of the evaluation with sampled actions, and of that with greedy ones, if any."""
+        return {
+            "sampled": self.result(sampled),
+            "greedy": None if greedy is None else self.result(greedy),
+            "steps_per_success": sampled.steps_per_success,
+        }
 
     def train(self, setup: Any, actions: tuple[Any, ...] = ()) -> dict[str, Any]:
         """Train PPO for the whole budget."""
@@ -181,7 +193,7 @@ class RowRunner:
         best, spec = self._best_iteration(), self._best_spec()
         none = Evaluation(mode="code", episodes=())
         evaluation = evaluate_code(spec, best.actions, seeds=self._report_seeds()) if best.actions else none
-        return {**_figures(evaluation, None), "primitive_steps": self._design_steps()}
+        return {**self.figures(evaluation, None), "primitive_steps": self._design_steps()}
 
     def untrained(self) -> dict[str, Any]:
         spec = self._best_spec()
@@ -219,15 +231,7 @@ class RowRunner:
         from rlgpt.rl.evaluation import evaluate
 
         seeds = self._report_seeds()
-        return _figures(*(evaluate(policy, spec, seeds=seeds, greedy=greedy) for greedy in (False, True)))
+        return self.figures(*(evaluate(policy, spec, seeds=seeds, greedy=greedy) for greedy in (False, True)))
 
     def _report_seeds(self) -> Any:
         return self.seeds.report(self.settings.report_episodes)
-
-
-def _figures(sampled: Any, greedy: Any) -> dict[str, Any]:
-    return {
-        "sampled": sampled.success_rate,
-        "greedy": greedy.success_rate if greedy is not None else None,
-        "steps_per_success": sampled.steps_per_success,
-    }

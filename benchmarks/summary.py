@@ -27,12 +27,6 @@ Grid = dict[str, dict[str, dict[int, dict[str, Any]]]]
 """(task, row, seed) -> result."""
 
 
-def print_lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print :func:`lines`."""
-    for text in lines(name, results, cells):
-        print(text, flush=True)
-
-
 def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
     """The figures as lines of JSON: the IQM and interval of each method on each task, RL-GPT minus each
     other method, and each method over all tasks.

@@ -59,9 +59,9 @@ def printed_table(
 def printed_lines(
     bench: Any, capsys: pytest.CaptureFixture[str], results: Results, cells: list[Any] | None = None
 ) -> dict[str, Any]:
-    """Return the printed JSON lines by name."""
-    bench.summary.print_lines("kitchen", results, list(results) if cells is None else cells)
-    return {line["name"]: line for line in map(json.loads, capsys.readouterr().out.splitlines())}
+    """Return the JSON lines by name."""
+    lines = bench.summary.lines("kitchen", results, list(results) if cells is None else cells)
+    return {line["name"]: line for line in map(json.loads, lines)}
 
 
 def test_table_prints_the_worst_seed_beside_the_interquartile_mean(bench: Any, results: Make, capsys: Any) -> None:
@@ -190,7 +190,7 @@ def test_table_and_lines_name_the_settings_that_differ_between_results(
     measured = results("kitchen/kettle", "rl", (0.5,) * 5, **settings)
     warning = f"Not all cells were measured with the same settings: {said}"
     assert printed_table(bench, capsys, measured)[0].endswith(warning)
-    bench.summary.print_lines("kitchen", measured, list(measured))
+    list(bench.summary.lines("kitchen", measured, list(measured)))
     assert capsys.readouterr().err.strip() == warning
 
 

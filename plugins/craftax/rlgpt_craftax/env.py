@@ -24,8 +24,8 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
     necromancer, or are truncated at the task's horizon.
 
     ``info["moved"]``: how the newest step moved the player (right, down), as far as two observations show; else None.
-    ``info["metrics"]``: ``floor`` and ``steps`` at each step. As in the benchmark's own ``info``, the achievements are
-    reported when the episode ends, and not before.
+    ``info["cause"]``: how the game ended the episode. ``info["metrics"]``: ``floor`` and ``steps`` at each step. As in
+    the benchmark's own ``info``, the achievements are reported when the episode ends, and not before.
 
     :param seed: seeds what is drawn before the first reset.
     """
@@ -61,7 +61,10 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
         if terminated or truncated:
             achieved = np.asarray(self._state.achievements)
             metrics |= {name: float(got) for name, got in zip(ACHIEVEMENTS, achieved, strict=True)}
-        info = {"moved": movement(before, int(action), self._observation), "metrics": metrics}
+        info: dict[str, Any] = {"moved": movement(before, int(action), self._observation), "metrics": metrics}
+        if terminated:
+            dead = self._observation["body"][0] <= 0
+            info["cause"] = "the player died" if dead else "the necromancer is defeated"
         return self._copy(), float(reward), terminated, truncated, info
 
     def render(self) -> Any:

@@ -246,9 +246,18 @@ class PolicyView(Mapping[str, Any]):
 
 
 def _nearest(scene: Scene) -> list[float]:
-    places: list[Any] = [next(iter(scene.places(name)), None) for name in _NEAREST]
-    monsters = [at for _, at in scene.mobs(MONSTERS)][:3]
-    shots = [at for at in CELLS if scene.shot(at) != "none"][:2]
+    first: dict[str, Any] = {}
+    monsters: list[Any] = []
+    shots: list[Any] = []
+    for at in CELLS:
+        mob = scene.mob(at)
+        for name in (mob, scene.item(at), scene.block(at)):
+            first.setdefault(name, at)
+        if mob in MONSTERS:
+            monsters.append(at)
+        if scene.shot(at) != "none":
+            shots.append(at)
+    places, monsters, shots = [first.get(name) for name in _NEAREST], monsters[:3], shots[:2]
     places += [*monsters, *[None] * (3 - len(monsters)), *shots, *[None] * (2 - len(shots))]
     numbers: list[float] = []
     for at in places:

@@ -1,0 +1,168 @@
+"""Compares RL-GPT with its baselines on the benchmark Craftax-1M, beside the published results.
+
+    python benchmarks/craftax_1m.py                       # all cells, two at a time; run it again to resume
+    python benchmarks/craftax_1m.py --tasks craftax/1m --rows rl untrained
+    python benchmarks/craftax_1m.py --report              # measure nothing, print the figures of the table
+
+Every value is the mean return of 200 fresh episodes in percent of 226, the sum of all achievements' rewards. A cell has
+a task (a budget: 100,000, 300,000 or a million interactions), a row and a seed. The budget counts every interaction:
+rehearsals, trials of code, training and selection. The reported episodes are not part of it.
+
+=============  ======================================================================================================
+``rlgpt``      the whole method; its value is that of the code or policy that the run keeps
+``code``       the coded actions of that run's best iteration alone, repeated in the plan's order
+``rl``         PPO on the base actions: the plugin's default setup and action masks, without a language model
+``untrained``  the policy of that run's best iteration before training
+=============  ======================================================================================================
+
+The cells are in results/craftax_cells.jsonl. results/craftax.jsonl has the printed lines: ``craftax/ROW`` at a million
+interactions, ``craftax/ROW/300k`` and ``craftax/ROW/100k``, the paired margins ``craftax/margin/ROW``, and the
+published results with their source. ``rlgpt`` and the rows that are derived from it replay recordings of a language
+model; without one, these cells fail with a message that says what to record. ``rl`` needs none.
+
+The script is not called craftax.py: beside it, ``import craftax`` would find it instead of the benchmark's package.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from comparison import RESULTS, Comparison
+from reporting import line
+from result_table import Cell, ResultTable
+from rows import DERIVED, RowRunner
+
+BUDGETS = {"craftax/1m": 1_000_000, "craftax/300k": 300_000, "craftax/100k": 100_000}
+MOST_RETURN = 226
+UNIT = "mean return, % of 226"
+SELECTION_EPISODES = 20
+SCOREBOARD = "scoreboard in the README of craftax 1.6.1"
+PUBLISHED = {
+    "1m": {"simulus": 6.6, "efficient_mbrl": 5.4, "ppo_rnn": 2.3, "rnd": 2.2, "ppo": 2.2, "icm": 2.2, "e3b": 2.2},
+    "1b": {"ppo_gtrxl": 18.3, "pqn_rnn": 16.0, "ppo_rnn": 15.3, "rnd": 12.0, "ppo": 11.9, "icm": 11.9, "e3b": 11.0},
+}
+"""Published mean returns in percent of 226, after a million and a billion interactions (:data:`SCOREBOARD`)."""
+
+
+class CraftaxRunner(RowRunner):
+    """Measures a cell: the value of an evaluation is its mean return in percent of 226."""
+
+    def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
+        super().__init__(cell, table, settings)
+        self.settings = self.settings.model_copy(update={"selection_episodes": SELECTION_EPISODES})
+
+    def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
+        from rlgpt.plugin.manager import PluginManager
+
+        plugin, task = PluginManager().task("craftax/symbolic")
+        return plugin, task, plugin.name, tuple(plugin.transcripts(task))
+
+    def result(self, evaluation: Any) -> float:
+        if not evaluation.episodes:
+            return 0.0
+        return 100 * float(evaluation.mean_score) / MOST_RETURN
+
+    def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
+        """The values, and of the sampled episodes: how often each achievement was unlocked, and their lengths."""
+        episodes = sampled.episodes
+        means = {
+            metric.name: float(np.mean([e.metrics[metric.name] for e in episodes if metric.name in e.metrics]))
+            for metric in self.task.metrics
+            if any(metric.name in e.metrics for e in episodes)
+        }
+        lengths = [e.metrics["steps"] for e in episodes if "steps" in e.metrics]
+        return {
+            "sampled": self.result(sampled),
+            "greedy": None if greedy is None else self.result(greedy),
+            "returns": [round(e.score, 2) for e in episodes if e.score is not None],
+            "metrics": {name: round(mean, 4) for name, mean in means.items() if mean},
+            "at_limit": sum(length >= self.task.horizon for length in lengths),
+        }
+
+
+class CraftaxComparison(Comparison):
+    """Prints means over seeds, as the published results are means."""
+
+    def report_lines(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
+        for task in self.tasks:
+            values = _values(results, [c for c in cells if c.task == task])
+            suffix = "" if task == "craftax/1m" else f"/{task.split('/')[1]}"
+            for row, by_seed in values.items():
+                shown = [_shown(results[Cell(task, row, seed)]) for seed in by_seed]
+                yield _line(f"craftax/{row}{suffix}", UNIT, by_seed, rows=shown)
+            for row, by_seed in values.items():
+                if row != "rlgpt" and (both := sorted(by_seed.keys() & values.get("rlgpt", {}).keys())):
+                    leads = {seed: values["rlgpt"][seed] - by_seed[seed] for seed in both}
+                    how = "paired by seed" + (": derived from the same run" if row in DERIVED else "")
+                    yield _line(f"craftax/margin/{row}{suffix}", f"{UNIT}, rlgpt minus {row}, {how}", leads)
+        for budget, rows in PUBLISHED.items():
+            for row, value in rows.items():
+                yield line(f"craftax/published/{budget}/{row}", value, UNIT, source=SCOREBOARD)
+
+    def print_table(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
+        values = {task: _values(results, [c for c in cells if c.task == task]) for task in self.tasks}
+        print("Mean return in % of 226 over 200 fresh episodes, mean over seeds with its 95 % bootstrap interval.\n")
+        print("| method | 100,000 | 300,000 | 1,000,000 | seeds |")
+        print("|---|---|---|---|---|")
+        for row in self.rows:
+            found = [values[task].get(row, {}) for task in reversed(self.tasks)]
+            shown = [str(_interval(by_seed)) if by_seed else "" for by_seed in found]
+            print(f"| `{row}` | {' | '.join(shown)} | {max(map(len, found))} |")
+        for row, value in PUBLISHED["1m"].items():
+            print(f"| {row}, published | | | {value} | |")
+
+
+def _values(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
+    """Row -> seed -> value. That of ``rlgpt`` is the value of what its run keeps."""
+    values: dict[str, dict[int, float]] = {}
+    for cell in cells:
+        if cell in results:
+            result = results[cell]
+            values.setdefault(cell.row, {})[cell.seed] = result.get("kept", result["sampled"])
+    return values
+
+
+_FIGURES = (
+    *("seed", "sampled", "greedy", "kept", "acting", "mode", "primitive_steps", "selection", "tokens", "at_limit"),
+    *("metrics", "budget", "iterations", "episodes", "trainer", "commit", "run_commit"),
+)
+
+
+def _shown(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What is printed of a cell: its figures without the returns of its episodes."""
+    return {name: result[name] for name in _FIGURES if name in result}
+
+
+def _interval(by_seed: Mapping[int, float]) -> Any:
+    from rlgpt.report import stats
+
+    values = list(by_seed.values())
+    found = stats.interval(values, statistic=lambda scores: np.asarray(scores.mean(axis=-1)))
+    few = len(values) < stats.FEW
+    return found.model_copy(update={"low": min(values), "high": max(values), "level": 1.0}) if few else found
+
+
+def _line(name: str, unit: str, by_seed: Mapping[int, float], **more: Any) -> str:
+    value = _interval(by_seed)
+    around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
+    return line(name, round(value.point, 3), unit, **around, **more)
+
+
+CRAFTAX = CraftaxComparison(
+    name="craftax",
+    tasks=tuple(BUDGETS),
+    budget=BUDGETS,
+    rows=("rlgpt", "code", "rl", "untrained"),
+    episodes=200,
+    iterations=3,
+    runner=CraftaxRunner,
+    first_seed=30,
+    lines=RESULTS / "craftax.jsonl",
+)
+
+if __name__ == "__main__":
+    sys.exit(CRAFTAX.main(__file__))
