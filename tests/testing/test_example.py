@@ -8,15 +8,19 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rlgpt-corridor"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLE, CRAFTER = EXAMPLES / "rlgpt-corridor", EXAMPLES / "rlgpt-crafter"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which only the distribution of the example plugin is installed."""
-    target = tmp_path_factory.mktemp("site")
+    return _install(EXAMPLE, tmp_path_factory.mktemp("site"))
+
+
+def _install(distribution: Path, target: Path) -> Path:
     options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--no-warn-conflicts", "--target"]
-    command = [sys.executable, "-m", "pip", "install", *options, str(target), str(EXAMPLE)]
+    command = [sys.executable, "-m", "pip", "install", *options, str(target), str(distribution)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-2000:]
     return target
@@ -33,6 +37,12 @@ def _python(site: Path, *arguments: str) -> str:
 def test_example_plugin_passes_the_contract(site: Path) -> None:
     said = _python(site, "-m", "pytest", "-rs", "-p", "no:cacheprovider", "-W", "error", str(EXAMPLE / "tests"))
     assert "SKIPPED" not in said
+
+
+@pytest.mark.slow
+def test_example_plugin_of_crafter_passes_the_contract(tmp_path: Path) -> None:
+    site = _install(CRAFTER, tmp_path / "site")
+    _python(site, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error", str(CRAFTER / "tests"))
 
 
 def test_plugin_manager_lists_the_tasks_of_the_installed_corridor_plugin(site: Path) -> None:

@@ -1,0 +1,134 @@
+"""Crafter as a gymnasium environment with a symbolic observation of the visible cells. It does not depend on rlgpt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import crafter
+import gymnasium
+import numpy as np
+from crafter import constants, engine
+
+WIDTH, HEIGHT = 9, 7
+"""Size of the part of the map that a player sees, in cells. The player is in the middle."""
+
+CELLS = ("outside", *constants.materials, "player", "cow", "zombie", "skeleton", "arrow", "plant")
+"""What the codes of a cell mean: the order of Crafter's semantic map."""
+
+ITEMS = tuple(constants.items)
+ACTIONS = tuple(constants.actions)
+ACHIEVEMENTS = tuple(constants.achievements)
+DIRECTIONS = ("left", "right", "up", "down")
+OFFSETS = ((-1, 0), (1, 0), (0, -1), (0, 1))
+"""The neighbouring cell in each direction: right, down."""
+
+PICTURE = 576
+"""Side of a picture, in pixels."""
+
+
+class OrderedWorld(engine.World):
+    """Crafter's world, with the creatures of a chunk in a fixed order.
+
+    Crafter keeps them in sets, whose order depends on the addresses of objects. It draws one of them at random, so that
+    with the original order a seed does not decide an episode. The probabilities are the same.
+    """
+
+    @property
+    def chunks(self) -> dict[Any, list[Any]]:
+        return {
+            key: sorted(creatures, key=lambda creature: int(self._obj_map[tuple(creature.pos)]))
+            for key, creatures in self._chunks.items()
+        }
+
+
+class WithoutPictures(crafter.Env):
+    """Crafter without the picture of each step, which takes three quarters of its time.
+
+    At night, Crafter draws the noise of its pictures from the generator of the world. So an episode differs from that
+    of the original with the same seed, but its probabilities do not.
+    """
+
+    def __init__(self, length: int) -> None:
+        super().__init__(length=length, size=(PICTURE, PICTURE), seed=0)
+        self._world.__class__ = OrderedWorld
+
+    def begin(self, seed: int) -> None:
+        self._seed, self._episode = seed, 0
+        self.reset()
+
+    def _obs(self) -> None:
+        return None
+
+
+class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
+    """Crafter's reward and ends. The observation has what a player sees, as symbols, and nothing else.
+
+    ``cells`` uint8 ``(7, 9)``: codes (:data:`CELLS`) in rows from the top. ``items`` float32 ``(16,)``: body and
+    inventory, 0 to 9. ``facing``: index of :data:`DIRECTIONS`. ``sleeping``, ``ripe``: 0 or 1; ``ripe`` is 1 if the
+    plant ahead is ripe, which its picture shows. ``daylight`` ``(1,)``: 0 to 1.
+
+    Crafter's own ``info`` has the whole map and the position of the player. They stay in here: ``info`` has only
+    ``achievements``, how often each was unlocked in the episode.
+
+    :param length: steps after which an episode is truncated.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - gymnasium's own
+
+    def __init__(self, length: int = 10_000, render_mode: str | None = None) -> None:
+        self.render_mode, self._length = render_mode, length
+        self._game = WithoutPictures(length)
+        self.action_space = gymnasium.spaces.Discrete(len(ACTIONS))
+        self.observation_space = gymnasium.spaces.Dict(
+            {
+                "cells": gymnasium.spaces.Box(0, len(CELLS) - 1, (HEIGHT, WIDTH), np.uint8),
+                "items": gymnasium.spaces.Box(0, 9, (len(ITEMS),), np.float32),
+                "facing": gymnasium.spaces.Discrete(len(DIRECTIONS)),
+                "sleeping": gymnasium.spaces.Discrete(2),
+                "ripe": gymnasium.spaces.Discrete(2),
+                "daylight": gymnasium.spaces.Box(0, 1, (1,), np.float32),
+            }
+        )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        super().reset(seed=seed)
+        self._game.begin(int(self.np_random.integers(2**31 - 1)))
+        return self._observation(), {"achievements": dict.fromkeys(ACHIEVEMENTS, 0)}
+
+    def step(self, action: np.int64) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        _, reward, over, info = self._game.step(int(action))
+        dead = info["discount"] == 0
+        return self._observation(), float(reward), dead, over and not dead, {"achievements": info["achievements"]}
+
+    def render(self) -> np.ndarray | None:
+        """Crafter's own picture, uint8 ``(576, 576, 3)``."""
+        if self.render_mode is None:
+            return None
+        random = self._game._world.random
+        state = random.get_state()
+        picture: np.ndarray = self._game.render()
+        random.set_state(state)  # a picture must not change the episode
+        return picture
+
+    def _observation(self) -> dict[str, Any]:
+        player, world = self._game._player, self._game._world
+        facing = OFFSETS.index(tuple(int(part) for part in player.facing))
+        _, ahead = world[player.pos + np.array(player.facing)]
+        return {
+            "cells": self._visible(player.pos),
+            "items": np.array(list(player.inventory.values()), np.float32),
+            "facing": np.int64(facing),
+            "sleeping": np.int64(player.sleeping),
+            "ripe": np.int64(bool(getattr(ahead, "ripe", False))),
+            "daylight": np.array([np.clip(world.daylight, 0, 1)], np.float32),
+        }
+
+    def _visible(self, position: np.ndarray) -> np.ndarray:
+        """The cells around the player, cut out of Crafter's map."""
+        semantic = np.pad(self._game._sem_view(), WIDTH)
+        column, row = position + WIDTH
+        half_width, half_height = WIDTH // 2, HEIGHT // 2
+        cut = semantic[column - half_width : column + half_width + 1, row - half_height : row + half_height + 1]
+        return np.ascontiguousarray(cut.T, np.uint8)
