@@ -257,8 +257,9 @@ def _nearest(scene: Scene) -> list[float]:
             monsters.append(at)
         if scene.shot(at) != "none":
             shots.append(at)
-    places, monsters, shots = [first.get(name) for name in _NEAREST], monsters[:3], shots[:2]
-    places += [*monsters, *[None] * (3 - len(monsters)), *shots, *[None] * (2 - len(shots))]
+    places: list[Any] = [first.get(name) for name in _NEAREST]
+    for found, count in ((monsters, 3), (shots, 2)):
+        places += [*found, *[None] * count][:count]
     numbers: list[float] = []
     for at in places:
         numbers += [0.0, 0.0, 0.0] if at is None else [at[0] / 5, at[1] / 4, 1 / (1 + abs(at[0]) + abs(at[1]))]
