@@ -123,7 +123,10 @@ class RunConfig(LoopSettings):
     sandbox: SandboxLimits = Field(default=SandboxLimits(), description="limits of coded actions")
     observers: Mapping[str, Component | None] = Field(
         default={"progress": Component(), "jsonl": Component()},
-        description="NAME: {} or {_target_: ...}; null turns one off",
+        description="NAME: {} or {_target_: ...}; null turns an observer off",
+    )
+    executor: Component = Field(
+        default=Component(name="in_process"), description="the executor, which runs the jobs of a sweep"
     )
 
     @model_validator(mode="before")
