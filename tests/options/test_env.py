@@ -16,7 +16,7 @@ from rlgpt import extend
 from rlgpt.domain import Bundle, CodedAction, Parameter, RLSetup
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.options import ExtendedEnv
-from rlgpt.sandbox import host
+from rlgpt.sandbox import encode as encoding
 from rlgpt.testing.grid import TASKS, GridPlugin
 
 KEY = TASKS["grid/key"]
@@ -214,12 +214,17 @@ def test_decision_for_a_quarantined_action_has_the_verdict_quarantined() -> None
 
 def test_view_is_encoded_once_for_all_can_start_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[Any] = []
-    encode = host.encode
-    monkeypatch.setattr(host, "encode", lambda *args: encoded.append(args[0]) or encode(*args))
+    encode = encoding._encode
+    monkeypatch.setattr(encoding, "_encode", lambda *args: encoded.append(args[0]) or encode(*args))
+    whole = USE.source.replace("view['agent']", "dict(view)['agent']")
     env = grid(USE, *(USE.model_copy(update={"name": name}) for name in ("second", "third")))
     _, info = env.reset(seed=4)
     assert list(info["action_mask"][-3:]) == [0, 0, 0]
-    assert encoded == [env.view()]
+    view = env.view()
+    assert encoded == ["agent", view["agent"], "key", view["key"]], "only what the code reads"
+    encoded.clear()
+    grid(*(USE.model_copy(update={"name": name, "source": whole}) for name in ("first", "second"))).reset(seed=4)
+    assert encoded == [view]
 
 
 def test_view_is_built_only_when_needed_by_code_or_the_trace() -> None:

@@ -16,7 +16,8 @@ BROKEN_BRANCH = 5
 
 
 def _step(vector: Vector, *branches: int) -> list[Transition]:
-    return vector.step(np.array([[branch] for branch in branches], np.float32))
+    actions = np.array([[branch] for branch in branches], np.float32)
+    return [transition for _, transition in vector.exchange(range(len(branches)), actions)]
 
 
 def _masks(vector: Vector) -> list[list[float]]:

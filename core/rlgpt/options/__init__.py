@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActionLayout",
+    "Arguments",
     "Arrival",
     "BrokenActionWarning",
     "ExtendedEnv",

@@ -54,6 +54,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     :ivar interrupt_every: maximal primitive steps of a coded action in one decision; None: a decision lasts until it
         ends.
     :ivar measurement: metrics and score of the episode so far.
+    :ivar setup: what the settings of :func:`extend` make; ``lane`` is the state of this environment.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
 
@@ -72,24 +73,24 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         )
         gym.Wrapper.__init__(self, env)
         model = settings["plugin"].model(env)
-        self._setup = setup = LaneSetup(env.action_space, env.observation_space, model, actions, settings)
+        self.setup = setup = LaneSetup(env.action_space, env.observation_space, model, actions, settings)
         counted = None if on_step is None else partial(on_step, env)
-        self._lane = Lane(setup, model, quarantined=quarantined, on_step=counted)
+        self.lane = Lane(setup, model, quarantined=quarantined, on_step=counted)
         self.plugin, self.task, self.gamma = setup.plugin, setup.task, setup.gamma
         self.extension, self.layout, self.actions = setup.extension, setup.layout, setup.actions
         self.action_space = setup.extension.space
         self.interrupt_every, self.load_verdicts = setup.interrupt_every, setup.load_verdicts
-        self.context, self.measurement = self._lane.context, self._lane.measurement
+        self.context, self.measurement = self.lane.context, self.lane.measurement
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         observation, info = self.env.reset(seed=seed, options=options)
-        return observation, self._perform(self._lane.begin(observation, info, seed))
+        return observation, self._perform(self.lane.begin(observation, info, seed))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        return self._perform(self._lane.decide(action))
+        return self._perform(self.lane.decide(action))
 
     def close(self) -> None:
-        self._lane.close()
+        self.lane.close()
         super().close()
 
     def _perform(self, effects: Effects[T]) -> T:
@@ -117,7 +118,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         """
         restore_episode(self._codec(), self.env, self.context, state, seed=seed)
         try:
-            info = self._perform(self._lane.resume())
+            info = self._perform(self.lane.resume())
         except Exception as fault:  # A plugin may raise any exception for an observation that its episodes never have.
             raise StateError(f"the saved state cannot be played: {type(fault).__name__}: {fault}.") from fault
         return self.context.observation, info
@@ -133,7 +134,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     @property
     def primitive_steps(self) -> int:
         """Number of primitive steps since the reset or the :meth:`restore_episode` that began the episode."""
-        return self._lane.primitive_steps
+        return self.lane.primitive_steps
 
     def view(self) -> dict[str, Plain]:
         """The plugin's view of the newest observation, with the outputs of coded features.
@@ -141,12 +142,12 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         Without coded functions, the view is built at each call. With coded functions, it is built once at each
         primitive step.
         """
-        return self._lane.view()
+        return self.lane.view()
 
     @property
     def view_keys(self) -> tuple[ViewKey, ...]:
         """The keys of the view: the plugin's keys and the outputs of coded features."""
-        return self._setup.view_keys
+        return self.setup.view_keys
 
     def quarantine(self, names: Iterable[str]) -> None:
         """From the next reset on, mask exactly these coded actions; coded functions among the names give neutral
@@ -156,7 +157,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
         :raises UnknownNameError: a name is neither a coded action nor a function of this environment.
         """
-        self._lane.quarantine(names)
+        self.lane.quarantine(names)
 
     @property
     def unpaid(self) -> tuple[str, ...]:
@@ -166,9 +167,9 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     @property
     def running(self) -> str:
         """The name of the coded action in progress; empty if there is none."""
-        return self._lane.running
+        return self.lane.running
 
     @property
     def proposal(self) -> Any:
         """The low-level action that the coded action in progress proposes for the next primitive step, or None."""
-        return self._lane.proposal
+        return self.lane.proposal

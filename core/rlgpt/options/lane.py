@@ -71,6 +71,7 @@ class Lane:
         self._state = DecisionState(None, {})
         self._choices: Choices | None = None
         self.verdicts: list[Verdict] = []
+        self._guarded: dict[str, Plain] | None = None
         self._quarantine = Quarantine(quarantined)
         setup.check_names(quarantined or ())
 
@@ -115,7 +116,7 @@ class Lane:
     def _play_from_here(self, info: Mapping[str, Any]) -> Effects[None]:
         self.close()
         self._quarantine.begin()
-        self.verdicts = []
+        self.verdicts, self._guarded = [], None
         self._state, self._begun = DecisionState(self.context.observation, info), self.context.step
         self.measurement.reset(info)
         if self._on_step is not None:
@@ -144,7 +145,7 @@ class Lane:
         setup = self.setup
         choice = setup.extension.read(action)
         state = self._state = DecisionState(self._state.observation, self._state.info)
-        self.verdicts = []
+        self.verdicts, self._guarded = [], None
         before, memory = ((yield from self.see()), self._memory) if setup.trace else ({}, {})
         call = yield from self._carry_out(choice, choices)
         if (setup.guards.vary or setup.interrupt_every is not None) and not state.episode_over:
@@ -248,7 +249,7 @@ class Lane:
         else:
             if guards.ask_code:
                 guest = self.open_guest()
-            view = yield from self.see()
+            view = self._guarded = yield from self.see()
             applicable = guards.applicable(self._quarantine.now, view)
             offer = Offer(frozenset(applicable))
             if guest is not None:
@@ -279,6 +280,11 @@ class Lane:
         primitive step.
         """
         return self.setup.plugin.view(self.context) if self.functions is None else dict(self.functions.view)
+
+    @property
+    def newest_view(self) -> dict[str, Plain] | None:
+        """:meth:`view` between two decisions, where it is known without building it again."""
+        return self._guarded if self.functions is None else dict(self.functions.view)
 
     def see(self) -> Effects[dict[str, Plain]]:
         """The same as :meth:`view`, as an effect."""

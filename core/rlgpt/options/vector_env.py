@@ -142,7 +142,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         given = iterate(self.action_space, actions)
         chosen = {lane: action for lane, action in enumerate(given) if lane not in self._going}
         self.send(chosen)
-        arrivals = self.recv(1 if self._simulator.moves_all else len(chosen))
+        arrivals = self.recv(1 if self.moves_all else len(chosen))
         rewards, ends, infos = np.zeros(self.num_envs), np.zeros((2, self.num_envs), np.bool_), dict[str, Any]()
         decided = np.zeros(self.num_envs, np.bool_)
         for a in arrivals:
@@ -160,6 +160,11 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             self.lanes[lane].close()
         self._scheduler.close()
         self.venv.close(**kwargs)
+
+    @property
+    def moves_all(self) -> bool:
+        """Whether every call of the simulator moves all lanes, so that none can wait."""
+        return self._simulator.moves_all
 
     # -- asynchronous -------------------------------------------------------------------------------------------------
 
@@ -208,7 +213,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             self._waiting = {lane: effect for lane, effect in waiting.items() if lane not in resets}
             self._results.update(self._simulator.reset(dict.fromkeys(resets)))
         else:
-            if self._simulator.moves_all and len(waiting) < self.num_envs:
+            if self.moves_all and len(waiting) < self.num_envs:
                 idle = [lane for lane in range(self.num_envs) if lane not in waiting]
                 self._waiting = waiting
                 raise StateError(

@@ -62,6 +62,16 @@ class EnvironmentPlugin(ABC):
         :param render_mode: render mode of gymnasium; ``rgb_array`` for videos.
         """
 
+    def make_vector(self, task: Task, *, count: int, seed: int) -> gymnasium.vector.VectorEnv[Any, Any, Any] | None:
+        """Make a batch simulator with ``count`` of the task's environments, which the built-in PPO then learns from.
+
+        Its environments behave as those of :meth:`make_env`. Its autoreset mode is ``AutoresetMode.DISABLED`` or
+        ``NEXT_STEP``; :meth:`lane_model` gives the model of one environment.
+
+        :returns: None, the default: there is no batch simulator.
+        """
+        return None
+
     def defaults(self, task: Task) -> SpaceDefaults:
         """Labels, primitives and view, derived from the spaces of ``task``. The default of every other method uses
         them.

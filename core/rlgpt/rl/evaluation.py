@@ -16,7 +16,8 @@ from rlgpt.domain import CodedAction, Decision, Episode, Evaluation, Mode, Trace
 from rlgpt.errors import ConfigError
 from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec, Policy
-from rlgpt.rl.policy_env import Observation, PolicyEnv, build
+from rlgpt.rl.policy_env import PolicyEnv, build
+from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.training_stats import worth_keeping
 
 TRACE_HEAD, TRACE_TAIL = 30, 30

@@ -35,27 +35,28 @@ class Learner:
         :raises TrainerError: the weights are no longer finite.
         """
         settings = self.hyperparameters
-        steps, envs = rollout.rewards.shape
+        envs = rollout.rewards.shape[1]
         if self.imitation is not None:
             for slot in range(envs):
                 self.imitation.see(slot, *rollout.of(slot))
-        if steps < settings.num_steps and steps * envs < settings.minibatch_size:
+        count = rollout.decisions
+        if count < settings.num_steps * envs and count < settings.minibatch_size:
             return
-        batch = {key: values[:-1].flatten(0, 1) for key, values in rollout.observations.items()}
-        actions = rollout.actions.flatten(0, 1)
+        batch = {key: rollout.rows(values[:-1]) for key, values in rollout.observations.items()}
+        actions = rollout.rows(rollout.actions)
         if settings.normalize_observations:
             self.network.observations.update(batch["obs"])
         with torch.no_grad():
             # The old log-probabilities are computed with the new moments, so that the first minibatch has the ratio 1.
             old_log_probs = self._log_probs(batch, actions)
-            advantages, returns = self._advantages(rollout)
+            advantages, returns = map(rollout.rows, self._advantages(rollout))
             if settings.normalize_returns:
                 self.network.returns.update(returns.reshape(-1, 1))
-            targets = self.network.returns.scale(returns).flatten()
-            advantages = (advantages.flatten() - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
-        parts = -(-steps * envs // settings.minibatch_size)
+            targets = self.network.returns.scale(returns)
+            advantages = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
+        parts = -(-count // settings.minibatch_size)
         for _ in range(settings.update_epochs):
-            order = torch.randperm(steps * envs, generator=generator)
+            order = torch.randperm(count, generator=generator)
             for rows in torch.tensor_split(order, parts):
                 chosen = {key: values[rows] for key, values in batch.items()}
                 self._step(chosen, actions[rows], old_log_probs[rows], advantages[rows], targets[rows])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from rlgpt.options import ExtendedEnv
+from rlgpt.options.lane_setup import LaneSetup
 
 PLAN = "plan "
 """Prefix of the name of each number that is 1 if a branch is the plan's choice, else 0."""
@@ -25,23 +25,22 @@ class PlanFeatures:
     :ivar names: the name of each number.
     """
 
-    def __init__(self, env: ExtendedEnv) -> None:
-        self._env = env
-        self._first = len(env.layout.branches) - len(env.actions)
-        self._space = env.env.action_space
-        self._width = _width(self._space) if env.interrupt_every is not None else 0
-        plan = [f"{PLAN}{action.name}" for action in env.actions]
+    def __init__(self, setup: LaneSetup) -> None:
+        self._first, self._space = setup.offset, setup.action_space
+        self._width = _width(self._space) if setup.interrupt_every is not None else 0
+        plan = [f"{PLAN}{action.name}" for action in setup.actions]
         proposal = ["running", *(f"proposal[{i}]" for i in range(self._width))] if self._width else []
         self.names = (*plan, *proposal)
 
-    def build(self, info: Mapping[str, Any]) -> np.ndarray:
-        """The numbers as float32, shape ``(len(names),)``.
+    def build(self, info: Mapping[str, Any], proposal: Any) -> np.ndarray:
+        """float32, shape ``(len(names),)``.
 
-        :param info: the info of the newest reset or step of the extended environment.
+        :param info: of the newest reset or step of the lane.
+        :param proposal: the low-level action that the coded action in progress proposes, or None.
         """
         numbers = np.zeros(len(self.names), np.float32)
         numbers[info["plan"] - self._first] = 1.0
-        if self._width and (proposal := self._env.proposal) is not None:
+        if self._width and proposal is not None:
             numbers[-self._width - 1] = 1.0
             if _fits(self._space, proposal):
                 numbers[-self._width :] = _numbers(self._space, proposal)

@@ -4,7 +4,6 @@ a duration and normalised actions.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +11,17 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from rlgpt.domain import CodedAction
 from rlgpt.errors import UnknownNameError
-from rlgpt.options import ActionLayout, ExtendedEnv, OnStep, extend
+from rlgpt.options import Arguments, ExtendedEnv, OnStep, extend
 from rlgpt.plugin.defaults import reward_terms_of
 from rlgpt.plugin.states import EpisodeState
-from rlgpt.rl.codec import ActionCodec
-from rlgpt.rl.observation import ObservationBuilder
-from rlgpt.rl.plan_features import PlanFeatures
+from rlgpt.rl.policy_lane import EpisodeLog, Observation, PolicyFormat
 from rlgpt.rl.starts import LateStarts, late_starts
 
 if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
     from rlgpt.rl.base import EnvSpec
-
-Observation = dict[str, np.ndarray]
 
 TRAINING_SEEDS = (2**30, 2**31)
 """A reset without a seed draws its seed from this range. Seeds of evaluations (``loop.Seeds``) are outside it."""
@@ -63,84 +59,45 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     ) -> None:
         super().__init__(env)
         self.extended, self._late = env, late
-        self.codec = ActionCodec(env.action_space, env.layout)
-        self.layout: ActionLayout = env.layout
+        form = self._form = PolicyFormat(env.setup, env.observation_space, keys, plan_prior)
+        self.codec, self.layout, self.plan_prior = form.codec, form.layout, form.plan_prior
         self.gamma, self.task = env.gamma, env.task
-        self._builder = ObservationBuilder(env.observation_space, env.view_keys, keys)
-        guided = bool(env.actions) and (plan_prior > 0 or env.interrupt_every is not None)
-        self._plan = PlanFeatures(env) if guided else None
-        self.plan_prior = plan_prior if guided else 0.0
-        self.observation_names = (*self._builder.names, *(self._plan.names if self._plan else ()))
-        self.action_space = self.codec.space
-        mask = spaces.Box(0, 1, (max(1, self.layout.choices),), np.float32)
-        duration = spaces.Box(0, np.inf, (1,), np.float32)
-        vector = spaces.Box(-np.inf, np.inf, (len(self.observation_names),), np.float32)
-        entries = {**self._builder.spaces, "obs": vector, "action_mask": mask, "duration": duration}
-        self.observation_space: gymnasium.Space[Any] = spaces.Dict(entries)
+        self.observation_names = form.observation_names
+        self.action_space: gymnasium.Space[Any] = form.action_space
+        self.observation_space: gymnasium.Space[Any] = form.observation_space
         self._seeds = np.random.default_rng(np.random.SeedSequence(seed))
+        self._log = EpisodeLog(env.lane)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        self._seed = int(self._seeds.integers(*TRAINING_SEEDS)) if seed is None else seed
-        self._decisions, self._reward = 0, 0.0
-        self._terms: Counter[str] = Counter()
-        self._usage: Counter[str] = Counter()
-        late = None if self._late is None else self._late.draw(self._seed)
+        seed = int(self._seeds.integers(*TRAINING_SEEDS)) if seed is None else seed
+        late = None if self._late is None else self._late.draw(seed)
         if isinstance(late, EpisodeState):
-            observation, info = self.extended.restore_episode(late, seed=self._seed)
+            observation, info = self.extended.restore_episode(late, seed=seed)
         else:
             options = {**late, **(options or {})} if late is not None else options
-            observation, info = self.extended.reset(seed=self._seed, options=options)
-        self._success = bool(info.get("success", False))
-        self._reached: dict[str, int] = {}
-        self._watch(info)
-        return self._observe(observation, info, 0), info
+            observation, info = self.extended.reset(seed=seed, options=options)
+        self._log.begin(seed, info)
+        return self._form.observe(self.extended.lane, observation, info, 0), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.extended.step(self.codec.decode(action))
-        self._decisions += 1
-        self._reward += info["total_reward"]
-        self._success = self._success or bool(info.get("success", False))
-        self._usage[info["action"]] += 1
-        for name, value in info.get("reward_terms", {}).items():
-            self._terms[name] += value
-        self._watch(info)
+        self._log.add(info)
         if terminated or truncated:
             info["episode"] = self.figures()
-            info["usage"] = dict(self._usage)
-        return self._observe(observation, info, info["duration"]), float(reward), terminated, truncated, info
+            info["usage"] = dict(self.usage)
+        seen = self._form.observe(self.extended.lane, observation, info, info["duration"])
+        return seen, float(reward), terminated, truncated, info
 
     def figures(self) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode` for the episode so far."""
-        measured: dict[str, Any] = {}
-        self.extended.measurement.report(measured)
-        return {
-            "score": measured.get("score"),
-            "metrics": measured.get("metrics", {}),
-            "seed": self._seed,
-            "success": self._success,
-            "total_reward": self._reward,
-            "primitive_steps": self.extended.primitive_steps,
-            "decisions": self._decisions,
-            "reward_terms": dict(self._terms),
-            "reached": dict(self._reached),
-            "ending": self._ending,
-        }
-
-    def _watch(self, info: Mapping[str, Any]) -> None:
-        """Record which sub-goals are reached for the first time, and the environment's information about the episode's
-        end.
-        """
-        self._ending = str(info.get("cause", ""))[:200]
-        for name, done in info.get("predicates", {}).items():
-            if done:
-                self._reached.setdefault(name, self.extended.primitive_steps)
+        return self._log.figures()
 
     @property
     def usage(self) -> Mapping[str, int]:
         """Action -> number of decisions for it in the episode so far."""
-        return self._usage
+        return self._log.usage
 
     def quarantine(self, names: Iterable[str]) -> None:
         """From the next reset on, mask exactly these coded actions."""
@@ -159,18 +116,6 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
             return self.layout.branches[0]
         selector = action[0] if isinstance(self.action_space, spaces.Tuple) else action
         return self.layout.branches[int(selector)]
-
-    def _observe(self, observation: Any, info: Mapping[str, Any], duration: int) -> Observation:
-        view: dict[str, Any] = dict(self.extended.view()) if self._builder.needs_view else {}
-        if self._builder.policy_keys:
-            numbers = self.extended.plugin.policy_view(self.extended.context)
-            view.update((key, numbers[key]) for key in self._builder.policy_keys if key in numbers)
-        seen = self._builder.build(observation, view)
-        if self._plan is not None:
-            seen["obs"] = np.concatenate([seen["obs"], self._plan.build(info)])
-        seen["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.choices else np.ones(1, np.float32)
-        seen["duration"] = np.array([duration], np.float32)
-        return seen
 
 
 def plugin_of(spec: EnvSpec) -> EnvironmentPlugin:
@@ -212,19 +157,41 @@ def build(
     :raises UnknownNameError: the setup contains an unknown action, observation key, reward term or reset option.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
+    env = plugin.make_env(task, seed=seed, render_mode=render_mode)
+    arguments = arguments_of(spec, env.action_space, plugin, evaluation=evaluation, limit=limit, on_turn=on_turn)
+    arguments["trace"] = trace
+    extended = extend(env, actions_of(spec), on_step=on_step, **arguments)
+    late = None if evaluation else late_starts(plugin, task, setup, spec.starts)
+    return PolicyEnv(extended, setup.observation_keys, seed=seed, late=late, plan_prior=setup.plan_prior)
+
+
+def actions_of(spec: EnvSpec) -> tuple[CodedAction, ...]:
+    """The coded actions that the setup chooses, in the order of the plan.
+
+    :raises UnknownNameError: the setup contains an unknown action.
+    """
     known = [a.name for a in spec.actions]
-    for name in setup.coded_actions:
+    for name in spec.setup.coded_actions:
         if name not in known:
             raise UnknownNameError(
                 "coded action", name, known, "The RLSetup may choose among the actions it was given."
             )
-    actions = tuple(a for a in spec.actions if a.name in setup.coded_actions)  # in the order of the plan
-    late = None if evaluation else late_starts(plugin, task, setup, spec.starts)
+    return tuple(a for a in spec.actions if a.name in spec.setup.coded_actions)
+
+
+def arguments_of(
+    spec: EnvSpec,
+    action_space: gymnasium.Space[Any],
+    plugin: EnvironmentPlugin,
+    *,
+    evaluation: bool = False,
+    limit: int | None = None,
+    on_turn: Callable[[], None] | None = None,
+) -> Arguments:
+    """The arguments of :func:`rlgpt.extend` and :func:`rlgpt.extend_vector` for a recipe; see :func:`build`."""
+    task, setup, coded = spec.task, spec.setup, bool(spec.setup.coded_actions)
     horizon = min(h for h in (task.horizon, limit, None if evaluation else setup.horizon) if h is not None)
-    env = plugin.make_env(task, seed=seed, render_mode=render_mode)
-    extended = extend(
-        env,
-        actions,
+    return Arguments(
         plugin=plugin,
         task=task,
         gamma=setup.gamma,
@@ -233,13 +200,10 @@ def build(
         sandbox=_sandbox(spec, on_turn),
         quarantined=[n for n in spec.quarantined if n in (*setup.coded_actions, *(f.name for f in spec.functions))],
         horizon=horizon if horizon < task.horizon else None,
-        on_step=on_step,
-        trace=trace,
         functions=spec.functions,
-        interrupt_every=setup.interrupt_every if actions else None,
-        residual=setup.residual if actions and isinstance(env.action_space, spaces.Box) else 0.0,
+        interrupt_every=setup.interrupt_every if coded else None,
+        residual=setup.residual if coded and isinstance(action_space, spaces.Box) else 0.0,
     )
-    return PolicyEnv(extended, setup.observation_keys, seed=seed, late=late, plan_prior=setup.plan_prior)
 
 
 def judged_weights(plugin: EnvironmentPlugin, spec: EnvSpec) -> dict[str, float]:

@@ -17,10 +17,12 @@ from rlgpt.files import Folder
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_merit
 from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
+from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.network import ActorCritic, take_over
-from rlgpt.rl.policy_env import Observation, build, plugin_of
+from rlgpt.rl.policy_env import build, plugin_of
+from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.rollout import Collector, stack
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.rl.training_stats import TrainingStats
@@ -35,7 +37,7 @@ class PPO(Trainer):
     its last checkpoint. Later updates are lost, but their steps count towards the budget.
 
     :param workers: number of processes for the environments. With 0 the environments run in this process, which is
-        faster except for slow simulators.
+        faster except for slow simulators. If the plugin has a batch simulator, they are then its lanes.
     :param segments: approximate number of segments of a training.
     """
 
@@ -96,6 +98,10 @@ class PPO(Trainer):
         seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
         if self.workers:
             return WorkerVector(spec, seeds, folder / STEPS_FILE, self.workers, lock=lock)
+        plugin, late = plugin_of(spec), spec.setup.reset_option is not None
+        venv = None if late else plugin.make_vector(spec.task, count=envs, seed=seeds[0])
+        if venv is not None:
+            return LaneVector(spec, venv, seeds, folder / STEPS_FILE)
         return LocalVector(spec, seeds, folder / STEPS_FILE)
 
 

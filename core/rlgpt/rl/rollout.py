@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -11,22 +12,24 @@ import torch
 from rlgpt.errors import TrainerError
 from rlgpt.rl.imitation import End
 from rlgpt.rl.network import ActorCritic, Batch
-from rlgpt.rl.policy_env import Observation
+from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.training_stats import TrainingStats
-from rlgpt.rl.vector import Vector
+from rlgpt.rl.vector import Transition, Vector
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """A rollout: T decisions of each of N environments.
+    """At most T decisions of each of N environments. If an environment has fewer, its first rows are empty.
 
-    :ivar observations: entries ``[T + 1, N, ...]``; the last row is the first input of the next rollout.
+    :ivar observations: entries ``[T + 1, N, ...]``; the last row is the input of the first decision of the next
+        rollout.
     :ivar actions: flat actions, ``[T, N, action_size]``.
     :ivar rewards: discounted sum of each decision, ``[T, N]``; ``durations`` (primitive steps), ``terminated`` and
         ``ended`` have the same shape.
     :ivar lasts: last observations of the episodes that ended, in the order of ``ended.nonzero()``; None if no episode
         ended.
     :ivar ends: for each environment, the ends of its episodes.
+    :ivar taken: bool ``[T, N]``, false where a row is empty; None: no row is.
     """
 
     observations: Batch
@@ -37,13 +40,26 @@ class Rollout:
     ended: torch.Tensor
     lasts: Batch | None
     ends: tuple[tuple[End, ...], ...] = ()
+    taken: torch.Tensor | None = None
 
     def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
         """The decisions of one environment: copies of its observations and actions ``[T, ...]``, and the
         ends of its episodes.
         """
-        entries = {key: values[:-1, slot].clone() for key, values in self.observations.items() if key != "duration"}
-        return entries, self.actions[:, slot].clone(), self.ends[slot]
+        begin = 0 if self.taken is None else int((~self.taken[:, slot]).sum())
+        entries = {
+            key: values[begin:-1, slot].clone() for key, values in self.observations.items() if key != "duration"
+        }
+        return entries, self.actions[begin:, slot].clone(), self.ends[slot]
+
+    def rows(self, values: torch.Tensor) -> torch.Tensor:
+        """Entries ``[T, N, ...]`` of all decisions, as ``[decisions, ...]``."""
+        return values.flatten(0, 1) if self.taken is None else values[self.taken]
+
+    @property
+    def decisions(self) -> int:
+        """Number of decisions."""
+        return self.rewards.numel() if self.taken is None else int(self.taken.sum())
 
 
 def stack(observations: Sequence[Observation]) -> Batch:
@@ -59,8 +75,27 @@ def stack(observations: Sequence[Observation]) -> Batch:
     return batch
 
 
+class _Piece(NamedTuple):
+    """Decisions that ended at the same moment, at most one of each environment.
+
+    :ivar slots: the environments; ``numbers`` count the decisions of each since the rollout began.
+    :ivar figures: reward, duration, terminated, ended of each.
+    """
+
+    slots: list[int]
+    numbers: list[int]
+    observations: Batch
+    actions: torch.Tensor
+    figures: list[tuple[float, int, bool, bool]]
+    lasts: list[Observation]
+
+
 class Collector:
-    """Runs the policy of ``network`` in the environments of ``vector``. Rollouts may cross the ends of episodes."""
+    """Runs the policy of ``network`` in the environments of ``vector``. Rollouts may cross the ends of episodes.
+
+    If environments decide at different times, a rollout has different numbers of their decisions. A decision that goes
+    on at the end of a rollout belongs to the next one.
+    """
 
     def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, stats: TrainingStats) -> None:
         self._vector, self._network, self._generator, self._stats = vector, network, generator, stats
@@ -68,39 +103,94 @@ class Collector:
         for _, verdicts in first:
             stats.add_verdicts(verdicts)
         self._current = stack([observation for observation, _ in first])
+        self._chosen = torch.zeros(len(first), network.layout.action_size)
+        self._ready = list(range(len(first)))
 
     @torch.no_grad()
     def collect(self, decisions: int, enough: Callable[[], bool]) -> Rollout:
-        """Take at least one and at most ``decisions`` decisions in each environment; stop earlier if
+        """Take at least one and at most ``decisions`` decisions of each environment on average; stop earlier if
         ``enough()`` is true.
         """
-        observations, actions, lasts = [self._current], [], []
-        ends: list[list[End]] = [[] for _ in self._current["obs"]]
-        figures: list[list[tuple[float, int, bool, bool]]] = []
-        for at in range(decisions):
-            flat = self._network.distribution(self._current).sample(self._generator)
-            transitions = self._vector.step(flat.numpy())
-            for slot, t in enumerate(transitions):
-                self._stats.add_verdicts(t.verdicts)
-                if t.episode is not None:
-                    self._stats.add_episode(t.episode, t.usage)
-                    ends[slot].append(End(at, bool(t.episode["success"]), float(t.episode["total_reward"])))
-                if t.last is not None:
-                    lasts.append(t.last)
-            self._current = stack([t.observation for t in transitions])
-            observations.append(self._current)
-            actions.append(flat)
-            figures.append([(t.reward, t.duration, t.terminated, t.terminated or t.truncated) for t in transitions])
+        count = len(self._chosen)
+        pieces: list[_Piece] = []
+        numbers, ends = [0] * count, [list[End]() for _ in range(count)]
+        while sum(numbers) < decisions * count:
+            inputs = self._current if len(self._ready) == count else _pick(self._current, self._ready)
+            flat = self._network.distribution(inputs).sample(self._generator)
+            self._chosen[self._ready] = flat
+            arrived = self._vector.exchange(self._ready, flat.numpy())
+            pieces.append(self._piece(arrived, numbers, ends))
             if enough():
                 break
-        rewards, durations, terminated, ended = np.moveaxis(np.array(figures, dtype=np.float64), -1, 0)
-        return Rollout(
-            {key: torch.stack([o[key] for o in observations]) for key in self._current},
-            torch.stack(actions),
-            torch.from_numpy(rewards).float(),
-            torch.from_numpy(durations),
-            torch.from_numpy(terminated).bool(),
-            torch.from_numpy(ended).bool(),
-            stack(lasts) if lasts else None,
-            tuple(map(tuple, ends)),
+        return _rollout(pieces, self._current, numbers, ends)
+
+    def _piece(self, arrived: Sequence[tuple[int, Transition]], numbers: list[int], ends: list[list[End]]) -> _Piece:
+        self._ready = slots = [slot for slot, _ in arrived]
+        for slot, t in arrived:
+            self._stats.add_verdicts(t.verdicts)
+            if t.episode is not None:
+                self._stats.add_episode(t.episode, t.usage)
+                end = End(numbers[slot], bool(t.episode["success"]), float(t.episode["total_reward"]))
+                ends[slot].append(end)
+        decided = [(slot, t) for slot, t in arrived if t.duration]
+        chosen = [slot for slot, _ in decided]
+        piece = _Piece(
+            chosen,
+            [numbers[slot] for slot in chosen],
+            _pick(self._current, chosen),
+            self._chosen[chosen],
+            [(t.reward, t.duration, t.terminated, t.terminated or t.truncated) for _, t in decided],
+            [t.last for _, t in decided if t.last is not None],
         )
+        for slot in chosen:
+            numbers[slot] += 1
+        newest = stack([t.observation for _, t in arrived])
+        if len(slots) == len(numbers):
+            self._current = newest
+        else:
+            self._current = {key: values.clone() for key, values in self._current.items()}
+            for key, values in newest.items():
+                self._current[key][slots] = values
+        return piece
+
+
+def _pick(batch: Batch, slots: list[int]) -> Batch:
+    return {key: values[slots] for key, values in batch.items()}
+
+
+def _rollout(
+    pieces: Sequence[_Piece], current: Batch, numbers: Sequence[int], ends: Sequence[Sequence[End]]
+) -> Rollout:
+    """Arrange decisions by their number in each environment, with empty rows first."""
+    steps, count = max(numbers), len(numbers)
+    column = torch.tensor([slot for piece in pieces for slot in piece.slots])
+    empty = steps - torch.tensor(numbers)
+    row = torch.tensor([number for piece in pieces for number in piece.numbers]) + empty[column]
+
+    def arranged(rows: torch.Tensor, more: int = 0) -> torch.Tensor:
+        out = torch.zeros((steps + more, count, *rows.shape[1:]), dtype=rows.dtype)
+        out[row, column] = rows
+        return out
+
+    observations = {}
+    for key in current:
+        observations[key] = arranged(torch.cat([piece.observations[key] for piece in pieces]), 1)
+        observations[key][-1] = current[key]
+    figures = torch.from_numpy(np.array([f for piece in pieces for f in piece.figures], dtype=np.float64))
+    rewards, durations, terminated, ended = (arranged(values) for values in figures.unbind(-1))
+    lasts = [last for piece in pieces for last in piece.lasts]
+    if lasts:  # in the order of ``ended.nonzero()``
+        over = figures[:, 3].bool()
+        order = torch.argsort(row[over] * count + column[over])
+        lasts = [lasts[i] for i in order.tolist()]
+    return Rollout(
+        observations,
+        arranged(torch.cat([piece.actions for piece in pieces])),
+        rewards.float(),
+        durations,
+        terminated.bool(),
+        ended.bool(),
+        stack(lasts) if lasts else None,
+        tuple(map(tuple, ends)),
+        None if min(numbers) == steps else torch.arange(steps)[:, None] >= empty[None],
+    )

@@ -19,7 +19,8 @@ from rlgpt.domain import Verdict
 from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.lock import Shared
-from rlgpt.rl.policy_env import Observation, PolicyEnv, build
+from rlgpt.rl.policy_env import PolicyEnv, build
+from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.secrets import secrets_hidden
 
@@ -85,10 +86,11 @@ class Vector(ABC):
         """
 
     @abstractmethod
-    def step(self, actions: NDArray[np.float32]) -> list[Transition]:
-        """Take one decision in each environment.
+    def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
+        """Give environments their next actions, and return those that have decided: at least one.
 
-        :param actions: flat actions, one row for each environment, shape (N, layout.action_size).
+        :param slots: the environments that the last call returned; at first all.
+        :param actions: flat actions, one row for each of them, shape (slots, layout.action_size).
         """
 
     @abstractmethod
@@ -122,8 +124,8 @@ class LocalVector(Vector):
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         return [slot.reset() for slot in self._slots]
 
-    def step(self, actions: NDArray[np.float32]) -> list[Transition]:
-        return [slot.step(flat) for slot, flat in zip(self._slots, actions, strict=True)]
+    def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
+        return [(slot, self._slots[slot].step(flat)) for slot, flat in zip(slots, actions, strict=True)]
 
     def quarantine(self, names: Iterable[str]) -> None:
         for slot in self._slots:
@@ -168,8 +170,8 @@ class WorkerVector(Vector):
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         return self._all("reset", [None] * len(self._pipes))
 
-    def step(self, actions: NDArray[np.float32]) -> list[Transition]:
-        return self._all("step", [actions[share] for share in self._shares])
+    def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
+        return list(zip(slots, self._all("step", [actions[share] for share in self._shares]), strict=True))
 
     def quarantine(self, names: Iterable[str]) -> None:
         self._all("quarantine", [tuple(names)] * len(self._pipes))

@@ -66,6 +66,7 @@ class CodeRunner:
     :param make_room: makes room for a further instance.
     :param shared: source that is loaded before ``source``, into the same namespace.
     :ivar fuel_used: fuel of the newest turn.
+    :ivar calls: number of calls so far that may have changed the source's globals.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class CodeRunner:
         self._make_room, self._setup, self._limits = make_room, setup, setup.limits
         self._meter = FuelMeter(setup.limits, setup.pieces)
         self._instance: Instance | None = None
-        self._instances = 0
+        self._instances = self.calls = 0
         self._loaded: replies.Loaded | None = None
         self._unloadable: Verdict | None = None
 
@@ -112,6 +113,7 @@ class CodeRunner:
     def drop(self) -> None:
         """Drop the instance, and with it the source's globals."""
         self._instance, self._loaded = None, None
+        self.calls += 1
 
     def verdict(self, refused: Refused) -> Verdict:
         """The verdict on this code, made from ``refused``."""
@@ -135,6 +137,7 @@ class CodeRunner:
     def _cross(self, export: str, *arguments: str, kind: Kind) -> str:
         """:raises Refused: the fuel is used up, or the instance trapped. In both cases the instance is dropped."""
         self.fuel_used = 0
+        self.calls += export != "ask-can-start"
         instance = self._ready()
         allowed = self._meter.allowance(kind)
         if not allowed.fuel:

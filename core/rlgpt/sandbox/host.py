@@ -12,7 +12,7 @@ from rlgpt.domain import CodedAction, CodedFunction, Plain, Verdict
 from rlgpt.errors import SandboxError, UnknownNameError
 from rlgpt.sandbox.checks import Checker, Refused
 from rlgpt.sandbox.code_runner import GuestSetup
-from rlgpt.sandbox.encode import encode
+from rlgpt.sandbox.encode import ViewTexts
 from rlgpt.sandbox.functions import Functions
 from rlgpt.sandbox.library import Library
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
@@ -140,8 +140,11 @@ class Guest:
         return self.can_start_each((action,), view)[action]
 
     def can_start_each(self, actions: Iterable[str], view: Mapping[str, Plain]) -> dict[str, bool | Verdict]:
-        """:meth:`can_start` of several actions with the same view, which is encoded once for all of them."""
-        text: str | None = None
+        """:meth:`can_start` of several actions with the same view. Each value that they read of it is encoded once.
+
+        The code is not called where its answer cannot differ from the last one (:mod:`rlgpt.sandbox.reads`).
+        """
+        texts = ViewTexts(view)
         answers: dict[str, bool | Verdict] = {}
         for action in actions:
             runner = self._runner(action)
@@ -150,7 +153,7 @@ class Guest:
                 answers[action] = ready or True
                 continue
             try:
-                text = text or encode(view, action, self.limits.view_bytes)
+                text = texts.of(runner.reads.keys, action, self.limits.view_bytes)
             except Refused as refused:
                 answers[action] = runner.verdict(refused)
                 continue

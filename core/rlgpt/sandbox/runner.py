@@ -15,6 +15,7 @@ from rlgpt.sandbox.code_runner import CodeRunner, GuestSetup, MakeRoom
 from rlgpt.sandbox.encode import encode
 from rlgpt.sandbox.guest.packing import unpack
 from rlgpt.sandbox.library import OBSERVE
+from rlgpt.sandbox.reads import Reads, reads_of
 from rlgpt.sandbox.turns import Ask, Exhausted, Turn
 
 
@@ -59,6 +60,8 @@ class ActionRunner(CodeRunner):
         self.action, self._memory = action, memory
         self._own_memory = any(p.name == "memory" for p in action.parameters)
         self._waits = False
+        self._asked: tuple[str, str, int] | None = None
+        self._answer = False
         self._yields = self._looks = 0
         self._most_yields = max(setup.limits.yields, action.max_steps or 0)
         self._replies = 1
@@ -98,8 +101,27 @@ class ActionRunner(CodeRunner):
             return self.verdict(refused)
         return self._turn("send-reply", text)
 
+    @property
+    def reads(self) -> Reads:
+        """What the action's ``can_start`` depends on."""
+        return reads_of(self.source, self._shared)
+
     def can_start(self, view: str) -> bool | Verdict:
-        """The answer of the loaded ``can_start`` to ``view``, which is JSON."""
+        """The answer of the loaded ``can_start``, given the view as JSON.
+
+        It is not called again where the view, the memory and the globals are those of its last answer, and
+        :attr:`reads` says that the answer depends on nothing else.
+        """
+        asked = (view, self._lent, self.calls)
+        if asked == self._asked:
+            self.fuel_used = 0
+            return self._answer
+        answer = self._can_start(view)
+        if isinstance(answer, bool) and self.reads.steady:
+            self._asked, self._answer = asked, answer
+        return answer
+
+    def _can_start(self, view: str) -> bool | Verdict:
         answer = self._call("ask-can-start", self.action.name, view, self._lent, kind="answer", read=replies.answer)
         if isinstance(answer, Verdict):
             answer = answer.model_copy(update={"message": f"in can_start(view): {answer.message}"[:500]})

@@ -1,0 +1,138 @@
+"""A vector whose environments are the lanes of one simulator (:func:`rlgpt.extend_vector`)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from rlgpt.domain import Verdict
+from rlgpt.errors import PluginError
+from rlgpt.options import Arrival, extend_vector
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.policy_env import TRAINING_SEEDS, actions_of, arguments_of, plugin_of
+from rlgpt.rl.policy_lane import EpisodeLog, Observation, PolicyFormat
+from rlgpt.rl.step_counter import StepCounter
+from rlgpt.rl.vector import Transition, Vector
+
+
+class LaneVector(Vector):
+    """The environments of a plugin's vector (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.make_vector`), in this
+    process. A batch simulator moves all of them in one call, and each decides when its own decision is over.
+
+    :param venv: the vector. Its autoreset mode is ``DISABLED`` or ``NEXT_STEP``.
+    :param seeds: one for each environment. The lanes draw the seeds of their episodes as a
+        :class:`~rlgpt.rl.policy_env.PolicyEnv` does; a vector that resets itself uses its own seeds after the first
+        episodes.
+    :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :raises PluginError: the vector has another number of environments than seeds, or another autoreset mode.
+    """
+
+    def __init__(self, spec: EnvSpec, venv: VectorEnv[Any, Any, Any], seeds: Sequence[int], step_file: Path) -> None:
+        plugin, self._mode = plugin_of(spec), venv.metadata.get("autoreset_mode")
+        if venv.num_envs != len(seeds) or self._mode not in (AutoresetMode.DISABLED, AutoresetMode.NEXT_STEP):
+            raise PluginError(
+                f"make_vector() of {plugin.name!r} made {venv.num_envs} environments with the autoreset mode "
+                f"{self._mode!r}; valid: {len(seeds)}, and AutoresetMode.DISABLED or NEXT_STEP, because the policy "
+                "sees the last observation of an episode."
+            )
+        self._steps = StepCounter(step_file, len(seeds))
+        arguments = arguments_of(spec, venv.single_action_space, plugin)
+        self._env = extend_vector(venv, actions_of(spec), on_step=self._count, **arguments)
+        keys, space = spec.setup.observation_keys, venv.single_observation_space
+        self._form = PolicyFormat(self._env.setup, space, keys, spec.setup.plan_prior)
+        self._logs = [EpisodeLog(lane) for lane in self._env.lanes]
+        self._seeds = [np.random.default_rng(np.random.SeedSequence(seed)) for seed in seeds]
+        self._ended: dict[int, Transition] = {}
+
+    def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
+        self._ended.clear()
+        return list(self._begin(range(len(self._seeds))).values())
+
+    def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
+        form = self._form
+        chosen = {
+            slot: form.codec.decode(form.layout.to_space(flat)) for slot, flat in zip(slots, actions, strict=True)
+        }
+        self._env.send(chosen)
+        ready: dict[int, Transition] = {}
+        while not ready:
+            arrivals = self._env.recv(1 if self._env.moves_all else len(slots))
+            ready = self._transitions(arrivals)
+        return sorted(ready.items())
+
+    def quarantine(self, names: Iterable[str]) -> None:
+        names = tuple(names)
+        for lane in self._env.lanes:
+            lane.quarantine(names)
+
+    def close(self) -> None:
+        self._env.close()
+        self._steps.__exit__(None, None, None)
+
+    def _count(self, lane: int, step: int) -> None:
+        if step:
+            self._steps.add(lane)
+
+    def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
+        """The transitions that are complete: that of an episode's end has the next episode's first observation."""
+        found: dict[int, Transition] = {}
+        for arrival, seen in zip(arrivals, self._observations(arrivals), strict=True):
+            lane, info = arrival.lane, arrival.info
+            if lane in self._ended:
+                found[lane] = self._joined(lane, seen, self._begun(lane, info))
+                continue
+            self._logs[lane].add(info)
+            over = arrival.terminated or arrival.truncated
+            transition = Transition(
+                seen,
+                arrival.reward,
+                int(info["duration"]),
+                arrival.terminated,
+                arrival.truncated,
+                seen if over else None,
+                self._logs[lane].figures() if over else None,
+                dict(self._logs[lane].usage) if over else {},
+                info.get("verdicts", ()),
+            )
+            (self._ended if over else found)[lane] = transition
+        if waiting := [a.lane for a in arrivals if a.lane in self._ended]:
+            if self._mode is AutoresetMode.NEXT_STEP:
+                self._env.send(dict.fromkeys(waiting))  # the decision is the reset, whatever the action
+            else:
+                found |= {lane: self._joined(lane, *start) for lane, start in self._begin(waiting).items()}
+        return found
+
+    def _joined(self, lane: int, first: Observation, verdicts: tuple[Verdict, ...]) -> Transition:
+        """The end of an episode together with the start of the next one."""
+        end = self._ended.pop(lane)
+        return dataclasses.replace(end, observation=first, verdicts=(*end.verdicts, *verdicts))
+
+    def _begin(self, lanes: Iterable[int]) -> dict[int, tuple[Observation, tuple[Verdict, ...]]]:
+        seeds: dict[int, int | None] = {lane: int(self._seeds[lane].integers(*TRAINING_SEEDS)) for lane in lanes}
+        arrivals = self._env.begin(seeds)
+        seen = self._observations(arrivals)
+        return {a.lane: (o, self._begun(a.lane, a.info, seeds[a.lane])) for a, o in zip(arrivals, seen, strict=True)}
+
+    def _begun(self, lane: int, info: Mapping[str, Any], seed: int | None = None) -> tuple[Verdict, ...]:
+        self._logs[lane].begin(0 if seed is None else seed, info)
+        verdicts: tuple[Verdict, ...] = info.get("verdicts", ())
+        return verdicts
+
+    def _observations(self, arrivals: Sequence[Arrival]) -> list[Observation]:
+        """What the policy sees. Views that the guards have not built are built in one batch."""
+        lanes = [self._env.lanes[a.lane] for a in arrivals]
+        views: list[Mapping[str, Any] | None] = [lane.newest_view for lane in lanes]
+        if self._form.needs_view and (missing := [i for i, view in enumerate(views) if view is None]):
+            built = self._env.setup.plugin.views([lanes[i].context for i in missing])
+            for i, view in zip(missing, built, strict=True):
+                views[i] = view
+        return [
+            self._form.observe(lane, a.observation, a.info, int(a.info.get("duration", 0)), view)
+            for lane, a, view in zip(lanes, arrivals, views, strict=True)
+        ]

@@ -1,0 +1,141 @@
+"""What a policy observes of a lane, and the figures of the lane's episode."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from rlgpt.options.lane import Lane
+from rlgpt.options.lane_setup import LaneSetup
+from rlgpt.rl.codec import ActionCodec
+from rlgpt.rl.observation import ObservationBuilder
+from rlgpt.rl.plan_features import PlanFeatures
+
+Observation = dict[str, np.ndarray]
+
+
+class PolicyFormat:
+    """The observations and actions of a policy network, for all lanes of an environment.
+
+    :param observation_space: of the base environment.
+    :param keys: observation keys of the RLSetup, in order.
+    :param plan_prior: of the RLSetup. Above 0, or if decisions may interrupt coded actions, ``obs`` ends with what
+        :class:`~rlgpt.rl.plan_features.PlanFeatures` tells of the plan's code.
+    :ivar observation_names: a name for each number of ``obs``.
+    """
+
+    def __init__(
+        self,
+        setup: LaneSetup,
+        observation_space: gymnasium.Space[Any],
+        keys: tuple[str, ...],
+        plan_prior: float,
+    ) -> None:
+        self._plugin, self.layout = setup.plugin, setup.layout
+        self.codec = ActionCodec(setup.extension.space, setup.layout)
+        self._builder = ObservationBuilder(observation_space, setup.view_keys, keys)
+        guided = bool(setup.actions) and (plan_prior > 0 or setup.interrupt_every is not None)
+        self._plan = PlanFeatures(setup) if guided else None
+        self.plan_prior = plan_prior if guided else 0.0
+        self.observation_names = (*self._builder.names, *(self._plan.names if self._plan else ()))
+        self.action_space = self.codec.space
+        mask = spaces.Box(0, 1, (max(1, self.layout.choices),), np.float32)
+        duration = spaces.Box(0, np.inf, (1,), np.float32)
+        vector = spaces.Box(-np.inf, np.inf, (len(self.observation_names),), np.float32)
+        entries = {**self._builder.spaces, "obs": vector, "action_mask": mask, "duration": duration}
+        self.observation_space = spaces.Dict(entries)
+
+    @property
+    def needs_view(self) -> bool:
+        """Whether :meth:`observe` reads the view."""
+        return self._builder.needs_view
+
+    def observe(
+        self,
+        lane: Lane,
+        observation: Any,
+        info: Mapping[str, Any],
+        duration: int,
+        view: Mapping[str, Any] | None = None,
+    ) -> Observation:
+        """The policy's observation.
+
+        :param info: of the newest reset or step of the lane.
+        :param duration: primitive steps of the last decision.
+        :param view: of the lane, where it is known.
+        """
+        seen: dict[str, Any] = {}
+        if self._builder.needs_view:
+            seen = dict(lane.view() if view is None else view)
+        if self._builder.policy_keys:
+            numbers = self._plugin.policy_view(lane.context)
+            seen.update((key, numbers[key]) for key in self._builder.policy_keys if key in numbers)
+        built = self._builder.build(observation, seen)
+        if self._plan is not None:
+            built["obs"] = np.concatenate([built["obs"], self._plan.build(info, lane.proposal)])
+        built["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.choices else np.ones(1, np.float32)
+        built["duration"] = np.array([duration], np.float32)
+        return built
+
+
+class EpisodeLog:
+    """The figures of one lane's episode so far.
+
+    :ivar usage: action -> number of decisions for it.
+    """
+
+    def __init__(self, lane: Lane) -> None:
+        self._lane = lane
+        self.begin(0, {})
+
+    def begin(self, seed: int, info: Mapping[str, Any]) -> None:
+        """An episode begins; ``info`` is that of the reset."""
+        self._seed, self._decisions, self._reward, self._ending = seed, 0, 0.0, ""
+        self._terms: Counter[str] = Counter()
+        self.usage: Counter[str] = Counter()
+        self._success = bool(info.get("success", False))
+        self._reached: dict[str, int] = {}
+        self._watch(info)
+
+    def add(self, info: Mapping[str, Any]) -> None:
+        """A decision is over; ``info`` is its info."""
+        self._decisions += 1
+        self._reward += info["total_reward"]
+        self._success = self._success or bool(info.get("success", False))
+        self.usage[info["action"]] += 1
+        for name, value in info.get("reward_terms", {}).items():
+            self._terms[name] += value
+        self._watch(info)
+
+    def figures(self, info: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The fields of a :class:`rlgpt.domain.Episode`.
+
+        :param info: of the last decision, where the lane has begun another episode already.
+        """
+        measured: dict[str, Any] = {} if info is None else dict(info)
+        if info is None:
+            self._lane.measurement.report(measured)
+        return {
+            "score": measured.get("score"),
+            "metrics": measured.get("metrics", {}),
+            "seed": self._seed,
+            "success": self._success,
+            "total_reward": self._reward,
+            "primitive_steps": self._lane.primitive_steps if info is None else info["primitive_steps"],
+            "decisions": self._decisions,
+            "reward_terms": dict(self._terms),
+            "reached": dict(self._reached),
+            "ending": self._ending,
+        }
+
+    def _watch(self, info: Mapping[str, Any]) -> None:
+        """Note which sub-goals are reached for the first time, and what the environment says of the episode's end."""
+        self._ending = str(info.get("cause", ""))[:200]
+        for name, done in info.get("predicates", {}).items():
+            if done:
+                self._reached.setdefault(name, info.get("primitive_steps", 0))

@@ -1,0 +1,134 @@
+"""The built-in PPO learns from the lanes of a plugin's vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorWrapper
+from rlgpt.domain import Task
+from rlgpt.errors import PluginError
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.lanes import LaneVector
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.rollout import Collector, Rollout
+from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
+from rlgpt.rl.vector import LocalVector, Vector
+from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
+from rlgpt.testing.grid import GridPlugin
+
+SETTINGS = Hyperparameters(num_envs=3, num_steps=6, minibatch_size=6, update_epochs=1, hidden=(8,))
+
+
+class AsBatch(VectorWrapper[Any, Any, Any, Any, Any]):
+    """A batch simulator: every call moves all environments."""
+
+
+class VectorGrid(GridPlugin):
+    mode = AutoresetMode.DISABLED
+    batch = False
+
+    def make_vector(self, task: Task, *, count: int, seed: int) -> Any:
+        venv = SyncVectorEnv([lambda: self.make_env(task, seed=seed)] * count, autoreset_mode=self.mode)
+        return AsBatch(venv) if self.batch else venv
+
+    def lane_model(self, venv: Any, lane: int) -> Any:
+        return venv.unwrapped.envs[lane].unwrapped
+
+
+class BatchGrid(VectorGrid):
+    mode, batch = AutoresetMode.NEXT_STEP, True
+
+
+class SameStepGrid(VectorGrid):
+    mode = AutoresetMode.SAME_STEP
+
+
+def _plugin(kind: type[GridPlugin]) -> Callable[[Task], GridPlugin]:
+    return lambda task: kind()
+
+
+def _spec(kind: type[GridPlugin]) -> EnvSpec:
+    return replace(grid_spec(TO_ROW, WANDER), factory=_plugin(kind))
+
+
+def _train(kind: type[GridPlugin], folder: Path) -> dict[str, torch.Tensor]:
+    spec, trainer = _spec(kind), PPO()
+    record = trainer.train(spec, budget=300, seed=1, folder=folder, hyperparameters=SETTINGS)
+    assert 300 <= record.primitive_steps == trainer.spent(folder)
+    policy: Any = trainer.load(folder, spec)
+    weights: dict[str, torch.Tensor] = policy.network.state_dict()
+    return weights
+
+
+def test_separate_lanes_learn_bit_for_bit_as_environments_do(tmp_path: Path) -> None:
+    one, other = _train(GridPlugin, tmp_path / "envs"), _train(VectorGrid, tmp_path / "lanes")
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_batch_simulator_trains(tmp_path: Path) -> None:
+    first = _train(BatchGrid, tmp_path / "a")
+    assert all(bool(torch.isfinite(values).all()) for values in first.values())
+    again = _train(BatchGrid, tmp_path / "b")
+    assert all(torch.equal(first[name], again[name]) for name in first), "the same seed gives the same policy"
+
+
+def _collected(vector: Vector, spec: EnvSpec, decisions: int) -> Rollout:
+    from rlgpt.rl.network import ActorCritic
+    from rlgpt.rl.policy_env import build
+
+    with vector:
+        network = ActorCritic.of(build(spec, seed=0), SETTINGS, seed=0)
+        stats = TrainingStats(TrainingStatsState())
+        collector = Collector(vector, network, torch.Generator().manual_seed(0), stats)
+        collector.collect(decisions, lambda: False)
+        return collector.collect(decisions, lambda: False)
+
+
+def _lanes(kind: type[GridPlugin], folder: Path) -> tuple[Vector, EnvSpec]:
+    spec = _spec(kind)
+    venv = kind().make_vector(spec.task, count=3, seed=0)
+    assert venv is not None
+    return LaneVector(spec, venv, [0, 1, 2], folder / "steps"), spec
+
+
+def test_a_rollout_of_a_batch_has_the_decisions_that_ended(tmp_path: Path) -> None:
+    rollout = _collected(*_lanes(BatchGrid, tmp_path), decisions=20)
+    assert rollout.taken is not None, "lanes decide at different times"
+    assert 60 <= rollout.decisions <= 62
+    assert rollout.decisions == int(rollout.taken.sum()) == len(rollout.rows(rollout.rewards))
+    assert bool((rollout.durations[rollout.taken] >= 1).all())
+    assert not bool(rollout.durations[~rollout.taken].any())
+    for lane in range(3):
+        entries, actions, ends = rollout.of(lane)
+        assert len(entries["obs"]) == len(actions) == int(rollout.taken[:, lane].sum())
+        ended = rollout.ended[:, lane][rollout.taken[:, lane]]
+        assert [end.at for end in ends] == ended.nonzero().flatten().tolist()
+    lasts = rollout.lasts
+    assert lasts is not None
+    assert len(lasts["obs"]) == int(rollout.ended.sum())
+
+
+def test_an_episode_of_a_lane_has_the_figures_of_an_environment(tmp_path: Path) -> None:
+    spec = _spec(VectorGrid)
+    lanes, _ = _lanes(VectorGrid, tmp_path)
+    rng = np.random.default_rng(0)
+    with lanes, LocalVector(spec, [0, 1, 2], tmp_path / "other") as envs:
+        seen = [vector.reset() for vector in (lanes, envs)]
+        for _ in range(40):
+            actions = rng.integers(0, 6, (3, 1)).astype(np.float32)
+            a, b = (vector.exchange(range(3), actions) for vector in (lanes, envs))
+            for (_, ours), (_, theirs) in zip(a, b, strict=True):
+                assert (ours.reward, ours.duration, ours.episode) == (theirs.reward, theirs.duration, theirs.episode)
+                assert all(np.array_equal(ours.observation[key], theirs.observation[key]) for key in ours.observation)
+    assert len(seen[0]) == len(seen[1]) == 3
+
+
+def test_a_vector_for_training_keeps_the_last_observation(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match=r"DISABLED or NEXT_STEP"):
+        _lanes(SameStepGrid, tmp_path)

@@ -1,0 +1,141 @@
+"""``can_start`` is called only where its answer may have changed, and gets only what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from rlgpt.domain import CodedAction, Verdict
+from rlgpt.sandbox import Guest, Library, Sandbox, Signature, ViewDoc
+from rlgpt.sandbox.reads import Reads, reads_of
+
+RUN = "\ndef run():\n    yield grasp()\n"
+ALL: frozenset[str] | None = None
+
+STEADY = {
+    "keys": ("def can_start(view):\n    return view['a'] > 1 and view.get('b', 0) < 2", frozenset({"a", "b"})),
+    "nothing": ("def can_start(view):\n    return True", frozenset[str]()),
+    "whole view": ("def can_start(view):\n    return any(view[key] for key in ('a', 'b'))", ALL),
+    "loop": ("def can_start(v):\n    n = 0\n    for x in v['a']:\n        n += x\n    return n > 2", frozenset({"a"})),
+    "helper": (
+        "LEAST = 2\ndef far(x):\n    return abs(x) > LEAST\ndef can_start(view):\n    return far(view['a'])",
+        {"a"},
+    ),
+    "helper of the view": ("def far(view):\n    return view['a'] > 1\ndef can_start(view):\n    return far(view)", ALL),
+    "recursion": ("def f(n):\n    return n < 1 or f(n - 1)\ndef can_start(view):\n    return f(view['a'])", {"a"}),
+    "math": ("import math\ndef can_start(view):\n    return math.hypot(*view['a']) < 1", frozenset({"a"})),
+    "memory": ("def can_start(view, memory):\n    return memory.get('n', 0) < view['a']", frozenset({"a"})),
+    "cells": ("def can_start(view):\n    return any(5 in row for row in view['a'])", frozenset({"a"})),
+}
+CHANGING = {
+    "random": "import random\ndef can_start(view):\n    return random.random() < 0.5",
+    "global": "N = 0\ndef can_start(view):\n    global N\n    N += 1\n    return N % 2 == 0",
+    "list": "SEEN = []\ndef can_start(view):\n    SEEN.append(1)\n    return len(SEEN) % 2 == 0",
+    "subscript": "SEEN = {}\ndef can_start(view):\n    SEEN['n'] = 1\n    return True",
+    "iterator": "WAYS = iter([1, 0] * 99)\ndef can_start(view):\n    return bool(next(WAYS))",
+    "any of an iterator": "WAYS = iter([1, 0] * 99)\ndef can_start(view):\n    return any(w for w in WAYS)",
+    "default": "def can_start(view, seen=[]):\n    seen += [1]\n    return len(seen) % 2 == 0",
+    "alias": "SEEN = []\ndef can_start(view):\n    seen = SEEN\n    seen += [1]\n    return len(seen) % 2 == 0",
+    "helper with an effect": "S = []\ndef f():\n    S.append(1)\n    return S\n"
+    "def can_start(view):\n    return len(f()) % 2",
+    "class": "class A:\n    n = 0\n    def get(self):\n        A.n += 1\n        return A.n % 2\na = A()\n"
+    "def can_start(view):\n    return a.get()",
+    "shadowed built-in": "S = []\ndef len(x):\n    S.append(x)\n    return 1\n"
+    "def can_start(view):\n    return len(view)",
+    "shadowed math": "import random as math\ndef can_start(view):\n    return math.random() < 0.5",
+    "star import": "from random import *\ndef can_start(view):\n    return random() < 0.5",
+    "defined twice": "def can_start(view):\n    return True\n"
+    "if True:\n    def can_start(view):\n        return next(X)",
+    "decorated": "import functools\n@functools.cache\ndef can_start(view):\n    return True",
+    "lambda": "f = lambda: 1\ndef can_start(view):\n    return f()",
+    "walrus": "def can_start(view):\n    return (n := view['a']) > 1",
+    "no Python": "def can_start(view:",
+}
+
+
+@pytest.mark.parametrize("name", STEADY)
+def test_steady_code_and_what_it_reads(name: str) -> None:
+    source, keys = STEADY[name]
+    assert reads_of(source + RUN, "") == Reads(True, keys if keys is None else frozenset(keys))
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_code_that_may_answer_anything_gets_the_whole_view_each_time(name: str) -> None:
+    assert reads_of(CHANGING[name] + RUN, "") == Reads(False, None)
+
+
+def test_shared_code_counts() -> None:
+    source = "def can_start(view):\n    return near(view['a'])" + RUN
+    assert reads_of(source, "def near(x):\n    return x < 1").steady
+    assert not reads_of(source, "S = []\ndef near(x):\n    S.append(x)\n    return x < 1").steady
+
+
+def guest_of(*sources: str, calls: list[None] | None = None) -> Guest:
+    library = Library(
+        primitives=(Signature(name="grasp"),), view=(ViewDoc(name="a", doc="."), ViewDoc(name="b", doc="."))
+    )
+    actions = [CodedAction(name=f"n{i}", doc="", source=source) for i, source in enumerate(sources)]
+    on_turn: Callable[[], None] | None = None if calls is None else lambda: calls.append(None)
+    return Sandbox(on_turn=on_turn).open(library, actions, seed=0)
+
+
+def asked(guest: Guest, calls: list[None], view: dict[str, Any], name: str = "n0") -> tuple[bool | Verdict, int]:
+    before = len(calls)
+    answer = guest.can_start(name, view)
+    return answer, len(calls) - before
+
+
+def test_code_is_called_where_what_it_reads_has_changed() -> None:
+    calls: list[None] = []
+    guest = guest_of("def can_start(view):\n    return view['a'] > 1" + RUN, calls=calls)
+    assert asked(guest, calls, {"a": 2, "b": 0}) == (True, 2)  # load and call
+    assert asked(guest, calls, {"a": 2, "b": 7}) == (True, 0)
+    assert asked(guest, calls, {"a": 1, "b": 7}) == (False, 1)
+    assert asked(guest, calls, {"a": 1, "b": 7}) == (False, 0)
+
+
+def test_code_is_called_after_its_run_may_have_changed_its_globals() -> None:
+    calls: list[None] = []
+    source = (
+        "TRIED = []\ndef can_start(view):\n    return len(TRIED) < 1\n"
+        "def run():\n    TRIED.append(1)\n    yield grasp()\n"
+    )
+    guest = guest_of(source, calls=calls)
+    assert asked(guest, calls, {})[0] is True
+    assert asked(guest, calls, {}) == (True, 0)
+    guest.start("n0")
+    assert asked(guest, calls, {})[0] is False
+
+
+def test_a_verdict_is_given_each_time() -> None:
+    calls: list[None] = []
+    guest = guest_of("def can_start(view):\n    return view['gone']" + RUN, calls=calls)
+    for number in (2, 1):
+        answer, called = asked(guest, calls, {"a": 1})
+        assert isinstance(answer, Verdict)
+        assert called == number
+        assert "there are: a, b" in answer.message
+
+
+GUARDS = [source + RUN for source, _ in STEADY.values() if "v['a']" not in source and "in row" not in source]
+GUARDS += ["N = 0\ndef can_start(view):\n    global N\n    N += 1\n    return N % 3 == 0" + RUN]
+
+
+@settings(max_examples=15, phases=(Phase.explicit, Phase.generate))
+@given(moments=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.sampled_from(["", "n0", "n1"])), max_size=6))
+def test_answers_equal_those_of_a_call_each_time(moments: list[tuple[int, int, str]]) -> None:
+    careful, plain = guest_of(*GUARDS), guest_of(*(f"{s}\nclass Never:\n    can_start = 1\n" for s in GUARDS))
+    for a, b, started in moments:
+        view = {"a": a, "b": b}
+        ours, theirs = (g.can_start_each(g.actions, view) for g in (careful, plain))
+        assert [_told(x) for x in ours.values()] == [_told(x) for x in theirs.values()]
+        if started:
+            careful.start(started)
+            plain.start(started)
+
+
+def _told(answer: bool | Verdict) -> Any:
+    return (answer.kind, answer.message) if isinstance(answer, Verdict) else answer
