@@ -69,22 +69,27 @@ def space() -> spaces.Dict:
 
 
 def observation_of(seen: np.ndarray[Any, Any]) -> Observation:
-    """The observation in an array of :func:`rlgpt_craftax.simulator.decode`."""
-    grids = seen[: GRIDS * CELLS].astype(np.uint8).reshape(GRIDS, HEIGHT, WIDTH)
-    scalars = seen[GRIDS * CELLS :]
-    items, potions, body, facing, armour, enchanted, special = np.split(scalars, np.cumsum([16, 6, 9, 4, 4, 4]))
-    light, flags = special[:1], special[1:]
+    """The observation in an array of :func:`rlgpt_craftax.simulator.decode`, or in an array of several, whose leading
+    axis the observation's arrays then have.
+    """
+    lead = seen.shape[:-1]
+    grids = seen[..., : GRIDS * CELLS].astype(np.uint8).reshape(*lead, GRIDS, HEIGHT, WIDTH)
+    scalars = seen[..., GRIDS * CELLS :]
+    places = np.cumsum([16, 6, 9, 4, 4, 4])
+    items, potions, body, facing, armour, enchanted, special = np.split(scalars, places, axis=-1)
+    light, flags = special[..., :1], special[..., 1:]
+    inventory = [_counts(items[..., :10]), np.round(items[..., 10:] * _GRADES)]
     return {
-        **dict(zip(_GRID_NAMES, grids, strict=True)),
-        "inventory": np.concatenate([_counts(items[:10]), np.round(items[10:] * _GRADES)]).astype(np.float32),
+        **dict(zip(_GRID_NAMES, np.moveaxis(grids, -3, 0), strict=True)),
+        "inventory": np.concatenate(inventory, axis=-1).astype(np.float32),
         "potions": _counts(potions),
         "armour": np.round(armour * 2).astype(np.float32),
         "armour_enchantment": enchanted.astype(np.float32),
         "body": np.round(body * 10, 3).astype(np.float32),
         "light": np.clip(light, 0, 1).astype(np.float32),
-        "flags": flags[[0, 1, 2, 3, 5, 6]].astype(np.float32),
-        "facing": np.int64(facing.argmax()),
-        "floor": np.int64(round(10 * float(flags[4]))),
+        "flags": flags[..., [0, 1, 2, 3, 5, 6]].astype(np.float32),
+        "facing": np.asarray(facing.argmax(axis=-1), np.int64)[()],
+        "floor": np.asarray(np.round(10 * flags[..., 4].astype(np.float64)), np.int64)[()],
     }
 
 

@@ -32,6 +32,11 @@ class CraftaxPlugin(EnvironmentPlugin):
 
         return CraftaxEnv(task, seed=seed, render_mode=render_mode)
 
+    def make_vector(self, task: Task, *, count: int, seed: int) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
+        from rlgpt_craftax.vector import CraftaxVector
+
+        return CraftaxVector(task, count=count, seed=seed)
+
     def model(self, env: gymnasium.Env[Any, Any]) -> None:
         """Nothing: primitives, views and reward terms read only observations."""
 

@@ -27,7 +27,7 @@ _MOBS, _SHOTS = 24, 8
 _LIGHT = 1
 _CHANNELS = len(BLOCKS) + len(ITEMS) + _MOBS + 2 * _SHOTS + _LIGHT
 
-_OPTIONS = {"xla_cpu_multi_thread_eigen": False}
+OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 """One thread: the arrays are small, and other environments use the other cores."""
 
 
@@ -79,7 +79,7 @@ def simulator() -> Simulator:
 
     keep_compiled()
     reset, step = functions()
-    compiled = functools.partial(jax.jit, compiler_options=_OPTIONS)
+    compiled = functools.partial(jax.jit, compiler_options=OPTIONS)
     return Simulator(compiled(reset), compiled(step), jax.random.PRNGKey)
 
 

@@ -10,13 +10,13 @@ import gymnasium
 import numpy as np
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space, concatenate, create_empty_array
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 from rlgpt.domain import Task
 
 from rlgpt_craftax.names import ACHIEVEMENTS, ACTIONS
-from rlgpt_craftax.observation import Observation, movement, observation_of, space
-from rlgpt_craftax.simulator import functions, keep_compiled, simulator
+from rlgpt_craftax.observation import Observation, Offset, movement, observation_of, space
+from rlgpt_craftax.simulator import OPTIONS, functions, keep_compiled, simulator
 
 _SEEDS = 1 << 32
 
@@ -40,7 +40,6 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
         self._rngs = [seeding.np_random(seed + lane)[0] for lane in range(count)]
         self._steps = np.zeros(count, np.int64)
         self._state: Any = None
-        self._observations: list[Observation] = []
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -48,43 +47,35 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
         mask = (options or {}).get("reset_mask")
         lanes = range(self.num_envs) if mask is None else [int(lane) for lane in np.flatnonzero(mask)]
         seeds = [seed + lane for lane in range(self.num_envs)] if isinstance(seed, int) else seed
-        first = self._state is None
         starts = [self._start(lane, None if seeds is None else seeds[lane]) for lane in lanes]
-        if first:
-            import jax
-
-            self._state = jax.tree_util.tree_map(lambda *rows: jax.numpy.stack(rows), *[s[:2] for s in starts])
-            self._observations = [observation_of(np.asarray(seen)) for _, _, seen in starts]
+        if len(starts) == self.num_envs:
+            self._state, self._seen = _stack([s[:2] for s in starts]), np.stack([np.asarray(s[2]) for s in starts])
         else:
+            self._seen = self._seen.copy()
             for lane, (key, state, seen) in zip(lanes, starts, strict=True):
-                self._state = self._put(self._state, (key, state), lane)
-                self._observations[lane] = observation_of(np.asarray(seen))
+                self._state, self._seen[lane] = self._put(self._state, (key, state), lane), np.asarray(seen)
+        self._observation = observation_of(self._seen)
         self._steps[list(lanes)] = 0
-        infos: dict[str, Any] = {}
-        for lane in lanes:
-            infos = self._add_info(infos, {"moved": (0, 0), "metrics": self._metrics(lane)}, lane)
-        return self._stacked(), infos
+        present = np.isin(np.arange(self.num_envs), list(lanes))
+        return self._observation, {**self._info([(0, 0)] * self.num_envs), "_moved": present, "_metrics": present}
 
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        chosen = np.asarray(actions, np.int32)
+        chosen, before = np.asarray(actions, np.int32), self._observation
         key, state, seen, reward, over = self._step(*self._state, chosen)
-        self._state, before = (key, state), self._observations
-        self._observations = [observation_of(row) for row in np.asarray(seen)]
+        self._state, self._seen = (key, state), np.asarray(seen)
+        self._observation = after = observation_of(self._seen)
         self._steps += 1
         terminated = np.array(over, np.bool_)
         truncated = ~terminated & (self._steps >= self._horizon)
-        ended = terminated | truncated
-        achieved = np.asarray(state.achievements) if ended.any() else None
-        infos: dict[str, Any] = {}
-        for lane, action in enumerate(chosen.tolist()):
-            metrics = self._metrics(lane)
-            if achieved is not None and ended[lane]:
-                metrics |= {name: float(got) for name, got in zip(ACHIEVEMENTS, achieved[lane], strict=True)}
-            info = {"moved": movement(before[lane], action, self._observations[lane]), "metrics": metrics}
-            infos = self._add_info(infos, info, lane)
-        return self._stacked(), np.asarray(reward, np.float64), terminated, truncated, infos
+        moved = [movement(_row(before, i), action, _row(after, i)) for i, action in enumerate(chosen.tolist())]
+        infos = self._info(moved)
+        if (ended := terminated | truncated).any():
+            achieved = np.asarray(state.achievements, np.float64)
+            for number, name in enumerate(ACHIEVEMENTS):
+                infos["metrics"] |= {name: achieved[:, number], f"_{name}": ended}
+        return after, np.asarray(reward, np.float64), terminated, truncated, infos
 
     def _start(self, lane: int, seed: int | None) -> tuple[Any, Any, Any]:
         if seed is not None:
@@ -94,12 +85,24 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
         )
         return started
 
-    def _metrics(self, lane: int) -> dict[str, float]:
-        return {"floor": float(self._observations[lane]["floor"]), "steps": float(self._steps[lane])}
+    def _info(self, moved: Sequence[Offset | None]) -> dict[str, Any]:
+        every = np.ones(self.num_envs, np.bool_)
+        offsets = np.empty(self.num_envs, object)
+        offsets[:] = moved
+        floor = self._observation["floor"].astype(np.float64)
+        metrics = {"floor": floor, "_floor": every, "steps": self._steps.astype(np.float64), "_steps": every}
+        return {"moved": offsets, "_moved": every, "metrics": metrics, "_metrics": every}
 
-    def _stacked(self) -> Any:
-        out: Any = create_empty_array(self.single_observation_space, self.num_envs)
-        return concatenate(self.single_observation_space, self._observations, out)
+
+def _row(observation: Observation, lane: int) -> Observation:
+    """What :func:`~rlgpt_craftax.observation.movement` reads of one environment."""
+    return {key: observation[key][lane] for key in ("block", "mob", "flags")}
+
+
+def _stack(states: Sequence[Any]) -> Any:
+    import jax
+
+    return jax.tree_util.tree_map(lambda *rows: jax.numpy.stack(rows), *states)
 
 
 @functools.cache
@@ -113,4 +116,4 @@ def _compiled() -> tuple[Any, Any]:
     def put(states: Any, state: Any, lane: Any) -> Any:
         return jax.tree_util.tree_map(lambda rows, row: rows.at[lane].set(row), states, state)
 
-    return jax.jit(jax.vmap(step)), jax.jit(put, donate_argnums=0)
+    return jax.jit(jax.vmap(step), compiler_options=OPTIONS), jax.jit(put, donate_argnums=0, compiler_options=OPTIONS)

@@ -1,0 +1,179 @@
+"""Measures many environments with options on one core: Craftax in a batch of 64 lanes, with six coded actions.
+
+    python benchmarks/lanes.py             # some minutes, most of them JAX compiling
+    python benchmarks/lanes.py --profile   # also prints where the rollout's time goes
+
+================================  ==================================================================================
+``lanes/craftax/simulator``       primitive steps per CPU-second of the batch alone, with random actions
+``lanes/craftax/rollout``         with options: every decision is drawn from those that may start
+``lanes/craftax/rollout/share``   share of the rollout's CPU time that the simulator needs
+``lanes/craftax/train``           with PPO's learning, by the built-in trainer
+================================  ==================================================================================
+
+JAX uses one thread. The script prints lines of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import os
+import pstats
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+import numpy as np
+from reporting import commit, emit
+from rlgpt import CodedAction, extend_vector
+from rlgpt.plugin.manager import PluginManager
+
+TASK, LANES = "craftax/symbolic", 64
+GATHER = """
+def can_start(view):
+    return view["{tool}"] >= {least} and view["inventory"]["{item}"] < 9 and "{thing}" in view["things"]
+
+def run():
+    outcome = yield approach(thing="{thing}")
+    if outcome.get("reached"):
+        yield collect(times=2)
+"""
+TOOLS = """
+def can_start(view):
+    return view["inventory"]["wood"] >= 5 and view["pickaxe"] == 0
+
+def run():
+    yield [place(what="table"), craft(what="wood_pickaxe"), craft(what="wood_sword")]
+"""
+DRINK = """
+def can_start(view):
+    return view["drink"] < 6 and "water" in view["things"]
+
+def run():
+    outcome = yield approach(thing="water")
+    if outcome.get("reached"):
+        yield collect(times=3)
+"""
+REST = """
+def can_start(view):
+    return view["energy"] < 3 and not view["monsters"]
+
+def run():
+    for _ in range(5):
+        yield act(action="noop")
+"""
+
+
+def _gather(name: str, thing: str, item: str, least: int) -> CodedAction:
+    source = GATHER.format(tool="pickaxe", least=least, item=item, thing=thing)
+    return CodedAction(name=name, doc="", source=source)
+
+
+ACTIONS = (
+    _gather("wood", "tree", "wood", 0),
+    _gather("stone", "stone", "stone", 1),
+    _gather("coal", "coal", "coal", 1),
+    CodedAction(name="tools", doc="", source=TOOLS),
+    CodedAction(name="drink", doc="", source=DRINK),
+    CodedAction(name="recover", doc="", source=REST),
+)
+
+
+class Rollout:
+    """Decisions of a fixed random policy, nine tenths of them for coded actions where one may start."""
+
+    def __init__(self, plugin: Any, task: Any) -> None:
+        self.steps = self.decisions = 0
+        venv = plugin.make_vector(task, count=LANES, seed=0)
+        self._env = extend_vector(venv, ACTIONS, plugin=plugin, task=task, on_step=self._count)
+        self._offset, self._rng = self._env.setup.offset, np.random.default_rng(0)
+        self._ready = self._env.begin({lane: lane for lane in range(LANES)})
+
+    def play(self, steps: int) -> None:
+        """Take at least so many primitive steps more."""
+        end = self.steps + steps
+        while self.steps < end:
+            over = {a.lane: None for a in self._ready if a.terminated or a.truncated}
+            begun = self._env.begin(over) if over else []
+            ready = [a for a in self._ready if a.lane not in over] + begun
+            self._env.send({a.lane: self._choice(a.info["action_mask"]) for a in ready})
+            self._ready = self._env.recv()
+            self.decisions += len(self._ready)
+
+    def _choice(self, mask: np.ndarray) -> int:
+        coded = np.flatnonzero(mask[self._offset :]) + self._offset
+        if len(coded) and self._rng.random() < 0.9:
+            return int(self._rng.choice(coded))
+        return int(self._rng.integers(self._offset))
+
+    def _count(self, lane: int, step: int) -> None:
+        self.steps += step > 0
+
+
+def measure_simulator(plugin: Any, task: Any, calls: int) -> float:
+    venv, rng = plugin.make_vector(task, count=LANES, seed=0), np.random.default_rng(0)
+    venv.reset(seed=0)
+    seconds = 0.0
+    for call in range(calls + 5):
+        actions = rng.integers(venv.single_action_space.n, size=LANES)
+        began = time.process_time()
+        _, _, terminated, truncated, _ = venv.step(actions)
+        seconds += (time.process_time() - began) * (call >= 5)
+        if (over := terminated | truncated).any():
+            venv.reset(options={"reset_mask": over})
+    return LANES * calls / seconds
+
+
+def measure_rollout(plugin: Any, task: Any, steps: int, *, profile: bool) -> tuple[float, float]:
+    """Primitive steps per CPU-second, and per decision."""
+    rollout = Rollout(plugin, task)
+    rollout.play(steps // 4)
+    begun, decisions, began = rollout.steps, rollout.decisions, time.process_time()
+    rollout.play(steps)
+    seconds, taken = time.process_time() - began, rollout.steps - begun
+    if profile:
+        profiler = cProfile.Profile()
+        profiler.runcall(rollout.play, steps // 2)
+        pstats.Stats(profiler, stream=sys.stderr).sort_stats("tottime").print_stats(30)
+    return taken / seconds, taken / (rollout.decisions - decisions)
+
+
+def measure_training(task: Any, plugin: Any, steps: int) -> float:
+    from rlgpt.rl.base import EnvSpec, Hyperparameters
+    from rlgpt.rl.ppo import PPO
+
+    names = tuple(action.name for action in ACTIONS)
+    setup = plugin.default_setup(task).model_copy(update={"coded_actions": names})
+    spec = EnvSpec(task, setup, ACTIONS)
+    settings = Hyperparameters(num_envs=LANES, num_steps=16, minibatch_size=256, update_epochs=4)
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.process_time()
+        record = PPO(segments=2).train(spec, budget=steps, seed=0, folder=Path(folder), hyperparameters=settings)
+        return record.primitive_steps / (time.process_time() - began)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="few steps: a smoke test, its figures mean nothing")
+    parser.add_argument("--profile", action="store_true", help="print a profile of the rollout")
+    given = parser.parse_args()
+    plugin, task = PluginManager().task(TASK)
+    steps, rate = (2_000 if given.quick else 40_000), "primitive steps per CPU-second"
+    now = commit()
+    alone = measure_simulator(plugin, task, steps // LANES)
+    emit("lanes/craftax/simulator", round(alone), rate, commit=now)
+    options, length = measure_rollout(plugin, task, steps, profile=given.profile)
+    emit("lanes/craftax/rollout", round(options), rate, commit=now, goal=3000, steps_per_decision=round(length, 2))
+    emit("lanes/craftax/rollout/share", round(options / alone, 2), "of the CPU time", commit=now)
+    trained = measure_training(task, plugin, steps)
+    emit("lanes/craftax/train", round(trained), rate, commit=now, goal=1500)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""A batch of environments, against the environment alone. JAX compiles it for a minute, so the test is slow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rlgpt.options.simulator import infos_of
+from rlgpt.plugin.states import same
+from rlgpt_craftax.env import CraftaxEnv
+from rlgpt_craftax.vector import CraftaxVector
+
+from .scenes import TASK
+
+pytestmark = pytest.mark.slow
+COUNT = 8
+
+
+def test_each_lane_is_the_environment_with_its_seed() -> None:
+    task = TASK.model_copy(update={"horizon": 12})
+    batch, envs = CraftaxVector(task, count=COUNT, seed=0), [CraftaxEnv(task, seed=0) for _ in range(COUNT)]
+    rng = np.random.default_rng(0)
+    observations, infos = batch.reset(seed=3)
+    alone = [env.reset(seed=3 + lane) for lane, env in enumerate(envs)]
+    for step in range(30):
+        parts = infos_of(infos, COUNT)
+        for lane, (observation, info) in enumerate(alone):
+            assert same({key: values[lane] for key, values in observations.items()}, observation)
+            assert same(parts[lane], info)
+        actions = rng.integers(43, size=COUNT)
+        observations, rewards, terminated, truncated, infos = batch.step(actions)
+        results = [env.step(action) for env, action in zip(envs, actions, strict=True)]
+        alone = [(result[0], result[4]) for result in results]
+        assert same([list(map(float, r[1:4])) for r in results], np.stack([rewards, terminated, truncated], 1).tolist())
+        if (over := terminated | truncated).any():
+            parts = infos_of(infos, COUNT)
+            for lane in np.flatnonzero(over):
+                assert same(parts[lane], alone[lane][1])
+            seeds = [100 + step + lane if over[lane] else None for lane in range(COUNT)]
+            observations, infos = batch.reset(seed=seeds, options={"reset_mask": over})
+            for lane in range(COUNT):
+                alone[lane] = envs[lane].reset(seed=seeds[lane]) if over[lane] else (alone[lane][0], {})
