@@ -64,8 +64,7 @@ def can_start(view):
     return view["energy"] < 3 and not view["monsters"]
 
 def run():
-    for _ in range(5):
-        yield act(action="noop")
+    yield sleep(steps=50)
 """
 
 
