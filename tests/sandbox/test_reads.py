@@ -27,6 +27,7 @@ STEADY = {
     "helper of the view": ("def far(view):\n    return view['a'] > 1\ndef can_start(view):\n    return far(view)", ALL),
     "recursion": ("def f(n):\n    return n < 1 or f(n - 1)\ndef can_start(view):\n    return f(view['a'])", {"a"}),
     "math": ("import math\ndef can_start(view):\n    return math.hypot(*view['a']) < 1", frozenset({"a"})),
+    "vectors": ("def can_start(view):\n    return vec.norm(view['a']) < math.pi", frozenset({"a"})),
     "memory": ("def can_start(view, memory):\n    return memory.get('n', 0) < view['a']", frozenset({"a"})),
     "cells": ("def can_start(view):\n    return any(5 in row for row in view['a'])", frozenset({"a"})),
 }
@@ -120,7 +121,11 @@ def test_a_verdict_is_given_each_time() -> None:
         assert "there are: a, b" in answer.message
 
 
-GUARDS = [source + RUN for source, _ in STEADY.values() if "v['a']" not in source and "in row" not in source]
+GUARDS = [
+    source + RUN
+    for source, _ in STEADY.values()
+    if not any(part in source for part in ("v['a']", "in row", "norm", "hypot"))
+]
 GUARDS += ["N = 0\ndef can_start(view):\n    global N\n    N += 1\n    return N % 3 == 0" + RUN]
 
 

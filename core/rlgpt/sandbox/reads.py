@@ -28,6 +28,9 @@ _METHODS = frozenset(
 )
 """Methods of plain values without an effect."""
 
+_MODULES = ("math", "vec")
+"""Modules of the guest whose functions have no effect."""
+
 _NODES = (
     *(ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr),
     *(ast.Pass, ast.If, ast.For, ast.While, ast.Break, ast.Continue, ast.expr_context, ast.Constant, ast.Name),
@@ -82,9 +85,8 @@ class _Module:
         assigned = [node for node in body if isinstance(node, ast.Assign) and _is_literal(node.value)]
         names = [n.id for node in assigned for n in node.targets if isinstance(n, ast.Name)]
         self._constants = frozenset(name for name in names if defined[name] == 1)
-        self._math = "math" not in defined or any(
-            isinstance(n, ast.Import) and [(a.name, a.asname) for a in n.names] == [("math", None)] for n in body
-        )
+        imported = [[(a.name, a.asname) for a in n.names] for n in body if isinstance(n, ast.Import)]
+        self._modules = {name for name in _MODULES if name not in defined or [(name, None)] in imported}
 
     def is_pure(self, function: ast.FunctionDef, within: frozenset[str] = frozenset()) -> bool:
         """Whether a call of ``function`` has no effect and depends on its arguments and the globals alone."""
@@ -104,8 +106,8 @@ class _Module:
         if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
             return False
         if isinstance(node, ast.Attribute):
-            is_math = isinstance(node.value, ast.Name) and node.value.id == "math" and self._math
-            return is_math or (called and node.attr in _METHODS)
+            of_module = isinstance(node.value, ast.Name) and node.value.id in self._modules
+            return of_module or (called and node.attr in _METHODS)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             return self._knows(node.id, called, local, within)
         return not isinstance(node, ast.Call) or isinstance(node.func, (ast.Name, ast.Attribute))
@@ -117,8 +119,8 @@ class _Module:
             helper = self.functions.get(name)
             if helper is not None:
                 return called and self.is_pure(helper, within)
-            return (name in self._constants and not called) or (name == "math" and self._math)
-        return name in _SAFE or name == "math"
+            return (name in self._constants or name in self._modules) and not called
+        return name in _SAFE or name in self._modules
 
 
 def _bound(node: ast.AST) -> list[str]:
