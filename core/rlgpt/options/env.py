@@ -162,7 +162,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     @property
     def unpaid(self) -> tuple[str, ...]:
         """The reward terms of weight 0."""
-        return self._lane.unpaid
+        return self.lane.unpaid
 
     @property
     def running(self) -> str:
