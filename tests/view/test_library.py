@@ -190,8 +190,11 @@ def test_growing_file_is_read_on_and_begun_again_after_it_was_replaced(tmp_path:
         file.write("3\n[4]\n")
     assert lines.update() == [1, 2, 33, [4]]
     assert lines.line(3) == [4]
-    path.write_text("9\n")
-    assert lines.update() == [9]
+    path.write_text("9\n8\n")
+    assert lines.update(seconds=0) == [9]
+    assert not lines.complete
+    assert lines.update() == [9, 8]
+    assert lines.complete
     with pytest.raises(RunError, match="no line 3"):
         lines.line(3)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -11,6 +12,8 @@ from rlgpt.view.growing import GrowingLines
 from rlgpt.view.plain import plain
 
 FILE = "llm.jsonl"
+SECONDS = 0.5
+"""How long the page waits for the dialogue of a run. A long one is read in several parts."""
 MESSAGE = 200_000
 """Maximal number of characters of a message that is shown."""
 IMAGES = 64
@@ -26,14 +29,22 @@ class Dialogue:
 
     def list(self) -> list[dict[str, Any]]:
         """Key, model, tokens, dollars and seconds of each exchange, the oldest first."""
-        return [{"number": n, **line} for n, line in enumerate(self._lines.update())]
+        return [{"number": n, **line} for n, line in enumerate(self._lines.update(SECONDS))]
 
-    def bill(self) -> dict[str, Any]:
-        """Tokens, dollars and calls so far. Dollars are None if any price is unknown."""
-        lines = self._lines.update()
+    def bill(self, seconds: float = math.inf) -> dict[str, Any]:
+        """Tokens, dollars and calls so far. Dollars are None if any price is unknown.
+
+        :param seconds: how long to read at most; ``complete`` is False where that was not enough.
+        """
+        lines = self._lines.update(seconds)
         prices = [line["dollars"] for line in lines]
         known = None if None in prices else sum(prices)
-        return {"calls": len(lines), "tokens": sum(line["tokens"] for line in lines), "dollars": known}
+        return {
+            "calls": len(lines),
+            "tokens": sum(line["tokens"] for line in lines),
+            "dollars": known,
+            "complete": self._lines.complete,
+        }
 
     def exchange(self, number: int) -> dict[str, Any]:
         """The messages and the reply of an exchange.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Callable
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -30,15 +32,19 @@ class GrowingLines(Generic[S]):
     def __init__(self, folder: Folder, name: str, reduce: Callable[[Any], S | None]) -> None:
         self._folder, self._name, self._reduce = folder, name, reduce
         self._lock = Lock()
-        self._end = 0
+        self.complete, self._end = True, 0
         self._forget(None)
 
-    def update(self) -> list[S]:
-        """The values of all complete lines so far."""
-        with self._lock:
-            return list(self._read())
+    def update(self, seconds: float = math.inf) -> list[S]:
+        """The values of all complete lines so far.
 
-    def _read(self) -> list[S]:
+        :param seconds: how long to read at most. :attr:`complete` says whether that was enough; the next call goes on.
+        """
+        with self._lock:
+            self.complete = True
+            return list(self._read(time.monotonic() + seconds))
+
+    def _read(self, until: float) -> list[S]:
         if not self._folder.exists(self._name):
             self._forget(None)
             return self._values
@@ -51,6 +57,9 @@ class GrowingLines(Generic[S]):
                 if not line.endswith(b"\n") and len(line) < LINE_LIMIT:
                     break  # It is still being written.
                 self._take(line)
+                if time.monotonic() > until:
+                    self.complete = False
+                    break
         return self._values
 
     def line(self, number: int) -> Any:

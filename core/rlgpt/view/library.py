@@ -12,7 +12,7 @@ from rlgpt.errors import ConfigError, RlgptError, UnknownNameError
 from rlgpt.runs import Run
 from rlgpt.view import comparing, shown
 from rlgpt.view.catalogue import Catalogue
-from rlgpt.view.dialogue import Dialogue
+from rlgpt.view.dialogue import SECONDS, Dialogue
 from rlgpt.view.plain import plain
 from rlgpt.view.process import Processes
 from rlgpt.view.progress import LABELS, Axis, Progress
@@ -58,7 +58,7 @@ class Library:
             "name": plain(self.catalogue.name(key)),
             "status": self.catalogue.status(run),
             "stopping": run.stop_requested,
-            "bill": dialogue.bill(),
+            "bill": dialogue.bill(SECONDS),
             "usage": progress.usage(),
             **now,
             "output": self.processes.output(run.folder),
