@@ -135,11 +135,12 @@ def measure_rollout(plugin: Any, task: Any, steps: int, *, profile: bool) -> tup
     begun, decisions, began = rollout.steps, rollout.decisions, time.process_time()
     rollout.play(steps)
     seconds, taken = time.process_time() - began, rollout.steps - begun
+    decided = rollout.decisions - decisions
     if profile:
         profiler = cProfile.Profile()
         profiler.runcall(rollout.play, steps // 2)
         pstats.Stats(profiler, stream=sys.stderr).sort_stats("tottime").print_stats(30)
-    return taken / seconds, taken / (rollout.decisions - decisions)
+    return taken / seconds, taken / decided
 
 
 def measure_training(task: Any, plugin: Any, steps: int) -> float:

@@ -194,7 +194,10 @@ class Lane:
     def _carry_out(self, choice: Choice, choices: Choices) -> Effects[Call]:
         calls = self._calls
         if choice.coded is None or calls is None:
-            return (yield from self._base(choice.base))
+            over = yield from self.advance(choice.base)
+            if calls is not None and calls.current is not None:
+                return (yield from calls.stand_aside(over, self))
+            return Call(ended="episode" if over else "base")
         calls.order.chose(choice.branch - self.setup.offset)
         name = choice.coded.name
         if not (choices.allowed[choice.branch] or name == self.running):
@@ -204,12 +207,6 @@ class Lane:
         if self._state.duration == 0:  # a decision whose code takes no step costs one idle step
             yield from self._idle()
         return call
-
-    def _base(self, low_level: Any) -> Effects[Call]:
-        over = yield from self.advance(low_level)
-        if self._calls is not None and self._calls.current is not None:
-            return (yield from self._calls.stand_aside(over, self))
-        return Call(ended="episode" if over else "base")
 
     def _idle(self) -> Effects[bool]:
         return self.advance(self.setup.plugin.noop(self.setup.action_space, self.context))
