@@ -1,6 +1,7 @@
-"""The tasks of the suite ``falls_short``. On these tasks code alone succeeds in only a part of the episodes.
+"""The tasks of the suite ``falls_short``. On these tasks neither code alone nor learning alone solves the task.
 
-The list was fixed by the success of recorded code (falls_short_calibration.py), before any method was tuned on it.
+A task is in the suite if the success rate of recorded code is between 0.2 and 0.8, and that of pure RL below 0.5 after
+200,000 steps (falls_short_calibration.py). Both are measured on seeds that no comparison uses.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ class Case:
 
 
 def windy_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Gymnasium's lunar lander with wind 10 (of at most 20) and turbulence 1 (of at most 2)."""
+    """Gymnasium's lunar lander with wind 15 (of at most 20) and turbulence 1.5 (of at most 2)."""
     return gymnasium.make(
-        "LunarLander-v3", enable_wind=True, wind_power=10.0, turbulence_power=1.0, render_mode=render_mode
+        "LunarLander-v3", enable_wind=True, wind_power=15.0, turbulence_power=1.5, render_mode=render_mode
     )
 
 
@@ -70,19 +71,11 @@ def _windy_lander() -> tuple[Any, Any, Any, tuple[Path, ...]]:
     return plugin, task, ConstantPluginFactory(plugin), tuple(recordings)
 
 
-NOISY_MICROWAVE = {"robot_noise_ratio": 0.6, "object_noise_ratio": 0.36}
-MILD_HINGE = {"robot_noise_ratio": 0.35, "object_noise_ratio": 0.2}
-
 CASES: Mapping[str, Case] = {
-    "microwave": Case(
-        "kitchen/microwave_noisy",
-        "which observation and which offset of the grasp to use, and when to release and grasp again",
-        NOISY_MICROWAVE,
-    ),
     "hinge_cabinet": Case(
         "kitchen/hinge_cabinet_noisy",
         "how far beside the observed handle to hook, and whether to pull on or to approach again",
-        MILD_HINGE,
+        {"robot_noise_ratio": 0.35, "object_noise_ratio": 0.2},
     ),
     "sequence_a": Case(
         "kitchen/sequence_a_noisy",
@@ -94,13 +87,13 @@ CASES: Mapping[str, Case] = {
     ),
     "blocked_start": Case(
         "mujoco_car/blocked_start",
-        "how to steer and how fast to drive with observations that are 0.1 s old, and when to reverse",
-        {"sensor_delay": 0.1},
+        "how to steer and how fast to drive with observations that are 0.3 s old, and when to reverse",
+        {"sensor_delay": 0.3},
     ),
     "parking": Case(
         "mujoco_car/parking",
         "when to brake before the position that delayed sensors show, and which correction is next",
-        {"sensor_delay": 0.2, "friction": 0.3},
+        {"sensor_delay": 0.4, "friction": 0.2},
     ),
     "one_leg": Case(
         "furniture/one_leg_medium",
