@@ -13,8 +13,6 @@ import pytest
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
 from rlgpt.rl.evaluation import (
-    TRACE_HEAD,
-    TRACE_TAIL,
     Judge,
     by_code,
     by_policy,
@@ -23,6 +21,7 @@ from rlgpt.rl.evaluation import (
     evaluate_code,
     together,
 )
+from rlgpt.rl.play import TRACE_HEAD, TRACE_TAIL
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
 from rlgpt.testing.grid import FETCH, TASKS

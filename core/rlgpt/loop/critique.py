@@ -7,7 +7,8 @@ from rlgpt.domain import Critique, Iteration, Steps
 from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext, acting
 from rlgpt.loop.frames import film
-from rlgpt.rl.evaluation import Judge, OnFrame, evaluate_code
+from rlgpt.rl.evaluation import Judge, evaluate_code
+from rlgpt.rl.play import OnFrame
 
 
 def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:

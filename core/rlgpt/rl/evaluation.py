@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Literal
 
 import gymnasium
-import numpy as np
 
-from rlgpt.domain import CodedAction, Decision, Episode, Evaluation, Mode, Trace, Verdict
+from rlgpt.domain import CodedAction, Episode, Evaluation, Mode, Trace, Verdict
 from rlgpt.errors import ConfigError
 from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec, Policy
+from rlgpt.rl.play import Camera, Chooser, OnFrame, Recorder, Stuck, play_episode
 from rlgpt.rl.policy_env import PolicyEnv, build
-from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.training_stats import worth_keeping
-
-TRACE_HEAD, TRACE_TAIL = 30, 30
-"""Number of decisions that a trace keeps of the beginning, and of the end, of a long episode."""
-
-OnFrame = Callable[[np.ndarray, str], None]
-"""Called with a frame (uint8, height x width x 3) and the name of the active action, after each primitive
-step. After a reset the name is "start".
-"""
-
-Chooser = Callable[[Observation, np.random.Generator], Any]
-
-STUCK_ROUNDS, STUCK_STEPS, STUCK_SHARE = 5, 25, 0.05
-"""An episode of code is stuck after this many rounds of the plan without effect, if these rounds took at least this
-many primitive steps and this share of the horizon.
-"""
 
 
 def evaluate(
@@ -111,8 +95,8 @@ def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -
 def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting:
     """The way to act that plays the plan's coded actions in order, again and again.
 
-    :param may_stop: end a stuck episode: in :data:`STUCK_ROUNDS` successive rounds, every action was masked or the view
-        did not change.
+    :param may_stop: end a stuck episode: every action was masked or the view did not change in
+        :data:`~rlgpt.rl.play.STUCK_ROUNDS` successive rounds.
     """
     names = tuple(a.name for a in actions)
 
@@ -164,7 +148,7 @@ class Judge:
         on_step: OnStep | None = None,
     ) -> None:
         self._spec, self._traces, self._limit, self._on_step = spec, traces, limit, on_step
-        self._camera = _Camera(on_frame) if on_frame is not None else None
+        self._camera = Camera(on_frame) if on_frame is not None else None
         self._env: PolicyEnv | None = None
 
     def play(
@@ -185,9 +169,9 @@ class Judge:
                 or (failures is not None and sum(not e.success for e in episodes) > failures)
             ):
                 break
-            recorder = _Recorder() if self._traces else None
-            stuck = _Stuck(acting.sequence, env.task.horizon) if acting.sequence else None
-            for info in _episode(env, choose, seed, self._camera, stuck):
+            recorder = Recorder() if self._traces else None
+            stuck = Stuck(acting.sequence, env.task.horizon) if acting.sequence else None
+            for info in play_episode(env, choose, seed, self._camera, stuck):
                 verdicts += info.get("verdicts", ())
                 if recorder is not None and "decision" in info:
                     recorder.add(info["decision"])
@@ -279,102 +263,3 @@ def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
     turns = [t for pair in zip_longest(failures, successes) for t in pair if t is not None]
     chosen = turns[:count]
     return tuple(t for t in traces if t in chosen)
-
-
-def _episode(
-    env: PolicyEnv, choose: Chooser, seed: int, camera: _Camera | None, stuck: _Stuck | None
-) -> Iterator[dict[str, Any]]:
-    """Yields the info of the reset and of every decision. The last info has ``episode``, unless the
-    episode is stuck.
-    """
-    rng = np.random.default_rng([seed, 0xE7A1])
-    if camera is not None:
-        camera.action = "start"
-    observation, info = env.reset(seed=seed)
-    over = False
-    yield info
-    while not over:
-        action = choose(observation, rng)
-        if camera is not None:
-            camera.action = env.branch(action)
-        observation, _, terminated, truncated, info = env.step(action)
-        over = terminated or truncated
-        yield {**info, "terminated": terminated}
-        if not over and stuck is not None and stuck.after(info, env.extended.view):
-            return
-
-
-class _Stuck:
-    """Detects an episode in which repeating the plan's actions changes nothing.
-
-    A round of the plan is idle if every action in it was masked, or if the view is the same before and after the round.
-    Code that waits for an event is idle, too. Therefore an episode is stuck only after several idle rounds that take a
-    part of the horizon.
-    """
-
-    def __init__(self, actions: int, horizon: int) -> None:
-        self._actions, self._patience = actions, max(STUCK_STEPS, STUCK_SHARE * horizon)
-        self._endings: list[str] = []
-        self._view: Mapping[str, Any] | None = None
-        self._rounds = self._steps = self._steps_of_round = 0
-
-    def after(self, info: Mapping[str, Any], view: Callable[[], Mapping[str, Any]]) -> bool:
-        """Whether the episode is stuck after the decision that ``info`` belongs to.
-
-        :param view: builds the view; called once in each round.
-        """
-        self._endings.append(info["ended"])
-        self._steps_of_round += info["duration"]
-        if len(self._endings) < self._actions:
-            return False
-        before, self._view = self._view, view()
-        idle = set(self._endings) == {"masked"} or before == self._view
-        self._rounds = self._rounds + 1 if idle else 0
-        self._steps = self._steps + self._steps_of_round if idle else 0
-        self._endings, self._steps_of_round = [], 0
-        return self._rounds >= STUCK_ROUNDS and self._steps >= self._patience
-
-
-class _Recorder:
-    """Records the decisions at the beginning and at the end of an episode."""
-
-    def __init__(self) -> None:
-        self._head: list[Decision] = []
-        self._tail: deque[Decision] = deque(maxlen=TRACE_TAIL)
-        self._count = 0
-
-    def add(self, decision: Decision) -> None:
-        self._count += 1
-        if len(self._head) < TRACE_HEAD:
-            self._head.append(decision)
-        else:
-            self._tail.append(decision)
-
-    def trace(self, episode: Episode, *, has_success: bool, unpaid: tuple[str, ...]) -> Trace:
-        decisions = (*self._head, *self._tail)
-        return Trace(
-            seed=episode.seed,
-            success=episode.success,
-            total_reward=episode.total_reward,
-            primitive_steps=episode.primitive_steps,
-            decisions=decisions,
-            omitted=self._count - len(decisions),
-            has_success=has_success,
-            score=episode.score,
-            unpaid=unpaid,
-        )
-
-
-class _Camera:
-    """Renders a frame after each primitive step and passes it to ``on_frame`` with the name of the active action."""
-
-    def __init__(self, on_frame: OnFrame) -> None:
-        self._on_frame, self.action = on_frame, "start"
-
-    def __call__(self, env: gymnasium.Env[Any, Any], step: int) -> None:
-        frame = env.render()
-        if not isinstance(frame, np.ndarray):
-            raise ConfigError(
-                f"the environment renders {type(frame).__name__}, not an array of pixels; set video=false."
-            )
-        self._on_frame(frame, self.action)
