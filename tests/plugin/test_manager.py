@@ -88,7 +88,7 @@ BROKEN = {
     "class": (WORKING.format(name="bad", ids=()).replace("[P()]", "[P]"), "must return instances of EnvironmentPlugin"),
     "name": (WORKING.format(name="Bad", ids=()), "P.name is 'Bad'"),
     "prefix": (WORKING.format(name="bad", ids=("good/x",)), "'good/x' does not start with its plugin's name, 'bad/'"),
-    "key": (WORKING.format(name="bad", ids=("bad/x",)).replace("{i: Task", "{'bad/y': Task"), "under 'bad/y'"),
+    "key": (WORKING.format(name="bad", ids=("bad/x",)).replace("{i: Task", "{'bad/y': Task"), "under the key 'bad/y'"),
     "type": (
         WORKING.format(name="bad", ids=()).replace("return {i", "return {'bad/x': 3}\n        return {i"),
         "a int",

@@ -137,7 +137,7 @@ def test_policy_observes_the_parts_of_a_dict_that_is_too_large_for_the_view() ->
         (spaces.Text(20), "contains nothing that a policy can observe"),
         (spaces.Dict(said=spaces.Text(20)), "contains nothing that a policy can observe"),
         (numbers(0), "contains nothing that a policy can observe"),
-        (numbers(200, 200, 3), "of shape [200, 200, 3]: 120000 numbers"),
+        (numbers(200, 200, 3), "of shape [200, 200, 3] with 120000 numbers"),
         (spaces.Dict(map=numbers(MOST_NUMBERS + 1)), "part 'map' is an array"),
     ],
     ids=str,

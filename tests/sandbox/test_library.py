@@ -58,9 +58,9 @@ def test_stub_of_any_texts_is_valid_python(doc: str, unit: str, choice: str, low
     ("names", "says"),
     [
         (["grasp", "grasp"], "must differ"),
-        (["observe"], "taken: \\['observe'\\]"),
-        (["run"], "taken: \\['run'\\]"),
-        (["vec"], "taken: \\['vec'\\]"),
+        (["observe"], "reserved: \\['observe'\\]"),
+        (["run"], "reserved: \\['run'\\]"),
+        (["vec"], "reserved: \\['vec'\\]"),
         (["pass"], "keyword of Python"),
     ],
 )

@@ -33,7 +33,7 @@ WRONG: list[tuple[str, CodedFunction, int | None, str]] = [
     ("another kind", done("def reward(view, memory):\n    return 1"), None, "there is no function `done`"),
     ("a syntax error", reward("def reward(view, memory):\n    return ("), 2, "SyntaxError"),
     ("async", reward("async def reward(view, memory):\n    return 1"), 1, "not `async def`"),
-    ("yields", done("def done(view, memory):\n    yield True"), 1, "no `yield`"),
+    ("yields", done("def done(view, memory):\n    yield True"), 1, "must not `yield`"),
     ("returns nothing", done("def done(view, memory):\n    view['hand']"), 1, "it must return True or False"),
     ("returns nothing ever", features("def features(view, memory):\n    return"), 1, "a dict with a number for each"),
     ("one argument", reward("def reward(view):\n    return 1"), 1, "takes two arguments, the view and the memory"),

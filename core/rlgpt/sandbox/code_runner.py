@@ -97,7 +97,7 @@ class CodeRunner:
             if size > self._limits.source_bytes:
                 self.fuel_used = 0
                 most = self._limits.source_bytes
-                return self.verdict(Refused("load", f"the {what} has {size} bytes; the limit is {most}"))
+                return self.verdict(Refused("load", f"the {what} has {size} bytes; at most {most} are allowed"))
         if self._loaded is None:
             code = (self.name, self.source, self._entry, self._shared)
             state = self._call("load-action", *code, kind="load", read=replies.loaded)

@@ -66,5 +66,5 @@ def _encode(value: Any, action: str) -> str:
 
 def _bounded(text: str, action: str, limit: int) -> str:
     if len(text) > limit:
-        raise Refused("view", f"the view or outcome for {action!r} has {len(text)} bytes; the limit is {limit}")
+        raise Refused("view", f"the view or outcome for {action!r} has {len(text)} bytes; at most {limit} are allowed")
     return text

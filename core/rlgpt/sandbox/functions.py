@@ -183,8 +183,8 @@ def check(functions: Sequence[CodedFunction], library: Library, limits: SandboxL
     """
     if len(functions) > limits.instances:
         raise SandboxError(
-            f"there are {len(functions)} features, reward terms and predicates; the limit is {limits.instances}, "
-            "because each keeps its instance: SandboxLimits(instances=...)."
+            f"there are {len(functions)} features, reward terms and predicates; at most {limits.instances} are "
+            "allowed, because each keeps its instance: SandboxLimits(instances=...)."
         )
     names = [f.name for f in functions]
     keys = [key.name for key in library.view] + [

@@ -35,7 +35,7 @@ def faults(code: CodedAction | CodedFunction, library: Library, limits: SandboxL
 def _findings(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits) -> list[Finding]:
     size = len(code.source.encode("utf-8", "replace"))
     if size > limits.source_bytes:
-        return [Finding(None, f"the source has {size} bytes; the limit is {limits.source_bytes}")]
+        return [Finding(None, f"the source has {size} bytes; at most {limits.source_bytes} are allowed")]
     try:
         tree = lint_parse.parse(code.source)
     except lint_parse.NoTree as refused:
