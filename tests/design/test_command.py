@@ -54,7 +54,7 @@ def test_design_command_replays_a_recording_and_its_run_can_be_evaluated_and_res
     assert main(["evaluate", run, "--episodes", "2"]) == 0
     capsys.readouterr()
     assert main(["resume", run, "environment.goal=other"]) == 2
-    assert "keeps its environment" in capsys.readouterr().err
+    assert "cannot change its environment" in capsys.readouterr().err
     assert main(["resume", run, "report_episodes=3"]) == 0
     report = Run.open(tmp_path / "run").report()
     assert report is not None

@@ -111,7 +111,7 @@ def test_trial_reports_a_success_rule_that_random_and_idle_episodes_satisfy(tmp_
 
 def test_trial_warns_when_success_needs_the_environments_end_and_no_episode_reaches_an_end(tmp_path: Path) -> None:
     heard, _ = begin(tmp_path / "run", lambda: Road(10**6), success="terminated and not crashed", horizon=2)
-    assert "success needs an episode that the environment ends, and none of 6 did within 2 steps" in heard.text
+    assert "an episode that the environment ends, and none of 6 episodes ended within 2 steps" in heard.text
     assert "horizon: 2 primitive steps (as given)" in heard.text
     lasting, _ = begin(tmp_path / "other", lambda: Road(10**6), success="truncated", horizon=2)
     assert "needs an episode" not in lasting.text

@@ -145,7 +145,7 @@ LARGE = {
 def test_large_space_is_refused_before_memory_is_allocated(described: Any) -> None:
     tracemalloc.start()
     try:
-        with pytest.raises(Unusable, match=r"at most 67,108,864 are taken.*raise space_bytes in its Recipe"):
+        with pytest.raises(Unusable, match=r"at most 67,108,864.*raise space_bytes in its Recipe"):
             build(described, LIMIT)
         assert tracemalloc.get_traced_memory()[1] < 100 << 20
     finally:

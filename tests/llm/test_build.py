@@ -121,7 +121,7 @@ def test_recording_is_chosen_by_the_setting_or_by_the_seed(tmp_path: Path) -> No
     assert (
         choose("kettle-1", paths, 0) == choose("kettle-1.jsonl", paths, 0) == choose(str(paths[1]), (), 0) == paths[1]
     )
-    with pytest.raises(ConfigError, match=r"llm\.transcript=3: there are 3, numbered from 0"):
+    with pytest.raises(ConfigError, match=r"llm\.transcript=3: there are 3 recordings, numbered from 0"):
         choose(3, paths, 0)
     with pytest.raises(UnknownNameError, match="Did you mean 'kettle-1'"):
         choose("kettel-1", paths, 0)

@@ -70,7 +70,9 @@ def test_note_of_a_replayed_reply_names_only_figures_that_differ() -> None:
 
 
 def test_replay_error_about_a_changed_prompt_advises_to_record_again(recording: Path, request_: Request) -> None:
-    with pytest.raises(TranscriptError, match=r"stub changed since .*t.jsonl was recorded: review on .*llm=record"):
+    with pytest.raises(
+        TranscriptError, match=r"since .*t.jsonl was recorded: the fingerprint of review on .*llm=record"
+    ):
         Replay(recording).complete(request_.model_copy(update={"fingerprint": "other"}))
 
 

@@ -131,7 +131,7 @@ def test_function_rehearsal_ends_with_a_verdict_that_gives_the_step(
 def test_function_rehearsal_reports_a_name_that_is_in_use_as_a_fault(played: Played) -> None:
     term = GridPlugin().reward_terms(TASK)[0].name
     for function, said in (
-        (reward("return 0").model_copy(update={"name": "fetch"}), "fetch: these names are those of actions"),
+        (reward("return 0").model_copy(update={"name": "fetch"}), "fetch: actions already have these names"),
         (reward("return 0").model_copy(update={"name": term}), "reward terms of the environment"),
         (feature("return {'agent': 0}", Output(name="agent", low=0, high=1)), "used twice: agent"),
     ):

@@ -79,7 +79,7 @@ def stage_of(folder: Path) -> str:
 
 @pytest.mark.parametrize(("at", "stage"), [(4, "code"), (60, "code"), (500, "training"), (1250, "selection")])
 def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="exploded"):
+    with pytest.raises(ValueError, match="the simulator failed"):
         run(context(tmp_path, PPO(), settings=ONCE, at=at))
     assert stage_of(tmp_path) == stage
     steps, taken = ended(tmp_path)

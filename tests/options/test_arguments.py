@@ -31,8 +31,8 @@ def cartpole() -> gym.Env[Any, Any]:
     ("actions", "says"),
     [
         (PUSH, r"one CodedAction, 'push'.*put it into a list"),
-        (["x"], r"holds 'x' \(of type str\).*CodedAction\(name="),
-        ([PUSH, None], r"holds None \(of type NoneType\)"),
+        (["x"], r"contains 'x' \(of type str\).*CodedAction\(name="),
+        ([PUSH, None], r"contains None \(of type NoneType\)"),
         (5, r"actions is 5 \(of type int\)"),
         ({"push": PUSH}, r"\(of type dict\).*a list of CodedAction"),
     ],

@@ -20,7 +20,7 @@ def test_fake_llm_prefers_the_answer_for_a_request_key_to_the_answer_for_a_role(
 def test_fake_llm_raises_an_error_after_the_last_answer_of_a_sequence() -> None:
     llm = FakeLLM({"fast": ["a", "b"]})
     assert [llm.complete(_request("fast")).text for _ in range(2)] == ["a", "b"]
-    with pytest.raises(LLMError, match="2 answers to fast, this is request 3"):
+    with pytest.raises(LLMError, match="2 answers to fast, but this is request 3"):
         llm.complete(_request("fast"))
 
 
