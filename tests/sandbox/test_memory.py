@@ -228,7 +228,7 @@ def test_verdict_on_an_error_in_shared_code_names_both_lines(open_guest: Open) -
         ("def can_start(view): return True\n", "the shared code defines `can_start`"),
         ("x = (\n", "(line 1 of the shared code)"),
         ("1 / 0\n", "ZeroDivisionError: division by zero (line 1 of the shared code)"),
-        ("#" * 20_000, "the shared code has 20000 bytes; the limit is 16384"),
+        ("#" * 20_000, "the shared code has 20000 bytes; at most 16384"),
         ("while True: pass\n", "ran too long"),
     ],
 )

@@ -163,8 +163,8 @@ def build(described: Described, limit: int) -> spaces.Space[Any]:
         space = _ANY.validate_python(described)
         if space.size_bytes > limit:
             raise Unusable(
-                f"a value of its space has {space.size_bytes:,} bytes; at most {limit:,}. If the environment needs "
-                "more, raise space_bytes in its Recipe"
+                f"a value of its space has {space.size_bytes:,} bytes; at most {limit:,} are allowed. If the "
+                "environment needs more, raise space_bytes in its Recipe"
             )
         return space.build()  # type: ignore[no-any-return]
     except ValidationError as error:

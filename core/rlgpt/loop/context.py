@@ -28,8 +28,8 @@ class LoopContext:
     """The values and the objects of one run. None of its fields changes during the run.
 
     :ivar factory: how a worker process finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
-    :ivar library: the primitives that coded actions of the task may call and the view they see. The agents use the same
-        library.
+    :ivar library: the primitives that coded actions of the task may call, and the keys of their view. The agents use
+        the same library.
     :ivar fixed_hyperparameters: names of the hyperparameters that the user chose; an RLSetup does not change them.
     :ivar world: only for an environment without a plugin: the names and spaces that the bundle needs on another
         machine.

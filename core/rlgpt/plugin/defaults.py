@@ -111,8 +111,8 @@ class SpaceDefaults:
     def of(
         cls, env: gymnasium.Env[Any, Any], *, labels: Named | None = None, observations: Named | None = None
     ) -> SpaceDefaults:
-        """The defaults for ``env``. Without ``labels``, they come from its ``get_action_meanings()`` or
-        its enum ``actions``.
+        """The defaults for ``env``. If ``labels`` is not given, the labels come from the environment's
+        ``get_action_meanings()`` or its enum ``actions``.
         """
         if labels is None:
             labels = _action_meanings(env)

@@ -123,7 +123,7 @@ class Policy(ABC):
         :param rng: draws the sample.
         :param sharpness: n > 0. Each part of the sample is drawn from ``p ** n``, normalised: likely choices become
             more likely, and the standard deviation of each Gaussian is divided by ``sqrt(n)``.
-        :returns: an element of the action space of that environment.
+        :returns: an element of the action space of the ``PolicyEnv``.
         """
 
 

@@ -255,8 +255,8 @@ def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
 
 
 def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
-    """Choose at most ``count`` traces: failures and successes in turn, as long as there are both. The
-    result is in the order of play.
+    """Choose at most ``count`` traces: failures and successes in turn, as long as there are both. The traces are
+    returned in the order in which their episodes were played.
     """
     failures = [t for t in traces if not t.success]
     successes = [t for t in traces if t.success]

@@ -24,8 +24,8 @@ def child_environment(environment: Mapping[str, str], threads: int) -> dict[str,
     """A copy of the variables in ``environment`` without those that look like secrets. It limits numerical libraries to
     ``threads`` threads.
 
-    These libraries read the limit at import, so it must be set before the child starts. Torch's default is four times
-    slower if several processes share few cores.
+    Numerical libraries read the limit of threads at import, so the limit must be set before the child starts. Torch's
+    default is four times slower if several processes share few cores.
     """
     return {**without_secrets(environment), **{f"{library}_NUM_THREADS": str(threads) for library in _THREADS}}
 
