@@ -94,7 +94,7 @@ class Rollout:
         self._ready = self._env.begin({lane: lane for lane in range(LANES)})
 
     def play(self, steps: int) -> None:
-        """Take at least so many primitive steps more."""
+        """Take at least ``steps`` more primitive steps."""
         end = self.steps + steps
         while self.steps < end:
             over = {a.lane: None for a in self._ready if a.terminated or a.truncated}

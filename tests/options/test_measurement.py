@@ -45,7 +45,7 @@ def test_error_about_a_metric_that_is_not_a_finite_number_names_the_metric(given
         measurement.reset({"metrics": {"row": given}})
 
 
-def test_score_return_is_the_sum_of_the_environments_own_reward() -> None:
+def test_score_with_metric_return_is_the_sum_of_the_environments_rewards() -> None:
     measurement = Measurement(Task(id="a/b", goal="", horizon=9, score=Score()))
     measurement.reset({})
     for reward in (1.0, -3.0):

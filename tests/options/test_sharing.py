@@ -96,7 +96,7 @@ def test_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_card_shows_text_of_a_model_as_text() -> None:
+def test_model_card_escapes_markup_in_text_of_the_language_model() -> None:
     shown = card(bundle(HOSTILE))
     assert "<script" not in shown
     assert "](javascript" not in shown

@@ -35,7 +35,7 @@ def test_recent_merit_uses_only_the_newest_episodes() -> None:
     assert recent_merit([point(6, 1.0), point(6, 0.5, 3.0)]) == (pytest.approx(0.75), pytest.approx(1.5))
 
 
-def test_recent_merit_of_a_minimized_score_is_its_negative() -> None:
+def test_recent_merit_negates_a_score_that_is_minimized() -> None:
     curve = [point(20, 0.0, reward=9.0).model_copy(update={"score": 3.0})]
     assert recent_merit(curve, Score()) == (0.0, 3.0)
     assert recent_merit(curve, Score(maximize=False)) == (0.0, -3.0)

@@ -208,6 +208,6 @@ def test_large_source_and_many_decisions_are_bounded(tmp_path: Path) -> None:
     assert len(json.dumps(shown)) < 400_000
 
 
-def test_unknown_run_suggests_to_reload(tmp_path: Path) -> None:
+def test_error_about_an_unknown_run_says_to_reload_the_page(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="Reload the page"):
         Library([tmp_path]).run("x")

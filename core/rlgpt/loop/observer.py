@@ -33,8 +33,8 @@ class Observer:
 
         :param name: ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``, ``train``, ``select``,
             ``critique`` or ``report``.
-        :param facts: the objects of the stage, for example ``iteration`` and ``sub_action``. The stage ``train`` has
-            ``budget``, and ``start``: the primitive steps of the run before this training.
+        :param facts: what the stage is about, for example ``iteration`` (its index) and ``sub_action`` (its name). The
+            stage ``train`` has ``budget``, and ``start``: the primitive steps of the run before this training.
         """
 
     def finished(self, name: str, **facts: Any) -> None:

@@ -51,7 +51,8 @@ class Choices:
 
 
 class Guards:
-    """The guards, in order of cost, the cheapest first. Each one checks only the actions that passed those before.
+    """The checks that decide whether a coded action may start: quarantine, then the plugin's ``applicable``, then the
+    action's own ``can_start``. The cheapest comes first. Each one checks only the actions that passed those before.
 
     :param names: the coded actions.
     :param conditional: the actions whose code defines ``can_start(view)``.

@@ -17,7 +17,7 @@ OF_ROTATIONS = frozenset({"quat", "quat_mul", "quat_inv", "rotate", "quat_angle"
 """Functions of ``vec`` that take or return a quaternion."""
 
 SHARED = 3
-"""So many primitives must have a line of their outcome in common for it to be listed once."""
+"""Minimal number of primitives that share a line of their outcome, for the line to be listed once."""
 
 _TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
 

@@ -105,8 +105,9 @@ def _counts(roots: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]
 def movement(before: Observation, action: int, after: Observation) -> Offset | None:
     """How the player moved in a step, as far as the observations before and after it show.
 
-    A move is certain if the cell ahead was seen: nobody walks into a solid block, water, lava or a mob. In the dark, it
-    follows from what is seen of the map. None if that does not show it.
+    A move is certain if the cell ahead was seen: nobody walks into a solid block, water, lava or a mob. If the
+    cell ahead is dark, the cells that both observations show are compared twice: as if the player stayed, and as if the
+    player moved. The result is the assumption with fewer differences, or None if both have equally many.
     """
     if action not in _MOVES or before["flags"][:2].any():
         return 0, 0

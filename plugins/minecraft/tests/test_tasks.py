@@ -73,7 +73,7 @@ def test_policy_with_images_observes_no_lidar_or_voxel_keys() -> None:
     assert "64 x 64" in knowledge(TASKS["minecraft/harvest_milk_rgb"])
 
 
-def test_image_of_the_policy_has_the_size_of_the_setting_image_size() -> None:
+def test_knowledge_states_the_image_size_of_the_settings() -> None:
     task = TASKS["minecraft/harvest_milk_rgb"]
     small = task.model_copy(update={"settings": {**task.settings, "image_size": (32, 48)}})
     assert "32 x 48" in knowledge(small)

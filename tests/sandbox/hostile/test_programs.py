@@ -66,7 +66,7 @@ def test_hostile_corpus_has_programs_of_every_kind(kind: str) -> None:
     assert len({name for found in there.values() for name in found}) >= 2
 
 
-def test_every_file_of_the_hostile_corpus_has_a_kind() -> None:
+def test_every_file_of_hostile_programs_belongs_to_a_kind_of_attack() -> None:
     wanted = {pattern.partition("/")[0] for patterns in KINDS.values() for pattern in patterns}
     assert {p.name.partition("/")[0] for p in PROGRAMS} == wanted
 
