@@ -10,10 +10,10 @@ import pytest
 from rlgpt.config.settings import with_settings
 from rlgpt_kitchen.plugin import KitchenPlugin
 
-NOISE = {"robot_noise_ratio": 0.6, "object_noise_ratio": 0.36}
+NOISE = {"robot_noise_ratio": 0.35, "object_noise_ratio": 0.2}
 
 
-@pytest.mark.parametrize(("name", "settings", "count"), [("kettle", {}, 1), ("microwave_noisy", NOISE, 3)])
+@pytest.mark.parametrize(("name", "settings", "count"), [("kettle", {}, 1), ("hinge_cabinet_noisy", NOISE, 2)])
 def test_kitchen_task_of_the_demonstrations_has_recordings(
     name: str, settings: Mapping[str, float], count: int
 ) -> None:
