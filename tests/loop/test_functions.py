@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rlgpt.agents import FastAgent
 from rlgpt.domain import CodedFeatures, CodedReward, FunctionPlan
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
@@ -121,6 +123,22 @@ def test_run_leaves_out_a_function_whose_replies_are_never_usable_and_continues(
     result = run(context(tmp_path, PPO(), changed(function=function), settings=ONCE, observer=hearing(said)))
     assert [f.name for f in result.history[0].functions] == ["geometry", "nearer"]
     assert any(line.startswith("the predicate there is left out") for line in said)
+
+
+def test_run_leaves_out_the_functions_of_a_plan_if_the_fast_agent_writes_only_actions(tmp_path: Path) -> None:
+    def setup(request: Request) -> str:
+        reply = json.loads(reply_with_functions(request))
+        reply["observation_keys"].remove("far")
+        del reply["reward_weights"]["nearer"]
+        return json.dumps(reply)
+
+    said: list[str] = []
+    made = context(tmp_path, PPO(), changed(setup=setup), settings=ONCE, observer=hearing(said))
+    made.agents.fast.write_function = partial(FastAgent.write_function, made.agents.fast)
+    (iteration,) = run(made).history
+    assert iteration.functions == ()
+    assert iteration.actions
+    assert sum(line.endswith("writes no functions") for line in said) == 3
 
 
 def hearing(said: list[str]) -> Any:

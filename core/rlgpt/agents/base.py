@@ -175,21 +175,19 @@ class FastAgent(ABC):
         *,
         attempts: Sequence[FunctionRehearsal],
         history: History,
-    ) -> CodedFunction:
+    ) -> CodedFunction | None:
         """Write a feature, reward term or predicate for ``function``: a first version, or a repair of the last attempt.
+
+        The default returns None, for an agent that writes only actions. The iteration continues without the function.
 
         :param plan: the plan that contains ``function``. The plan does not keep an earlier version of the function.
         :param attempts: the attempts at this function so far, each of which failed; empty for a first version.
         :param history: the finished iterations.
-        :returns: a function with the name and the kind of ``function``.
+        :returns: a function with the name and the kind of ``function``; None if the agent writes no functions.
         :raises rlgpt.errors.LLMError: the model returned no source that lint accepts and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
-        :raises NotImplementedError: this agent cannot write functions. The method is called only if a plan has
-            functions.
         """
-        raise NotImplementedError(
-            f"{type(self).__name__} cannot write the function {function.name!r} of the plan; define write_function()"
-        )
+        return None
 
     @abstractmethod
     def setup(

@@ -109,7 +109,7 @@ class OverriddenSetup(FastAgent):
         *,
         attempts: Sequence[FunctionRehearsal],
         history: History,
-    ) -> CodedFunction:
+    ) -> CodedFunction | None:
         return self._fast.write_function(brief, plan, function, attempts=attempts, history=history)
 
     def setup(

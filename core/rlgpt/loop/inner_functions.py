@@ -76,14 +76,21 @@ class FunctionLoop:
             ctx.observer.stage("write", sub_action=name, attempt=attempt)
             stage = f"iterations/{len(self._history)}/functions/{name}/{attempt}"
             try:
-                rehearsal = ctx.run.once(stage, FunctionRehearsal, lambda: self._attempt(function, tried, code))  # noqa: B023
+                rehearsal: FunctionRehearsal | None = ctx.run.once(
+                    stage,
+                    FunctionRehearsal | None,
+                    lambda: self._attempt(function, tried, code),  # noqa: B023
+                )
             except TranscriptEnded:
                 if not tried:
                     raise
                 ctx.observer.message(f"the recording has no further repair of {name}")
                 break
-            except (UnusableReplyError, NotImplementedError) as fault:  # the iteration can continue without it
+            except UnusableReplyError as fault:  # the iteration can continue without the function
                 why = str(fault)
+                break
+            if rehearsal is None:
+                why = f"{type(ctx.agents.fast).__name__} writes no functions"
                 break
             tried = self.tried[name] = (*tried, rehearsal)
             ctx.observer.finished("write", sub_action=name, attempt=attempt, works=not rehearsal.failed)
@@ -93,11 +100,15 @@ class FunctionLoop:
         ctx.observer.message(f"the {function.kind} {name} is left out: {why}")
         return None
 
-    def _attempt(self, function: FunctionPlan, tried: Sequence[FunctionRehearsal], code: Code) -> FunctionRehearsal:
+    def _attempt(
+        self, function: FunctionPlan, tried: Sequence[FunctionRehearsal], code: Code
+    ) -> FunctionRehearsal | None:
         ctx = self._ctx
         left = ctx.settings.repairs - len(tried) if ctx.agents.rehearse else 0
         brief = self._brief.model_copy(update={"functions": self.kept, "repairs": left})
         written = ctx.agents.fast.write_function(brief, self._plan, function, attempts=tried, history=self._history)
+        if written is None:
+            return None
         ctx.observer.stage("rehearse", sub_action=function.name)
         steps = 0
         if self._played is None:

@@ -5,6 +5,7 @@ be exploited by the policy (Ma et al. 2024, *Eureka*, section 3.3: the reward re
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -94,10 +95,9 @@ def _correlation(name: str, evaluation: Evaluation) -> float | None:
     pairs = [(e.reward_terms[name], result) for e, result in results if result is not None]
     if len(pairs) < 2 or not all(math.isfinite(x) for pair in pairs for x in pair):
         return None
-    means = [math.fsum(values) / len(pairs) for values in zip(*pairs, strict=True)]
-    away = [(x - means[0], y - means[1]) for x, y in pairs]
-    spread = [math.sqrt(math.fsum(d * d for d in values)) for values in zip(*away, strict=True)]
-    if not all(spread) or not all(map(math.isfinite, spread)):
+    # Values are divided by the largest, because the squares of very large numbers are not finite.
+    scaled = [[x / (max(map(abs, values)) or 1.0) for x in values] for values in zip(*pairs, strict=True)]
+    try:
+        return min(max(statistics.correlation(*scaled), -1.0), 1.0)
+    except statistics.StatisticsError:  # all values are equal
         return None
-    together = math.fsum(x / spread[0] * (y / spread[1]) for x, y in away)
-    return min(max(together, -1.0), 1.0)
