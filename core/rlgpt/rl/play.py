@@ -1,4 +1,4 @@
-"""Plays an episode of an evaluation, and records what a trace, a video and the rule for stuck episodes need of it."""
+"""Plays one episode of an evaluation. Records its trace, passes on its frames, and detects that it is stuck."""
 
 from __future__ import annotations
 

@@ -14,9 +14,7 @@ NOISE = {"robot_noise_ratio": 0.35, "object_noise_ratio": 0.2}
 
 
 @pytest.mark.parametrize(("name", "settings", "count"), [("kettle", {}, 1), ("hinge_cabinet_noisy", NOISE, 2)])
-def test_kitchen_task_of_the_demonstrations_has_recordings(
-    name: str, settings: Mapping[str, float], count: int
-) -> None:
+def test_tasks_of_the_demonstrations_have_recordings(name: str, settings: Mapping[str, float], count: int) -> None:
     plugin = KitchenPlugin()
     task = with_settings(plugin.tasks()[f"kitchen/{name}"], settings)
     assert len(plugin.transcripts(task)) >= count
