@@ -117,7 +117,7 @@ def test_report_finds_the_runs_of_a_sweep(tmp_path: Path) -> None:
     Run.create(tmp_path / "sweep" / "2", task="a/b", seed=2, config={})
     assert len(find([tmp_path / "sweep", tmp_path / "sweep" / "1"])) == 3
     page = write_page([tmp_path / "sweep"], tmp_path / "out" / "page.html")
-    assert "1 runs have no finished iteration" in page.note
+    assert "Runs without a finished iteration, which are left out: 1" in page.note
     assert (tmp_path / "out" / "page.html").read_text().startswith("<!doctype html>")
 
 

@@ -39,7 +39,7 @@ def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
     if not finished:
         raise RunError("none of the runs has a finished iteration: continue a run with rlgpt resume RUN.")
     if len(finished) < len(runs):
-        note = f"{note} {len(runs) - len(finished)} runs have no finished iteration and are left out.".strip()
+        note = f"{note} Runs without a finished iteration, which are left out: {len(runs) - len(finished)}.".strip()
     by_task: dict[str, list[LoadedRun]] = {}
     for loaded in finished:
         by_task.setdefault(loaded.run.record.task, []).append(loaded)
