@@ -91,6 +91,14 @@ def changed(**roles: Callable[[Request], str]) -> FakeLLM:
     return FakeLLM(replying)
 
 
+def setup_without_functions(request: Request) -> str:
+    """A reply that names no coded feature and no coded reward term."""
+    reply = json.loads(reply_with_functions(request))
+    reply["observation_keys"].remove("far")
+    del reply["reward_weights"]["nearer"]
+    return json.dumps(reply)
+
+
 def test_run_leaves_out_a_function_that_fails_after_all_repairs_with_a_message(tmp_path: Path) -> None:
     def function(request: Request) -> str:
         if request.key.sub_action != "geometry":
@@ -98,15 +106,15 @@ def test_run_leaves_out_a_function_that_fails_after_all_repairs_with_a_message(t
         meta = {"thoughts": "", "doc": "It says.", "outputs": OUTPUTS}
         return f"{json.dumps(meta)}\n```python\n{BROKEN_FUNCTION.format(entry='features')}\n```"
 
-    def setup(request: Request) -> str:
-        told = json.loads(reply_with_functions(request))
-        told["observation_keys"].remove("far")
-        del told["reward_weights"]["nearer"]
-        return json.dumps(told)
-
     said: list[str] = []
     result = run(
-        context(tmp_path, PPO(), changed(function=function, setup=setup), settings=ONCE, observer=hearing(said))
+        context(
+            tmp_path,
+            PPO(),
+            changed(function=function, setup=setup_without_functions),
+            settings=ONCE,
+            observer=hearing(said),
+        )
     )
     (iteration,) = result.history
     assert iteration.functions == (), "the other functions read the outputs of the missing feature"
@@ -126,14 +134,8 @@ def test_run_leaves_out_a_function_whose_replies_are_never_usable_and_continues(
 
 
 def test_run_leaves_out_the_functions_of_a_plan_if_the_fast_agent_writes_only_actions(tmp_path: Path) -> None:
-    def setup(request: Request) -> str:
-        reply = json.loads(reply_with_functions(request))
-        reply["observation_keys"].remove("far")
-        del reply["reward_weights"]["nearer"]
-        return json.dumps(reply)
-
     said: list[str] = []
-    made = context(tmp_path, PPO(), changed(setup=setup), settings=ONCE, observer=hearing(said))
+    made = context(tmp_path, PPO(), changed(setup=setup_without_functions), settings=ONCE, observer=hearing(said))
     made.agents.fast.write_function = partial(FastAgent.write_function, made.agents.fast)
     (iteration,) = run(made).history
     assert iteration.functions == ()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt.domain import Plain
-from rlgpt.plugin.pictures import MOST
+from rlgpt.plugin.pictures import MOST, connected
 from rlgpt.plugin.types import Context
 
 COLOURS = {
@@ -95,35 +95,18 @@ def regions(colours: NDArray[np.uint8]) -> list[Region]:
             strict=True,
         )
     )
-    parents = list(range(len(spans)))
-
-    def root(run: int) -> int:
-        while parents[run] != run:
-            parents[run] = parents[parents[run]]
-            run = parents[run]
-        return run
-
-    above: list[int] = []
-    current: list[int] = []
-    at = 0
-    row_of_current = -2
-    for run, (row, start, stop, kind) in enumerate(spans):
-        if row != row_of_current:
-            above, current, row_of_current, at = current if row == row_of_current + 1 else [], [], row, 0
-        current.append(run)
-        while at < len(above) and spans[above[at]][2] <= start:
-            at += 1
-        for other in above[at:]:
-            if spans[other][1] >= stop:
-                break
-            if spans[other][3] == kind:
-                parents[root(run)] = root(other)
-    boxes: dict[int, list[int]] = {}
-    for run, (row, start, stop, kind) in enumerate(spans):
-        box = boxes.setdefault(root(run), [0, start, stop, row, row + 1, kind])
-        box[0] += stop - start
-        box[1], box[2], box[4] = min(box[1], start), max(box[2], stop), row + 1
-    ordered = sorted(boxes.values(), key=lambda b: -b[0])
+    boxes = [
+        (
+            sum(stop - start for _, start, stop, _ in region),
+            min(start for _, start, _, _ in region),
+            max(stop for _, _, stop, _ in region),
+            region[0][0],
+            region[-1][0] + 1,
+            region[0][3],
+        )
+        for region in connected(spans)
+    ]
+    ordered = sorted(boxes, key=lambda b: -b[0])
     return [
         ((left + right - 1) // 2, (top + bottom - 1) // 2, right - left, bottom - top, _NAMES[kind])
         for _, left, right, top, bottom, kind in ordered

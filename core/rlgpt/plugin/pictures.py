@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ SIDE = 16
 
 Shape = list[int]
 """``[x, y, width, height, brightness]``: the centre from the top left corner, sizes in pixels, brightness 0 to 255."""
+
+Span = tuple[int, int, int, int]
+"""Successive pixels of one kind in a row: row, first column, column after the last, kind."""
 
 
 def is_image(space: spaces.Space[Any]) -> bool:
@@ -138,15 +141,27 @@ def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
 def shapes(grey: NDArray[np.int64]) -> list[Shape]:
     """Connected regions that differ from the most common grey level by more than :data:`CONTRAST`, largest first.
 
-    Pixels are connected along rows and columns. The algorithm joins each run of pixels in a row with the runs that it
-    touches in the row above (Rosenfeld and Pfaltz 1966, with union-find).
+    Pixels are connected along rows and columns.
     """
     background = int(np.bincount(grey.reshape(-1), minlength=256).argmax())
     standing = np.abs(grey - background) > CONTRAST
     edges = np.diff(np.pad(standing, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     rows, starts = np.nonzero(edges == 1)
     stops = np.nonzero(edges == -1)[1]
-    parents = list(range(len(rows)))
+    spans = list(zip(rows.tolist(), starts.tolist(), stops.tolist(), [0] * len(rows), strict=True))
+    measured = [_measured(grey, region) for region in connected(spans)]
+    return [shape for _, shape in sorted(measured, key=lambda t: (-t[0], t[1]))[:MOST]]
+
+
+def connected(spans: Sequence[Span]) -> list[list[Span]]:
+    """The spans of each region, in the order of the regions' first spans.
+
+    Each span is joined with the spans of the same kind that it touches in the row above (Rosenfeld and Pfaltz 1966,
+    with union-find).
+
+    :param spans: ordered by row and by start.
+    """
+    parents = list(range(len(spans)))
 
     def root(run: int) -> int:
         while parents[run] != run:
@@ -156,26 +171,29 @@ def shapes(grey: NDArray[np.int64]) -> list[Shape]:
 
     above: list[int] = []
     current: list[int] = []
+    at = 0
     row_of_current = -2
-    spans = list(zip(rows.tolist(), starts.tolist(), stops.tolist(), strict=True))
-    for run, (row, start, stop) in enumerate(spans):
+    for run, (row, start, stop, kind) in enumerate(spans):
         if row != row_of_current:
-            above, current, row_of_current = current if row == row_of_current + 1 else [], [], row
+            above, current, row_of_current, at = current if row == row_of_current + 1 else [], [], row, 0
         current.append(run)
-        for other in above:
-            if spans[other][1] < stop and start < spans[other][2]:
+        while at < len(above) and spans[above[at]][2] <= start:
+            at += 1
+        for other in above[at:]:
+            if spans[other][1] >= stop:
+                break
+            if spans[other][3] == kind:
                 parents[root(run)] = root(other)
-    found: dict[int, list[int]] = {}
-    for run in range(len(spans)):
-        found.setdefault(root(run), []).append(run)
-    measured = [_measured(grey, [spans[run] for run in runs]) for runs in found.values()]
-    return [shape for _, shape in sorted(measured, key=lambda t: (-t[0], t[1]))[:MOST]]
+    found: dict[int, list[Span]] = {}
+    for run, span in enumerate(spans):
+        found.setdefault(root(run), []).append(span)
+    return list(found.values())
 
 
-def _measured(grey: NDArray[np.int64], spans: list[tuple[int, int, int]]) -> tuple[int, Shape]:
+def _measured(grey: NDArray[np.int64], spans: Sequence[Span]) -> tuple[int, Shape]:
     """The number of pixels of a region, and its shape."""
     left, right = min(s[1] for s in spans), max(s[2] for s in spans)
     top, bottom = min(s[0] for s in spans), max(s[0] for s in spans) + 1
-    area = sum(stop - start for _, start, stop in spans)
-    light = sum(int(grey[row, start:stop].sum()) for row, start, stop in spans)
+    area = sum(stop - start for _, start, stop, _ in spans)
+    light = sum(int(grey[row, start:stop].sum()) for row, start, stop, _ in spans)
     return area, [(left + right - 1) // 2, (top + bottom - 1) // 2, right - left, bottom - top, light // area]
