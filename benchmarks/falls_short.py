@@ -3,7 +3,7 @@
 
     python benchmarks/falls_short.py                      # all cells, two at a time; run it again to resume
     python benchmarks/falls_short.py --report             # measure nothing, print the figures of the table
-    python benchmarks/falls_short.py --tasks falls_short/blocked_start falls_short/parking
+    python benchmarks/falls_short.py --tasks falls_short/wet_road falls_short/lunar_lander
 
 falls_short_cases.py has the tasks, falls_short_calibration.py the success of recorded code on them, and comparison.py
 explains the methods. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has the printed lines:

@@ -38,8 +38,9 @@ class Case:
         """The plugin, the task with its settings, the factory by which a spec finds the plugin, and the
         recordings to replay.
         """
-        if self.task == "design/lunar_lander":
-            return _windy_lander()
+        family, _, name = self.task.partition("/")
+        if family == "design":
+            return _designed(name)
         from rlgpt.config.settings import with_settings
         from rlgpt.plugin.manager import PluginManager
 
@@ -55,19 +56,23 @@ def windy_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     )
 
 
+WIND = (
+    "\nWind pushes the lander to the left or right, and turbulence turns it; both change slowly within an episode and "
+    "differ from episode to episode. They end when a leg touches the ground.\n"
+)
+
+
 @functools.cache
-def _windy_lander() -> tuple[Any, Any, Any, tuple[Path, ...]]:
+def _designed(name: str) -> tuple[Any, Any, Any, tuple[Path, ...]]:
+    """The world ``name`` of examples/design; ``lunar_lander_windy`` is ``lunar_lander`` with wind."""
     from rlgpt.config.prepare import ConstantPluginFactory, prepare
     from worlds import WORLDS
 
-    world = WORLDS["lunar_lander"]
-    described = {**world.described, "make_env": windy_lander}
-    described["docs"] += (
-        "\nWind pushes the lander to the left or right, and turbulence turns it; both change slowly within an episode "
-        "and differ from episode to episode. They end when a leg touches the ground.\n"
-    )
+    described = WORLDS[name.removesuffix("_windy")].described
+    if name == "lunar_lander_windy":
+        described = {**described, "make_env": windy_lander, "docs": described["docs"] + WIND}
     plugin, task = prepare(**described)
-    recordings = sorted((EXAMPLES / "transcripts" / "lunar_lander_windy").glob("*.jsonl"))
+    recordings = sorted((EXAMPLES / "transcripts" / name).glob("*.jsonl"))
     return plugin, task, ConstantPluginFactory(plugin), tuple(recordings)
 
 
@@ -75,7 +80,7 @@ CASES: Mapping[str, Case] = {
     "hinge_cabinet": Case(
         "kitchen/hinge_cabinet_noisy",
         "how far beside the observed handle to hook, and whether to pull on or to approach again",
-        {"robot_noise_ratio": 0.35, "object_noise_ratio": 0.2},
+        {"robot_noise_ratio": 0.45, "object_noise_ratio": 0.3},
     ),
     "sequence_a": Case(
         "kitchen/sequence_a_noisy",
@@ -85,15 +90,10 @@ CASES: Mapping[str, Case] = {
         "kitchen/sequence_b_noisy",
         "as in sequence_a, with knobs that slip: whether a turn has failed, and how hard to push",
     ),
-    "blocked_start": Case(
-        "mujoco_car/blocked_start",
-        "how to steer and how fast to drive with observations that are 0.3 s old, and when to reverse",
-        {"sensor_delay": 0.3},
-    ),
-    "parking": Case(
-        "mujoco_car/parking",
-        "when to brake before the position that delayed sensors show, and which correction is next",
-        {"sensor_delay": 0.4, "friction": 0.2},
+    "wet_road": Case(
+        "mujoco_car/winding_road_wet",
+        "how fast to enter a bend with observations that are 0.5 s old, and how to correct a slide",
+        {"sensor_delay": 0.5, "friction": 0.2},
     ),
     "one_leg": Case(
         "furniture/one_leg_medium",
@@ -105,8 +105,13 @@ CASES: Mapping[str, Case] = {
         "the policy observes the trunk, which code does not see: where to turn, walk and chop",
         {"tier": "paper"},
     ),
+    "fetch_slide": Case(
+        "design/fetch_slide",
+        "from where and how fast to hit the puck, so that it stops at the goal",
+        selection_episodes=30,
+    ),
     "lunar_lander": Case(
-        "design/lunar_lander",
+        "design/lunar_lander_windy",
         "which of the code's descents, with which speed and tilt, suits the current wind",
         selection_episodes=30,
     ),

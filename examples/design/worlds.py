@@ -1,4 +1,4 @@
-"""Five environments without a plugin, with descriptions like those that users of ``rlgpt.design()`` write.
+"""Six environments without a plugin, with descriptions like those that users of ``rlgpt.design()`` write.
 
     python examples/design/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
     python examples/design/worlds.py doorkey --llm examples/design/transcripts/doorkey/0.jsonl
@@ -18,6 +18,7 @@ import gymnasium
 from rlgpt import Bundle, design
 from rlgpt.envs import metaworld
 from rlgpt.plugin import AttributeStates, MakeEnv, StateCodec
+from rlgpt.plugin.defaults import Meaning
 
 HERE = Path(__file__).parent
 
@@ -33,7 +34,7 @@ class World:
     make_env: MakeEnv
     goal: str
     labels: Mapping[str, str] | None = None
-    observations: Mapping[str, str] | None = None
+    observations: Mapping[str, Meaning] | None = None
     success: float | str | None = None
     budget: int = 50_000
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
@@ -62,6 +63,10 @@ class World:
             **more,
         }
         return design(llm=llm, folder=folder, **arguments)
+
+
+def _xyz(name: str, meaning: str) -> dict[str, str]:
+    return {f"{name}_{axis}": f"{meaning}; {axis}" for axis in "xyz"}
 
 
 def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
@@ -110,6 +115,14 @@ def metaworld_drawer(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     return metaworld.make("drawer-open-v3", horizon=200, render_mode=render_mode)
 
 
+def fetch_slide(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+    """Gymnasium-Robotics' FetchSlide with the dense reward: minus the distance from the puck to the goal."""
+    import gymnasium_robotics
+
+    gymnasium.register_envs(gymnasium_robotics)
+    return gymnasium.make("FetchSlideDense-v4", render_mode=render_mode)
+
+
 WORLDS = {
     "doorkey": World(
         doorkey,
@@ -146,6 +159,36 @@ WORLDS = {
             "right_leg": "1 while the right leg touches the ground",
         },
         success="reported else return >= 200",
+        budget=200_000,
+        settings={"selection_episodes": 30},
+    ),
+    "fetch_slide": World(
+        fetch_slide,
+        "Hit or push the puck so that it slides to the goal and stops there.",
+        labels={
+            "dx": "move the gripper forward (away from the robot); 1 is 0.05 m",
+            "dy": "move the gripper to the left; 1 is 0.05 m",
+            "dz": "move the gripper up; 1 is 0.05 m",
+            "fingers": "no effect: the fingers are locked",
+        },
+        observations={
+            "observation": {
+                **_xyz("grip", "position of the gripper, m"),
+                **_xyz("puck", "position of the puck, m"),
+                **_xyz("puck_from_grip", "position of the puck minus that of the gripper, m"),
+                "finger_right": "opening of the right finger, m",
+                "finger_left": "opening of the left finger, m",
+                **_xyz("puck_angle", "orientation of the puck as Euler angle, rad"),
+                **_xyz("puck_speed", "velocity of the puck relative to the gripper, m per step"),
+                **_xyz("puck_spin", "angular velocity of the puck, rad per step"),
+                **_xyz("grip_speed", "velocity of the gripper, m per step"),
+                "finger_right_speed": "velocity of the right finger, m per step",
+                "finger_left_speed": "velocity of the left finger, m per step",
+            },
+            "achieved_goal": _xyz("puck_now", "position of the puck, m"),
+            "desired_goal": _xyz("goal", "position of the goal, m"),
+        },
+        success="is_success at the end",
         budget=200_000,
         settings={"selection_episodes": 30},
     ),

@@ -10,7 +10,7 @@ import pytest
 from rlgpt.config.settings import with_settings
 from rlgpt_kitchen.plugin import KitchenPlugin
 
-NOISE = {"robot_noise_ratio": 0.35, "object_noise_ratio": 0.2}
+NOISE = {"robot_noise_ratio": 0.45, "object_noise_ratio": 0.3}
 
 
 @pytest.mark.parametrize(("name", "settings", "count"), [("kettle", {}, 1), ("hinge_cabinet_noisy", NOISE, 1)])
