@@ -27,6 +27,6 @@ def test_falls_short_suite_has_at_least_eight_tasks_from_all_five_families(suite
 
 
 def test_case_of_the_falls_short_suite_finds_its_plugin_and_changes_the_task_settings(suite: Any) -> None:
-    plugin, task, factory, _ = suite.CASES["parking"].find()
+    plugin, task, factory, _ = suite.CASES["wet_road"].find()
     assert (plugin.name, factory) == ("mujoco_car", "mujoco_car")
-    assert task.settings["sensor_delay"] == suite.CASES["parking"].settings["sensor_delay"]
+    assert task.settings["sensor_delay"] == suite.CASES["wet_road"].settings["sensor_delay"]
