@@ -156,11 +156,11 @@ class RowRunner:
             "steps_per_success": sampled.steps_per_success,
         }
 
-    def train(self, setup: Any, actions: tuple[Any, ...] = ()) -> dict[str, Any]:
+    def train(self, setup: Any, actions: tuple[Any, ...] = (), functions: tuple[Any, ...] = ()) -> dict[str, Any]:
         """Train PPO for the whole budget."""
         from rlgpt.rl.base import EnvSpec
 
-        spec = EnvSpec(self.task, setup, actions, self.factory)
+        spec = EnvSpec(self.task, setup, actions, self.factory, functions=functions)
         folder = self.folder(self.cell.row)
         start_or_resume(folder, {**self.cell_settings, "commit": commit()})
         record = self.trainer.train(
@@ -184,7 +184,8 @@ class RowRunner:
 
     def rl_setup(self) -> dict[str, Any]:
         best = self._best_iteration()
-        return self.train(best.setup.model_copy(update={"coded_actions": (), "base_actions": None}))
+        setup = best.setup.model_copy(update={"coded_actions": (), "base_actions": None})
+        return self.train(setup, functions=best.functions)
 
     def code(self) -> dict[str, Any]:
         from rlgpt.domain import Evaluation
@@ -215,7 +216,7 @@ class RowRunner:
         from rlgpt.rl.base import EnvSpec
 
         best = self._best_iteration()
-        return EnvSpec(self.task, best.setup, best.actions, self.factory)
+        return EnvSpec(self.task, best.setup, best.actions, self.factory, functions=best.functions)
 
     def _design_steps(self) -> int:
         """Primitive steps that RL-GPT spent on code up to its best iteration: rehearsals and evaluations
