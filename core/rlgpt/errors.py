@@ -68,6 +68,10 @@ class BundleError(RlgptError):
     """A bundle's folder is missing, corrupt, or has another schema version."""
 
 
+class SkillError(RlgptError):
+    """A library of skills, or a skill in it, is missing, damaged, or has another schema version."""
+
+
 class WorkerError(RlgptError):
     """An environment in another interpreter did not start, crashed, hung, or was restarted too often."""
 

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from rlgpt.agents.base import Brief
 from rlgpt.agents.brief import brief_slots
-from rlgpt.agents.prompt import SYSTEM, Prompt
+from rlgpt.agents.prompt import SYSTEM, WITH_SKILLS, Prompt
+from rlgpt.agents.skills_text import render_skills
 from rlgpt.domain import Plain, Value
 from rlgpt.llm.base import LLM, Request, RequestKey
 from rlgpt.llm.structured import UnreadableError, ask, complaints_of, format_instructions
@@ -66,7 +67,9 @@ class Asker:
         defaults = {name: getattr(brief.default_setup, name) for name in GUIDED}
         form = format_instructions(schema, example=False, leave_out=leave_out, code=code, defaults=defaults)
         fixed = {**brief_slots(brief), "format": form}
-        rendered = self._prompt.render((SYSTEM, *parts), fixed, {"start": brief.start, **slots}, images, pictured)
+        system = WITH_SKILLS if brief.skills else SYSTEM
+        measured_slots = {"start": brief.start, "skills": render_skills(brief.skills), **slots}
+        rendered = self._prompt.render((system, *parts), fixed, measured_slots, images, pictured)
         request = Request(
             key=key, messages=rendered.messages, fingerprint=rendered.fingerprint, measured=dict(measured)
         )

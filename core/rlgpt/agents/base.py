@@ -23,6 +23,7 @@ from rlgpt.domain import (
     TrainingRecord,
     Value,
 )
+from rlgpt.skills import Offered
 
 History = tuple[Iteration, ...]
 """The finished iterations of a run, oldest first. Its length is the index of the iteration in progress."""
@@ -76,6 +77,7 @@ class Brief(Value):
     :ivar restores: whether training may begin in the state in which a coded action ended (``after:ACTION``).
     :ivar trainer_bounds: hyperparameter -> range, for each hyperparameter that a setup may choose.
     :ivar option_steps: maximal primitive steps of one call of a coded action; None: the steps of an episode.
+    :ivar skills: the skills that a library offers to the run.
     """
 
     task: Task
@@ -97,6 +99,7 @@ class Brief(Value):
     restores: bool = False
     trainer_bounds: Mapping[str, tuple[float, float]] = {}
     option_steps: int | None = None
+    skills: tuple[Offered, ...] = ()
 
     @property
     def most_steps(self) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rlgpt.agents.base import Brief, History
 from rlgpt.domain import (
@@ -21,6 +21,7 @@ from rlgpt.domain import (
 )
 from rlgpt.plugin.defaults import SUCCESS
 from rlgpt.sandbox import Library, SandboxLimits, lint
+from rlgpt.skills import Offered
 
 MAX_CODED_ACTIONS = 8
 """Maximal number of coded actions in a plan. Each action is one more choice that the policy must explore
@@ -57,12 +58,12 @@ def plan_faults(plan: ActionPlan, brief: Brief, history: History = ()) -> list[s
     ]
     if len(plan.coded) > MAX_CODED_ACTIONS:
         faults.append(f"there are {len(plan.coded)} sub-actions of kind code; at most {MAX_CODED_ACTIONS} are taken")
-    return [*faults, *_keep_faults(plan, history)]
+    return [*faults, *_keep_faults(plan, history, brief.skills)]
 
 
-def _keep_faults(plan: ActionPlan, history: History) -> list[str]:
-    actions = list(dict.fromkeys(a.name for it in history for a in it.actions))
-    functions = list(dict.fromkeys(f.name for it in history for f in it.functions))
+def _keep_faults(plan: ActionPlan, history: History, offered: Sequence[Offered]) -> list[str]:
+    actions = list(dict.fromkeys(a.name for part in (*history, *offered) for a in part.actions))
+    functions = list(dict.fromkeys(f.name for part in (*history, *offered) for f in part.functions))
     parts: tuple[SubAction | FunctionPlan, ...] = (*plan.sub_actions, *plan.functions)
     faults = []
     for part in parts:

@@ -86,7 +86,9 @@ class LLMCritic(Critic):
             {
                 "mode": self._mode.over(iteration),
                 "plan": render_plan(outcome.plan),
-                "actions": render_written(outcome.actions, notes_of(outcome.plan, outcome.rehearsals, history)),
+                "actions": render_written(
+                    outcome.actions, notes_of(outcome.plan, outcome.rehearsals, history, brief.skills)
+                ),
                 "functions": render_functions(brief.functions, brief.remarks),
                 "setup": render_setup(outcome.setup),
                 "results": render_results(outcome, judged, brief.task.metrics),

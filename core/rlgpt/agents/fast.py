@@ -20,6 +20,7 @@ from rlgpt.agents.rendering import (
     render_signatures,
 )
 from rlgpt.agents.replies import ActionReply, FunctionReply, RepairReply, SetupReply
+from rlgpt.agents.skills_text import render_earlier
 from rlgpt.agents.text import code_block, number, shorten, source_block
 from rlgpt.agents.traces import failure_of, render_rehearsal, render_verdict
 from rlgpt.domain import (
@@ -35,6 +36,7 @@ from rlgpt.domain import (
 )
 from rlgpt.llm.base import LLM, RequestKey, Role
 from rlgpt.sandbox import Library, SandboxLimits
+from rlgpt.skills import Offered
 
 EDITED = "whole or as edits, as said above"
 
@@ -74,7 +76,7 @@ class Writer:
                 measured=repair_measured(attempts),
                 code=EDITED,
             )
-        earlier = history_text.kept_action(history, key.sub_action)
+        earlier = history_text.kept_action(history, key.sub_action, brief.skills)
         return ask(
             brief,
             key,
@@ -100,7 +102,8 @@ class Writer:
         history: History,
     ) -> CodedFunction:
         """A function of a plan from the language model: a repair if there are attempts, else a first version."""
-        earlier = attempts[-1].function if attempts else history_text.kept_function(history, function.name)
+        known = history_text.kept_function(history, function.name, brief.skills)
+        earlier = attempts[-1].function if attempts else known
         repair: dict[str, Plain] = {"attempts": len(attempts)}
         written: CodedFunction = ask(
             brief,
@@ -161,9 +164,15 @@ class LLMFast(FastAgent):
             repair if attempts else ("evidence", "role", "example", "reply"),
             {
                 **self._plan(brief, plan, history),
-                "written": render_written_so_far(plan, sub_action, written, history),
+                "written": render_written_so_far(plan, sub_action, written, history, brief.skills),
                 "functions": render_functions(brief.functions),
-                "history": history_text.for_action(history, sub_action.name, source=not attempts),
+                "history": _with_skill(
+                    history_text.for_action(history, sub_action.name, source=not attempts),
+                    brief,
+                    history_text.newest(history, sub_action.name) is not None,
+                    sub_action.name,
+                    source=not attempts,
+                ),
                 "name": sub_action.name,
             },
             attempts=attempts,
@@ -188,7 +197,13 @@ class LLMFast(FastAgent):
             {
                 **self._plan(brief, plan, history),
                 "functions": render_functions(brief.functions),
-                "history": history_text.for_function(history, function.name, source=not attempts),
+                "history": _with_skill(
+                    history_text.for_function(history, function.name, source=not attempts),
+                    brief,
+                    history_text.kept_function(history, function.name) is not None,
+                    function.name,
+                    source=not attempts,
+                ),
             },
             function,
             attempts=attempts,
@@ -210,7 +225,7 @@ class LLMFast(FastAgent):
             ("evidence", "role", "reply"),
             {
                 **self._plan(brief, plan, history),
-                "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history)),
+                "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history, brief.skills)),
                 "code": render_code(brief),
                 "functions": render_functions(brief.functions, brief.remarks),
                 "trainer": render_trainer(brief),
@@ -228,26 +243,43 @@ class LLMFast(FastAgent):
         return {"mode": self._writer.mode.text(len(history), brief), "plan": render_plan(plan)}
 
 
+def _with_skill(text: str, brief: Brief, known: bool, name: str, *, source: bool) -> str:
+    """``text`` about the earlier iterations; if none of them has the code (``known``), with that of a skill."""
+    earlier = "" if known else render_earlier(brief.skills, name, source=source)
+    return "\n".join(filter(None, (text, earlier)))
+
+
 def _key(brief: Brief, history: History, role: Role, name: str = "", attempt: int = 0) -> RequestKey:
     return RequestKey(task=brief.task.id, iteration=len(history), role=role, sub_action=name, attempt=attempt)
 
 
-def notes_of(plan: ActionPlan, rehearsals: Mapping[str, Sequence[Rehearsal]], history: History) -> dict[str, str]:
+def notes_of(
+    plan: ActionPlan,
+    rehearsals: Mapping[str, Sequence[Rehearsal]],
+    history: History,
+    offered: Sequence[Offered] = (),
+) -> dict[str, str]:
     """Sub-action -> the results of its rehearsals in words, or the origin of its kept code."""
     notes = {name: render_attempts(attempts) for name, attempts in rehearsals.items()}
-    return {**notes, **{s.name: history_text.kept_from(history, s.name) for s in plan.coded if s.keep}}
+    return {**notes, **{s.name: history_text.kept_from(history, s.name, offered) for s in plan.coded if s.keep}}
 
 
 def render_written_so_far(
-    plan: ActionPlan, sub_action: SubAction, written: Sequence[CodedAction], history: History
+    plan: ActionPlan,
+    sub_action: SubAction,
+    written: Sequence[CodedAction],
+    history: History,
+    offered: Sequence[Offered] = (),
 ) -> str:
     """The other coded actions of the iteration that already exist, because they were written before or the plan keeps
     them.
     """
     known = {a.name: a for a in written}
-    kept = {s.name: history_text.kept_action(history, s.name) for s in plan.coded if s.keep}
+    kept = {s.name: history_text.kept_action(history, s.name, offered) for s in plan.coded if s.keep}
     found = (known.get(s.name) or kept.get(s.name) for s in plan.coded if s.name != sub_action.name)
-    notes = {name: history_text.kept_from(history, name) for name, action in kept.items() if action is not None}
+    notes = {
+        name: history_text.kept_from(history, name, offered) for name, action in kept.items() if action is not None
+    }
     return render_signatures([a for a in found if a is not None], notes)
 
 

@@ -15,9 +15,11 @@ from rlgpt.agents.rendering import (
     render_usage,
     render_verdicts,
 )
+from rlgpt.agents.skills_text import skill_action, skill_function, skill_of
 from rlgpt.agents.text import code_block, number, shorten, signature, source_block
 from rlgpt.agents.traces import render_verdict
 from rlgpt.domain import CodedAction, CodedFunction, Evaluation, Iteration, Plain, Verdict, best_of
+from rlgpt.skills import Offered
 
 FIRST = "Nothing: this is the first iteration."
 LIMIT = 14_000
@@ -159,29 +161,35 @@ def newest(history: History, name: str) -> Iteration | None:
     return next((it for it in reversed(history) if any(a.name == name for a in it.actions)), None)
 
 
-def kept_action(history: History, name: str) -> CodedAction | None:
-    """What a plan keeps where it says ``keep``: the newest coded action of this name."""
+def kept_action(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedAction | None:
+    """What a plan keeps where it says ``keep``: the newest coded action of this name, else the skill of this name."""
     last = newest(history, name)
-    return _named(last.actions, name) if last is not None else None
+    return _named(last.actions, name) if last is not None else skill_action(offered, name)
 
 
-def kept_function(history: History, name: str) -> CodedFunction | None:
-    """What a plan keeps where it says ``keep``: the newest function of this name."""
-    return next((f for it in reversed(history) for f in it.functions if f.name == name), None)
+def kept_function(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedFunction | None:
+    """What a plan keeps where it says ``keep``: the newest function of this name, else that of a skill."""
+    had = next((f for it in reversed(history) for f in it.functions if f.name == name), None)
+    return had or skill_function(offered, name)
 
 
 def origin(history: History, name: str) -> Iteration | None:
-    """The iteration that wrote the newest coded action of this name; later ones kept it."""
+    """The iteration that wrote the newest coded action of this name, which later ones kept; None if no iteration wrote
+    it, because it is from the library of skills.
+    """
     had = [it for it in reversed(history) if any(a.name == name for a in it.actions)]
     kept = [any(s.name == name and s.keep for s in it.plan.sub_actions) for it in had]
-    return next((it for it, was_kept in zip(had, kept, strict=True) if not was_kept), had[-1] if had else None)
+    return next((it for it, was_kept in zip(had, kept, strict=True) if not was_kept), None)
 
 
-def kept_from(history: History, name: str) -> str:
+def kept_from(history: History, name: str, offered: Sequence[Offered] = ()) -> str:
     """Where the code of a coded action that a plan keeps comes from, and how it did there."""
     wrote, last = origin(history, name), newest(history, name)
-    if wrote is None or last is None:
-        return "kept from an earlier iteration"
+    if wrote is None:
+        skill = skill_of(offered, name)
+        share = f"; in iteration {last.index + 1}: {_share(last.evaluation, name)}" if last is not None else ""
+        return f"taken from the library of skills ({skill}), not rehearsed in this run{share}"
+    assert last is not None, "an iteration wrote it"
     share = _share(last.evaluation, name)
     return (
         f"kept from iteration {wrote.index + 1} and not rehearsed since; there: "
@@ -269,7 +277,8 @@ def _fate(it: Iteration, name: str, history: History) -> str:
     """How a coded action came to an iteration, and how much it was used there."""
     if any(s.name == name and s.keep for s in it.plan.sub_actions):
         wrote = origin(history[: it.index + 1], name)
-        return f"kept from iteration {(wrote or it).index + 1}; {_share(it.evaluation, name)}"
+        where = "the library of skills" if wrote is None else f"iteration {wrote.index + 1}"
+        return f"kept from {where}; {_share(it.evaluation, name)}"
     return f"{render_attempts(it.rehearsals.get(name, ()))}; {_share(it.evaluation, name)}"
 
 

@@ -39,6 +39,9 @@ from rlgpt.llm.base import Message
 SYSTEM = "shared/system"
 """The part that is the system message of all shipped prompts."""
 
+WITH_SKILLS = "skills/system"
+"""The system message of a run to which a library of skills offers something."""
+
 _EMPTY = "\x00"
 """The text of an empty slot while a template is rendered."""
 

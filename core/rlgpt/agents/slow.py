@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rlgpt.agents import history_text
 from rlgpt.agents.asking import Asker
 from rlgpt.agents.base import Brief, History, SlowAgent
 from rlgpt.agents.checks import plan_faults
+from rlgpt.agents.history_text import kept_action
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.replies import PlanReply
-from rlgpt.domain import ActionPlan, Value
+from rlgpt.domain import ActionPlan, CodedAction, FunctionPlan, SubAction, Value
 from rlgpt.llm.base import LLM, RequestKey
+from rlgpt.skills import Offered
 
 
 class LLMSlow(SlowAgent):
@@ -35,11 +38,13 @@ class LLMSlow(SlowAgent):
             faults=lambda plan: plan_faults(plan, brief, history),
             measured={**history_text.measured(history), **self._mode.measured()},
         )
-        return with_kept(plan, history)
+        return with_kept(plan, history, brief.skills)
 
 
-def with_kept(plan: ActionPlan, history: History) -> ActionPlan:
-    """``plan`` with the descriptions and reasons of kept code, which a reply may leave out, from ``history``."""
+def with_kept(plan: ActionPlan, history: History, offered: Sequence[Offered] = ()) -> ActionPlan:
+    """``plan`` with the descriptions and reasons of kept code, which a reply may leave out: from ``history``, or from
+    the offered skills. The features that kept skills read are kept too.
+    """
 
     def told(value: Value, earlier: Value | None) -> Value:
         missing = [f for f in ("description", "reason") if not getattr(value, f)]
@@ -47,11 +52,38 @@ def with_kept(plan: ActionPlan, history: History) -> ActionPlan:
             return value
         return value.model_copy(update={f: getattr(earlier, f) for f in missing})
 
-    actions = {s.name: s for it in history for s in it.plan.coded if s.description}
+    actions = {a.name: _taken(a, skill) for skill in reversed(offered) for a in skill.actions}
+    actions |= {s.name: s for it in history for s in it.plan.coded if s.description}
     functions = {f.name: f for it in history for f in it.plan.functions if f.description}
     return plan.model_copy(
         update={
             "sub_actions": tuple(told(s, actions.get(s.name) if s.keep else None) for s in plan.sub_actions),
-            "functions": tuple(told(f, functions.get(f.name) if f.keep else None) for f in plan.functions),
+            "functions": (
+                *(told(f, functions.get(f.name) if f.keep else None) for f in plan.functions),
+                *_features(plan, history, offered),
+            ),
         }
     )
+
+
+def _taken(action: CodedAction, skill: Offered) -> SubAction:
+    return SubAction(name=action.name, description=action.doc, kind="code", reason=f"the skill {skill.id} proved it")
+
+
+def _features(plan: ActionPlan, history: History, offered: Sequence[Offered]) -> Iterator[FunctionPlan]:
+    """The features that the plan does not name and that the skills read which it keeps unchanged."""
+    named = {f.name for f in plan.functions}
+    kept = {s.name for s in plan.coded if s.keep}
+    for skill in offered:
+        for action in skill.actions:
+            if action.name in kept and kept_action(history, action.name, offered) == action:
+                for feature in skill.needed_by(action):
+                    if feature.name not in named:
+                        named.add(feature.name)
+                        yield FunctionPlan(
+                            name=feature.name,
+                            kind="feature",
+                            description=feature.doc,
+                            reason=f"{action.name} reads it",
+                            keep=True,
+                        )

@@ -65,7 +65,7 @@ class LLMSolo(SlowAgent, FastAgent):
             measured=self._writer.measured(history),
             leave_out=not_offered(brief),
         )
-        plan = with_kept(reply.plan(), history)
+        plan = with_kept(reply.plan(), history, brief.skills)
         self._replies[brief.task.id, len(history)] = plan, reply
         return plan
 
@@ -91,7 +91,7 @@ class LLMSolo(SlowAgent, FastAgent):
             {
                 **self._slots(brief, history),
                 "plan": render_plan(plan),
-                "actions": render_written_so_far(plan, sub_action, written, history),
+                "actions": render_written_so_far(plan, sub_action, written, history, brief.skills),
                 "name": sub_action.name,
             },
             attempts=attempts,
@@ -147,7 +147,7 @@ class LLMSolo(SlowAgent, FastAgent):
             {
                 **self._slots(brief, history),
                 "plan": render_plan(plan),
-                "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history)),
+                "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history, brief.skills)),
                 "code": render_code(brief),
                 "functions": render_functions(brief.functions),
                 "trainer": render_trainer(brief),
@@ -175,7 +175,7 @@ class LLMSolo(SlowAgent, FastAgent):
     def _faults(self, reply: SoloReply, brief: Brief, history: History) -> list[str]:
         plan, coded = reply.plan(), reply.coded()
         wanted = [s.name for s in plan.coded if not s.keep]
-        kept = [a for s in plan.coded if s.keep and (a := history_text.kept_action(history, s.name))]
+        kept = [a for s in plan.coded if s.keep and (a := history_text.kept_action(history, s.name, brief.skills))]
         faults = plan_faults(plan, brief, history)
         if extra := sorted({a.name for a in reply.actions} - set(wanted)):
             faults.append(f"`actions` holds {extra}, which are no sub-actions of kind code that are written now")

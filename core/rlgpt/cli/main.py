@@ -125,6 +125,27 @@ def _bundle(p: argparse.ArgumentParser) -> None:
     pulling.add_argument("--revision", default=None, help="a branch, a tag or a commit (default: the newest)")
 
 
+def _skills(p: argparse.ArgumentParser) -> None:
+    actions = p.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in (
+        ("list", "list the skills of a library, with results and whether runs offer them"),
+        ("show", "print a skill: what it does, its tests, its code"),
+        ("test", "play skills again on their recorded starts, in the plugins that are installed"),
+        ("remove", "delete a skill, or one version of it"),
+    ):
+        action = actions.add_parser(name, help=summary, description=summary)
+        action.add_argument("folder", metavar="FOLDER", help="the library: the folder of skills=FOLDER")
+        if name == "test":
+            action.add_argument("skills", nargs="*", metavar="NAME[/VERSION]", help="default: the newest of each skill")
+            action.add_argument("--episodes", type=int, default=10, metavar="N", help="of each skill (default 10)")
+            action.add_argument("--trust", action="store_true", help="approve settings and modules of others' skills")
+        elif name != "list":
+            of = "all versions" if name == "remove" else "the newest version"
+            action.add_argument("skill", metavar="NAME[/VERSION]", help=f"without VERSION: {of}")
+        if name != "remove":
+            action.add_argument("--json", action="store_true", help="for programs: the same as JSON")
+
+
 def _doctor(p: argparse.ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="for programs: the checks as JSON")
 
@@ -142,6 +163,7 @@ COMMANDS = {
     "report": ("write report.html for one run or several", _report),
     "view": ("show runs on a local page, also while they run", _view),
     "bundle": ("show, check, pack, push or pull a bundle of coded actions", _bundle),
+    "skills": ("list, show, test or remove skills of a library", _skills),
     "tasks": ("list the tasks of the installed plugins", _tasks),
     "doctor": ("check this installation", _doctor),
     "new-plugin": ("make the folder of a new plugin", _new_plugin),

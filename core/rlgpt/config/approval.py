@@ -27,7 +27,7 @@ _HARMLESS = (
 bound their values.
 """
 _UNUSED_IN_EVALUATION = {
-    *("llm", "agents", "executor"),
+    *("llm", "agents", "executor", "skills"),
     *("budget", "iterations", "repairs", "selection_episodes", "report_episodes", "traces"),
     *("confirmation_episodes", "judging", "sharpness", "min_decisions", "rehearsal_episodes", "evidence"),
 }

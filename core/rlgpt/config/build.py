@@ -23,6 +23,7 @@ from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run, RunRecord
 from rlgpt.sandbox import Library
+from rlgpt.skills import SkillLibrary
 
 OBJECT = "object"
 """Name in the configuration of a part that the caller passed as an object. A part that was passed as an object cannot
@@ -51,7 +52,7 @@ def build(
     """
     refuse_keys(config)
     place = place_of(config, manager, objects)
-    config = complete(place.config, place.plugin, place.task, manager)
+    config = _with_folder(complete(place.config, place.plugin, place.task, manager))
     watching = observer or observers(config, manager, objects)
     library = library_of(place.plugin, place.task)
     trainer = objects.trainer or make("trainer", _not_object("trainer", config.trainer), Trainer, manager)  # type: ignore[type-abstract]
@@ -70,7 +71,21 @@ def build(
         sandbox_limits=config.sandbox,
         observer=watching,
         world=config.environment.prepared.world if config.environment and config.environment.prepared else None,
+        skills=None if config.skills is None else SkillLibrary(Path(config.skills)),
     )
+
+
+def _with_folder(config: RunConfig) -> RunConfig:
+    """``config`` with the absolute path of the library of skills, because a run may be resumed in another folder.
+
+    :raises ConfigError: it is a file.
+    """
+    if config.skills is None:
+        return config
+    folder = Path(config.skills).resolve()
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"skills={config.skills!r} is a file. Give a folder; a missing one is made.")
+    return config.model_copy(update={"skills": str(folder)})
 
 
 def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTHING) -> Observer:

@@ -108,6 +108,9 @@ class RunConfig(LoopSettings):
         default=None, description="an environment instead of a task: see rlgpt design"
     )
     folder: str | None = Field(default=None, description="folder of the run; null: a new folder under runs/")
+    skills: str | None = Field(
+        default=None, description="folder of a library of skills: agents see those that fit, and the run adds its own"
+    )
     video: bool = Field(
         default=True, description="whether to film one episode of the best iteration, if frames can be rendered"
     )

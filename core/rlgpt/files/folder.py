@@ -121,6 +121,34 @@ class Folder:
             except FileNotFoundError:
                 return []
 
+    def adopt(self, source: Path, name: str) -> bool:
+        """Move the folder ``source`` to ``name``, in one step. Parent folders are created.
+
+        :param source: a folder on the same file system, which is not empty.
+        :returns: whether it was moved; False: there is already something of this name, which does not change.
+        :raises RlgptError: a part of the name is a link, or the folder cannot be moved.
+        """
+        with self._faults(name, "written"), parent(self.path, name, make=True) as (at, last):
+            with suppress(FileNotFoundError):
+                os.stat(last, dir_fd=at, follow_symlinks=False)
+                return False
+            try:
+                os.rename(source, last, dst_dir_fd=at)
+            except OSError as fault:
+                if fault.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                    return False
+                raise
+        return True
+
+    def take(self, name: str, target: Path) -> None:
+        """Move a file, a folder or a link out of this folder to ``target``, on the same file system. The target of a
+        link does not change.
+
+        :raises RlgptError: it is missing, a folder above it is a link, or it cannot be moved.
+        """
+        with self._faults(name, "moved"), parent(self.path, name) as (at, last):
+            os.rename(last, target, src_dir_fd=at)
+
     def subfolder(self, name: str) -> Path:
         """The path of a subfolder, which may be missing, for a library that opens files by itself.
 

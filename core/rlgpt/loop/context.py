@@ -21,6 +21,7 @@ from rlgpt.rl.evaluation import Acting, Judge, by_policy, evaluate_code
 from rlgpt.rl.play import OnFrame
 from rlgpt.runs import Run
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits
+from rlgpt.skills import SkillLibrary
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class LoopContext:
     :ivar factory: how a worker process finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
     :ivar library: the primitives that coded actions of the task may call, and the keys of their view. The agents use
         the same library.
+    :ivar skills: the library from which agents are offered skills, and to which the run adds what it proves.
     :ivar fixed_hyperparameters: names of the hyperparameters that the user chose; an RLSetup does not change them.
     :ivar world: only for an environment without a plugin: the names and spaces that the bundle needs on another
         machine.
@@ -48,6 +50,7 @@ class LoopContext:
     observer: Observer = field(default_factory=Observer)
     world: World | None = None
     fixed_hyperparameters: frozenset[str] = frozenset()
+    skills: SkillLibrary | None = None
 
     @cached_property
     def sandbox(self) -> Sandbox:

@@ -58,7 +58,7 @@ def _write_actions(
     kept: list[CodedAction] = []
     attempts: dict[str, tuple[Rehearsal, ...]] = {}
     for sub_action in plan.coded:
-        earlier = kept_action(history, sub_action.name) if sub_action.keep else None
+        earlier = kept_action(history, sub_action.name, brief.skills) if sub_action.keep else None
         if earlier is not None:
             kept.append(earlier)
         elif not ctx.agents.rehearse:

@@ -57,7 +57,7 @@ class FunctionLoop:
         """The earlier function that the plan keeps; None if it does not exist, or if it no longer fits the other
         functions.
         """
-        earlier = kept_function(self._history, function.name) if function.keep else None
+        earlier = kept_function(self._history, function.name, self._brief.skills) if function.keep else None
         if earlier is None:
             return None
         try:

@@ -15,6 +15,7 @@ from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.outer import learn
+from rlgpt.loop.skills import add_skill, with_skills
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.options import extend, save_bundle
 from rlgpt.runs import Report
@@ -74,7 +75,8 @@ def _brief(ctx: LoopContext) -> Brief:
 def _run(ctx: LoopContext) -> Result:
     if not ctx.run.iterations() and (line := ctx.allotment.note()):
         ctx.observer.message(line)
-    history, stopped = learn(ctx, _brief(ctx))
+    brief = with_skills(ctx, _brief(ctx))
+    history, stopped = learn(ctx, brief)
     steps = spent(history) + _unfinished_iteration(ctx, history)
     if not history:
         assert stopped is not None
@@ -84,7 +86,9 @@ def _run(ctx: LoopContext) -> Result:
     ctx.run.update(steps=steps, iterations=len(history), best=best.index)
     ctx.observer.stage("report", iteration=best.index, episodes=ctx.settings.report_episodes)
     report = _current_report(ctx, best, history)
-    save_bundle(_bundle(ctx, best, report, steps), ctx.run.folder / "bundle")
+    bundle = _bundle(ctx, best, report, steps)
+    save_bundle(bundle, ctx.run.folder / "bundle")
+    add_skill(ctx, brief, best, report, bundle, steps)
     ctx.run.update(
         status="stopped" if stopped else "finished",
         reason=str(stopped or ""),

@@ -14,6 +14,7 @@ import gymnasium
 from rlgpt.domain import CodedAction, Episode, Evaluation, Mode, Trace, Verdict
 from rlgpt.errors import ConfigError
 from rlgpt.options import OnStep
+from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.play import Camera, Chooser, OnFrame, Recorder, Stuck, play_episode
 from rlgpt.rl.policy_env import PolicyEnv, build
@@ -136,6 +137,7 @@ class Judge:
 
     :param traces: maximal number of traces that each :meth:`play` stores.
     :param limit: maximal number of primitive steps of an episode, if it is less than the task's horizon.
+    :param begin: seed of an episode -> the saved state in which it begins, instead of the task's own start.
     """
 
     def __init__(
@@ -146,8 +148,10 @@ class Judge:
         limit: int | None = None,
         on_frame: OnFrame | None = None,
         on_step: OnStep | None = None,
+        begin: Mapping[int, EpisodeState] | None = None,
     ) -> None:
         self._spec, self._traces, self._limit, self._on_step = spec, traces, limit, on_step
+        self._begin = begin or {}
         self._camera = Camera(on_frame) if on_frame is not None else None
         self._env: PolicyEnv | None = None
 
@@ -208,6 +212,7 @@ class Judge:
                 limit=self._limit,
                 render_mode="rgb_array" if self._camera is not None else None,
                 on_step=_both(self._on_step, self._camera),
+                begin=self._begin,
             )
         return self._env
 

@@ -17,7 +17,7 @@ from rlgpt.options import Arguments, ExtendedEnv, OnStep, extend
 from rlgpt.plugin.defaults import reward_terms_of
 from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.policy_lane import EpisodeLog, Observation, PolicyFormat
-from rlgpt.rl.starts import LateStarts, late_starts
+from rlgpt.rl.starts import LateStarts, SavedStarts, late_starts
 
 if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
@@ -54,7 +54,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         keys: tuple[str, ...],
         *,
         seed: int,
-        late: LateStarts | None = None,
+        late: LateStarts | SavedStarts | None = None,
         plan_prior: float = 0.0,
     ) -> None:
         super().__init__(env)
@@ -141,6 +141,7 @@ def build(
     trace: bool = False,
     on_step: OnStep | None = None,
     on_turn: Callable[[], None] | None = None,
+    begin: Mapping[int, EpisodeState] | None = None,
 ) -> PolicyEnv:
     """Make the environment that a recipe describes.
 
@@ -154,6 +155,7 @@ def build(
     :param on_step: see :data:`rlgpt.options.OnStep`.
     :param on_turn: called before each turn of a coded action (from one ``yield`` to the next). A turn may take as long
         as many primitive steps.
+    :param begin: of an evaluation: seed of an episode -> the saved state in which it begins.
     :raises UnknownNameError: the setup contains an unknown action, observation key, reward term or reset option.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
@@ -161,7 +163,7 @@ def build(
     arguments = arguments_of(spec, env.action_space, plugin, evaluation=evaluation, limit=limit, on_turn=on_turn)
     arguments["trace"] = trace
     extended = extend(env, actions_of(spec), on_step=on_step, **arguments)
-    late = None if evaluation else late_starts(plugin, task, setup, spec.starts)
+    late = SavedStarts(begin or {}) if evaluation else late_starts(plugin, task, setup, spec.starts)
     return PolicyEnv(extended, setup.observation_keys, seed=seed, late=late, plan_prior=setup.plan_prior)
 
 

@@ -49,6 +49,16 @@ class LateStarts:
         return self.starts[int(rng.integers(len(self.starts)))] if rng.random() < self.share else None
 
 
+@dataclass(frozen=True)
+class SavedStarts:
+    """The start states of certain episodes, by their seeds. All other episodes begin at the task's own start."""
+
+    states: Mapping[int, EpisodeState]
+
+    def draw(self, seed: int) -> EpisodeState | None:
+        return self.states.get(seed)
+
+
 def late_starts(
     plugin: EnvironmentPlugin, task: Task, setup: RLSetup, states: Sequence[EpisodeState]
 ) -> LateStarts | None:

@@ -1,69 +1,26 @@
-"""Seals: a seal proves that a run is the user's own. It covers the part of the run's record that has an effect on
-commands.
-
-The seal is an HMAC under a secret of this user on this machine. A run that somebody else made, or whose record somebody
-changed, has no valid seal.
+"""The seal of a run proves that the run is the user's own. It covers the part of the run's record that has an effect on
+commands. A run that somebody else made, or whose record somebody changed, has no valid seal.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-import os
-import secrets
-from pathlib import Path
 
-import platformdirs
-from filelock import FileLock
-
+from rlgpt.files.seal import is_sealed
+from rlgpt.files.seal import seal as seal_of
 from rlgpt.runs.record import RunRecord
-
-_BYTES = 32
-
-
-def key_file() -> Path:
-    """The file with the user's secret, in the user's state folder (on Linux ``$XDG_STATE_HOME/rlgpt``)."""
-    return platformdirs.user_state_path("rlgpt") / "seal.key"
 
 
 def seal(record: RunRecord) -> str:
     """The seal of a record, over its task, seed and configuration. Empty if no secret can be stored on this machine."""
-    key = _key() or _new_key()
-    return hmac.new(key, _sealed(record), hashlib.sha256).hexdigest() if key else ""
+    return seal_of(_sealed(record))
 
 
 def is_own(record: RunRecord) -> bool:
     """Whether this user, on this machine, made the run or approved its configuration."""
-    key = _key()
-    return bool(key) and hmac.compare_digest(hmac.new(key, _sealed(record), hashlib.sha256).hexdigest(), record.seal)
+    return is_sealed(_sealed(record), record.seal)
 
 
 def _sealed(record: RunRecord) -> bytes:
     part = json.loads(record.model_dump_json(include={"task", "seed", "config"}))
     return json.dumps(part, sort_keys=True).encode()
-
-
-def _key() -> bytes:
-    try:
-        key = key_file().read_bytes()
-    except OSError:
-        return b""
-    return key if len(key) == _BYTES else b""
-
-
-def _new_key() -> bytes:
-    path = key_file()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_suffix(".lock")):
-            if not (key := _key()):
-                key = secrets.token_bytes(_BYTES)
-                draft = path.with_suffix(".new")
-                draft.unlink(missing_ok=True)
-                with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                    file.write(key)
-                draft.replace(path)
-    except OSError:
-        return b""
-    return key

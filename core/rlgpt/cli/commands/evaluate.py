@@ -52,7 +52,11 @@ def main(arguments: argparse.Namespace) -> int:
     if changes and config.environment is not None:
         raise ConfigError(f"{run.folder} has an environment without a plugin, so it has no task_settings. Remove them.")
     # An evaluation has no agents, so it needs no language model.
-    changed = {"task_settings": {**config.task_settings, **changes}, "agents": AgentsConfig(name="rl_only")}
+    changed = {
+        "task_settings": {**config.task_settings, **changes},
+        "agents": AgentsConfig(name="rl_only"),
+        "skills": None,
+    }
     context = replace(build(config.model_copy(update=changed), run.folder, manager), run=run)
     with context.observer:
         best = best_of(history)

@@ -1,0 +1,72 @@
+"""The offered skills as text for prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlgpt.agents.text import code_block, number, shorten, source_block
+from rlgpt.domain import CodedAction, CodedFunction
+from rlgpt.skills import Offered
+
+DOC_LIMIT = 400
+
+
+def render_skills(offered: Sequence[Offered]) -> str:
+    """A line for each skill: what it reached and where; then a line for each of its actions, without code."""
+    return "\n\n".join(_skill(skill) for skill in offered)
+
+
+def render_earlier(offered: Sequence[Offered], name: str, *, source: bool) -> str:
+    """The code of a skill under this name, for the agent that writes a new version; empty if there is none."""
+    for skill in offered:
+        for code in (*skill.actions, *skill.functions):
+            if code.name == name:
+                had = f"The library of skills has a `{name}` ({_result(skill)})."
+                if not source:
+                    return had
+                text = code_block(code) if isinstance(code, CodedAction) else source_block(code.source)
+                return f"{had} Keep what works of it. It is:\n{text}"
+    return ""
+
+
+def skill_action(offered: Sequence[Offered], name: str) -> CodedAction | None:
+    """The offered action of this name; None if there is none."""
+    return next((a for skill in offered for a in skill.actions if a.name == name), None)
+
+
+def skill_function(offered: Sequence[Offered], name: str) -> CodedFunction | None:
+    """The offered function of this name; None if there is none."""
+    return next((f for skill in offered for f in skill.functions if f.name == name), None)
+
+
+def skill_of(offered: Sequence[Offered], name: str) -> str:
+    """The skill that offers an action, and what it reached; empty if there is none."""
+    found = next((skill for skill in offered if any(a.name == name for a in skill.actions)), None)
+    return "" if found is None else f"{found.id}: {_result(found)}"
+
+
+def _skill(skill: Offered) -> str:
+    order = "in this order" if len(skill.actions) > 1 else "its action"
+    how = "a policy chose among its actions" if skill.by_policy else f"{order}"
+    goal = shorten(" ".join(skill.goal.split()), DOC_LIMIT)
+    lines = [f'Skill {skill.id}, from the task "{goal}": {_result(skill)}; {how}:']
+    for action in skill.actions:
+        parameters = ", ".join(
+            f"{p.name} {number(p.low or 0.0)} to {number(p.high or 0.0)} {p.unit}".rstrip() for p in action.parameters
+        )
+        doc = shorten(" ".join(action.doc.split()), DOC_LIMIT, "the doc")
+        reads = "".join(f" It reads the feature `{f.name}`, which is kept with it." for f in skill.needed_by(action))
+        lines.append(f"- `{action.name}`{f' ({parameters})' if parameters else ''}: {doc}{reads}")
+    return "\n".join(lines)
+
+
+def _result(skill: Offered) -> str:
+    parts = []
+    if skill.success is not None:
+        low, high = number(skill.success.low), number(skill.success.high)
+        parts.append(f"success {number(skill.success.point)} ({low} to {high})")
+    if skill.score is not None:
+        parts.append(f"score {number(skill.score.point)}")
+    measured = skill.success or skill.score
+    episodes = f" in {measured.episodes} episodes" if measured is not None else ""
+    return f"{', '.join(parts) or 'proved'}{episodes}, {number(skill.steps)} steps"

@@ -1,0 +1,77 @@
+"""Tests skills in the plugins that are installed, with the user's approval where a skill of somebody else needs it."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+from rlgpt.config.environment import Objects, place_of
+from rlgpt.config.run_config import EnvironmentConfig, RunConfig
+from rlgpt.domain.validated import validated
+from rlgpt.errors import ConfigError, RlgptError, SkillError
+from rlgpt.plugin import PluginManager
+from rlgpt.plugin.origin import installed, origin
+from rlgpt.skills import Skill, SkillLibrary, Tested, retest
+
+
+def library_at(folder: str | Path) -> SkillLibrary:
+    """The library in an existing folder.
+
+    :raises SkillError: there is no such folder.
+    """
+    if not Path(folder).is_dir():
+        raise SkillError(f"there is no library of skills at {folder}: give the folder of skills=FOLDER.")
+    return SkillLibrary(Path(folder))
+
+
+def retest_in_plugin(skill: Skill, manager: PluginManager, *, episodes: int, trust: bool = False) -> Tested:
+    """Play the recorded starts of ``skill`` again, in its task and with its settings.
+
+    If its task cannot be made in the installed version of the plugin, the test has failed.
+
+    :param trust: whether the user approves what skills of others ask for: settings of a task, and the import of a
+        module.
+    :raises ConfigError: the plugin is not installed, approval is missing, or only Python code can make the environment.
+    """
+    record = skill.record
+    here = installed(record.plugin)
+    if here is None:
+        raise ConfigError(
+            f"{skill.id} is of {record.plugin or 'an unknown distribution'}, which is not installed: install it, then "
+            "test the skill."
+        )
+    config = _config(skill, trust)
+    try:
+        place = place_of(config, manager, Objects())
+    except RlgptError as fault:
+        return Tested(
+            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            plugin=here.distribution,
+            version_of_plugin=here.version,
+            has_success=record.has_success,
+            score=record.score,
+            failure=f"its environment cannot be made: {fault}"[:600],
+        )
+    return retest(skill, place.plugin, place.task, place.factory, origin(place.plugin), episodes=episodes)
+
+
+def _config(skill: Skill, trust: bool) -> RunConfig:
+    record = skill.record
+    asked = [f"task_settings.{name}={value}" for name, value in record.settings.items()]
+    if record.environment is None:
+        config = validated(RunConfig, {"task": record.task, "task_settings": dict(record.settings)})
+    else:
+        environment = validated(EnvironmentConfig, record.environment, "environment")
+        if environment.id is None:
+            raise ConfigError(
+                f"a call of design() made {skill.id}, and only its caller can make its environment: test it with "
+                "rlgpt.skills.retest()."
+            )
+        asked += [f"import of {environment.id.partition(':')[0]}"] if ":" in environment.id else []
+        config = RunConfig(environment=environment)
+    if asked and not (trust or skill.is_own):
+        raise ConfigError(
+            f"{skill.id} was made by somebody else or on another machine, and its test asks for: {', '.join(asked)}. "
+            "If you trust it, add --trust."
+        )
+    return config

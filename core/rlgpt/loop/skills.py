@@ -1,0 +1,195 @@
+"""The library of skills in a run: what it offers to the agents, and what the run adds at its end."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rlgpt.agents.base import Brief
+from rlgpt.domain import Bundle, Iteration, Steps
+from rlgpt.errors import RlgptError, UnknownNameError
+from rlgpt.llm.exchange import read_exchanges
+from rlgpt.loop.context import LoopContext
+from rlgpt.plugin.origin import origin
+from rlgpt.runs import Report
+from rlgpt.skills import Offered, Served, Skill, SkillId, SkillLibrary, SkillRecord, Wanted, needs_of, offer
+from rlgpt.skills.library import weights_of
+from rlgpt.skills.offering import Choice
+from rlgpt.skills.record import Result
+from rlgpt.skills.testing import starts_of
+
+PROVED = 0.5
+"""Least success rate that a run must have shown, at the lower end of its interval, to add a skill."""
+_RECENT = 5
+"""Number of the newest versions of a skill that are compared with new code."""
+
+
+def with_skills(ctx: LoopContext, brief: Brief) -> Brief:
+    """``brief`` with the skills that the library offers. The run stores them, so a resumed run offers the same ones.
+
+    :raises SkillError: the library cannot be read.
+    """
+    there = ctx.run.stage("skills", Choice)
+    if there is None and ctx.skills is None:
+        return brief
+    choice: Choice = there or ctx.run.once("skills", Choice, lambda: _choice(ctx, brief))
+    return brief.model_copy(update={"skills": choice.offered})
+
+
+def _choice(ctx: LoopContext, brief: Brief) -> Choice:
+    assert ctx.skills is not None, "the caller has checked it"
+    choice = offer(ctx.skills, _wanted(ctx, brief), *origin(ctx.plugin))
+    for name, why in choice.refused.items():
+        ctx.observer.message(f"the skill {name} is not offered: {why}")
+    if untested := [name for name, why in choice.refused.items() if "has not been tested" in why]:
+        ctx.observer.message(f"to test {len(untested)} of them: rlgpt skills test {ctx.skills.folder}")
+    if choice.offered:
+        ctx.observer.message(f"skills offered: {', '.join(str(skill.id) for skill in choice.offered)}")
+    return choice
+
+
+def _wanted(ctx: LoopContext, brief: Brief) -> Wanted:
+    keys = [name for name, _ in (*brief.observations, *brief.reward_terms)]
+    taken = frozenset((*brief.primitives, *brief.base_actions, *keys, "base", "observe"))
+    return Wanted(ctx.task, ctx.library, brief.base_space, taken, _settings(ctx))
+
+
+def add_skill(ctx: LoopContext, brief: Brief, best: Iteration, report: Report, bundle: Bundle, steps: Steps) -> None:
+    """Add the result of a run to its library, if the report proves it, with the report's episodes as its tests.
+
+    The same code is not added twice. A fault of the library is a message: the run itself is finished.
+    """
+    if ctx.skills is None:
+        return
+    result = _result(report)
+    if not _is_proved(ctx, report, result):
+        ctx.observer.message("no skill is added: the run does not prove its result")
+        return
+    try:
+        id = _added(ctx, ctx.skills, brief, best, report, bundle, steps, result)
+        for skill in _used(best, brief.skills):
+            _note(ctx, ctx.skills, skill.id, id, result)
+    except RlgptError as fault:
+        ctx.observer.message(f"the library of skills cannot be changed: {fault}")
+
+
+def _result(report: Report) -> Result:
+    kept = report.kept
+    return Result(has_success=kept.has_success, score=kept.score, starts=starts_of(kept))
+
+
+def _is_proved(ctx: LoopContext, report: Report, result: Result) -> bool:
+    if result.success is not None:
+        return result.success.low >= PROVED
+    if result.mean_score is None:
+        return False
+    return ctx.target is None or ctx.is_solved(report.kept, episodes=1)
+
+
+def _added(
+    ctx: LoopContext,
+    library: SkillLibrary,
+    brief: Brief,
+    best: Iteration,
+    report: Report,
+    bundle: Bundle,
+    steps: Steps,
+    result: Result,
+) -> SkillId | None:
+    """The version with the run's code: a new one, or one that has the same code already; None if it cannot be added."""
+    kept, name = report.kept, skill_name(ctx.task.id)
+    policy = None
+    if kept.mode != "code":
+        policy = weights_of(ctx.train_folder(best.index)) if best.training is not None else None
+        if policy is None:
+            ctx.observer.message("no skill is added: its policy is not stored as a checkpoint of rlgpt")
+            return None
+    settings, environment = _settings(ctx), _environment(ctx)
+    if kept.mode == "code" and (same := _same(library, name, bundle, settings)) is not None:
+        ctx.observer.message(f"the library has this code already: the skill {same.id}")
+        return same.id
+    found, exchanges = origin(ctx.plugin), read_exchanges(ctx.run.folder / "llm.jsonl")
+    record = SkillRecord(
+        **dict(result),
+        id=SkillId(name=name, version=1),
+        goal=ctx.task.goal[:2_000],
+        task=ctx.task.id,
+        settings=settings,
+        environment=environment,
+        mode=kept.mode,
+        sharpness=kept.sharpness,
+        quarantined=best.training.quarantined if best.training is not None and kept.mode != "code" else (),
+        plugin=found.distribution,
+        version_of_plugin=found.version,
+        needs=needs_of(ctx.task.plugin, brief.base_space, ctx.library, bundle.actions, bundle.functions),
+        made_from=tuple(skill.id for skill in _used(best, brief.skills)),
+        created=_now(),
+        model=", ".join(sorted({e.reply.model for e in exchanges}))[:400],
+        spent_steps=steps.total,
+        spent_tokens=sum(e.reply.usage.tokens for e in exchanges),
+    )
+    id = library.add(bundle, record, policy=policy)
+    ctx.observer.message(f"added the skill {id}: success {result.success}" if result.success else f"added {id}")
+    return id
+
+
+def skill_name(task: str) -> str:
+    """The name of the skill that solves a task: its id with underscores."""
+    name = re.sub(r"[^a-z0-9]+", "_", task.lower()).strip("_")[:40]
+    return name if name[:1].isalpha() else f"s_{name}"[:40]
+
+
+def _same(library: SkillLibrary, name: str, bundle: Bundle, settings: Mapping[str, Any]) -> Skill | None:
+    try:
+        versions = list(zip(range(_RECENT), library.skills(name), strict=False))
+    except UnknownNameError:
+        return None
+    skills = [skill for _, skill in versions if isinstance(skill, Skill)]
+    return next(
+        (
+            skill
+            for skill in skills
+            if (skill.bundle.actions, skill.bundle.functions) == (bundle.actions, bundle.functions)
+            and skill.record.mode == "code"
+            and dict(skill.record.settings) == dict(settings)
+        ),
+        None,
+    )
+
+
+def _used(best: Iteration, offered: tuple[Offered, ...]) -> list[Offered]:
+    """The offered skills whose actions the iteration has, unchanged or as new versions."""
+    names = {action.name for action in best.actions}
+    return [skill for skill in offered if names & {action.name for action in skill.actions}]
+
+
+def _note(ctx: LoopContext, library: SkillLibrary, id: SkillId, made: SkillId | None, result: Result) -> None:
+    run = f"{ctx.run.record.created} seed {ctx.run.record.seed}"
+    if any(served.run == run for served in library.load(id).served):
+        return  # a resumed run
+    rate = None if result.success is None else result.success.point
+    library.note(id, Served(time=_now(), run=run, task=ctx.task.id, success=rate, made=made))
+
+
+def _settings(ctx: LoopContext) -> dict[str, Any]:
+    """The settings of the task that differ from the plugin's."""
+    if ctx.world is not None:
+        return {}
+    own = ctx.plugin.tasks().get(ctx.task.id)
+    default = {} if own is None else own.settings
+    return {name: value for name, value in ctx.task.settings.items() if default.get(name) != value}
+
+
+def _environment(ctx: LoopContext) -> dict[str, Any] | None:
+    environment = ctx.run.record.config.get("environment")
+    if not isinstance(environment, Mapping):
+        return None
+    prepared = environment.get("prepared")
+    without = {**prepared, "trial": None} if isinstance(prepared, Mapping) else None
+    return {**environment, "prepared": without}
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,259 @@
+"""A library of skills on disk: ``NAME/VERSION/`` is a bundle with its record ``skill.json``.
+
+Versions are written completely or not at all, and never changed. What is learnt about a version later (tests, tasks
+that it served) is appended to ``events.jsonl`` beside them. The folder may come from somebody else: everything in it is
+data, no link is followed, and sizes are bounded.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlgpt.domain import Bundle
+from rlgpt.domain.values import NAME
+from rlgpt.errors import BundleError, RlgptError, SkillError, UnknownNameError
+from rlgpt.files import Folder, JsonLines, parse_json, read_json
+from rlgpt.files.seal import is_sealed, seal
+from rlgpt.options.bundle import load_bundle, save_bundle
+from rlgpt.skills.record import EVENT, SCHEMA_VERSION, Served, SkillId, SkillRecord, Tested
+
+RECORD = "skill.json"
+EVENTS = "events.jsonl"
+POLICY = "policy"
+"""Subfolder with the checkpoint of a policy."""
+WEIGHTS = "best.pt"
+
+_RECORD_LIMIT = 64 << 20
+_EVENTS_LIMIT = 4 << 20
+_POLICY_LIMIT = 256 << 20
+_SKILLS = 1_000
+"""Maximal number of skills in a library, and of versions of a skill."""
+_VERSION = re.compile(r"[1-9][0-9]{0,4}")
+_AGAIN = "Remove this version with `rlgpt skills remove`, or restore it from a copy."
+
+
+@dataclass(frozen=True)
+class Skill:
+    """One version of a skill.
+
+    :ivar events: tests and served tasks, oldest first.
+    :ivar folder: the folder of its bundle.
+    """
+
+    record: SkillRecord
+    bundle: Bundle
+    events: tuple[Tested | Served, ...]
+    folder: Path
+
+    @property
+    def id(self) -> SkillId:
+        return self.record.id
+
+    @property
+    def policy(self) -> Path | None:
+        """The folder with the checkpoint of its policy; None if it acts by code."""
+        return None if self.record.mode == "code" else self.folder / POLICY
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this user, on this machine, made the skill."""
+        return is_sealed(self.record.sealed_part, self.record.seal)
+
+    @property
+    def served(self) -> tuple[Served, ...]:
+        return tuple(e for e in self.events if isinstance(e, Served))
+
+    def last_test(self, plugin: str, version: str) -> Tested | None:
+        """The newest test in this version of the plugin; None if there was none."""
+        tests = [e for e in self.events if isinstance(e, Tested)]
+        return next((t for t in reversed(tests) if (t.plugin, t.version_of_plugin) == (plugin, version)), None)
+
+    def standing(self, plugin: str, version: str) -> str:
+        """Why the skill is not offered in this version of the plugin; empty if it is.
+
+        The episodes with which a skill was made are its test in that version.
+        """
+        last = self.last_test(plugin, version)
+        if last is not None:
+            return f"its tests fail with {plugin} {version}: {last.failure}" if last.failure else ""
+        if (plugin, version) == (self.record.plugin, self.record.version_of_plugin):
+            return ""
+        return f"it has not been tested with {plugin} {version}"
+
+
+class SkillLibrary:
+    """The library in ``folder``, which need not exist."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._files = folder, Folder(folder, SkillError)
+
+    def names(self) -> list[str]:
+        """The names of all skills, sorted.
+
+        :raises SkillError: the folder cannot be read, or has too many skills.
+        """
+        found = [n for n in self._files.names(".") if re.fullmatch(NAME, n)]
+        self._bound(len(found), "skills")
+        return found
+
+    def versions(self, name: str) -> list[int]:
+        """The versions of a skill, in order.
+
+        :raises UnknownNameError: there is no skill of this name.
+        :raises SkillError: its folder is a link or cannot be read.
+        """
+        if name not in (known := self.names()):
+            raise UnknownNameError("skill", name, known, f"`rlgpt skills list {self.folder}` lists them.")
+        return self._versions(name)
+
+    def load(self, id: SkillId) -> Skill:
+        """One version of a skill. Reading it runs no code.
+
+        :raises SkillError: it is missing, damaged, too large, or contains a link.
+        """
+        where = str(id)
+        folder = self._files.subfolder(where)
+        path = folder / RECORD
+        if not self._files.exists(f"{where}/{RECORD}"):
+            raise SkillError(f"{self.folder} has no skill {where}: {RECORD} is missing in {folder}.")
+        text = self._files.read_text(f"{where}/{RECORD}", limit=_RECORD_LIMIT)
+        try:
+            raw = parse_json(text)
+        except ValueError as fault:
+            raise SkillError(f"{path} does not contain valid JSON: {str(fault)[:400]}. {_AGAIN}") from fault
+        version = raw.get("schema_version") if isinstance(raw, dict) else None
+        if version != SCHEMA_VERSION:
+            raise SkillError(
+                f"{path} has schema version {version!r:.40}; this version of rlgpt reads {SCHEMA_VERSION}."
+            )
+        record = read_json(text, SkillRecord, path, SkillError, _AGAIN)
+        if record.id != id:
+            raise SkillError(f"{path} is the record of {record.id}, not of {where}. {_AGAIN}")
+        try:
+            bundle = load_bundle(folder)
+        except BundleError as fault:
+            raise SkillError(f"the skill {where} is damaged: {fault}") from fault
+        if record.predicate and record.predicate not in {f.name for f in bundle.functions if f.type == "predicate"}:
+            raise SkillError(f"{path} names the predicate {record.predicate}, which the bundle has not. {_AGAIN}")
+        return Skill(record, bundle, tuple(self._events(id).read()), folder)
+
+    def newest(self, name: str) -> Skill:
+        """The newest version of a skill; see :meth:`versions` and :meth:`load`."""
+        versions = self.versions(name)
+        if not versions:
+            raise SkillError(f"the skill {name} in {self.folder} has no version. Remove it: it is empty.")
+        return self.load(SkillId(name=name, version=versions[-1]))
+
+    def skills(self, name: str) -> Iterator[Skill | RlgptError]:
+        """The versions of a skill, newest first; for one that cannot be read, the error."""
+        try:
+            versions = self.versions(name)
+        except RlgptError as fault:
+            yield fault
+            return
+        for version in reversed(versions):
+            try:
+                yield self.load(SkillId(name=name, version=version))
+            except RlgptError as fault:
+                yield fault
+
+    def add(self, bundle: Bundle, record: SkillRecord, *, policy: bytes | None = None) -> SkillId:
+        """Add the next version of the skill ``record.id.name``; the version in ``record`` is ignored.
+
+        The version appears completely or not at all, and an existing one is never replaced, even if several processes
+        add at once.
+
+        :param policy: the checkpoint of the policy, if the skill acts by a policy.
+        :raises SkillError: it cannot be written.
+        """
+        name = record.id.name
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            staged = Path(tempfile.mkdtemp(dir=self.folder, prefix=".new."))
+        except OSError as fault:
+            raise SkillError(
+                f"{self.folder} cannot hold a library of skills ({fault.strerror}). Choose another folder."
+            ) from fault
+        try:
+            folder = save_bundle(bundle, staged / "skill")
+            files = Folder(folder, SkillError)
+            if policy is not None:
+                files.write(f"{POLICY}/{WEIGHTS}", policy)
+            record = record.model_copy(update={"seal": seal(record.sealed_part)})
+            while True:
+                id = SkillId(name=name, version=max(self._versions(name), default=0) + 1)
+                written = record.model_copy(update={"id": id})
+                files.write(RECORD, written.model_dump_json(indent=1) + "\n")
+                if self._files.adopt(folder, str(id)):
+                    return id
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+
+    def note(self, id: SkillId, event: Tested | Served) -> None:
+        """Append an event to a version.
+
+        :raises SkillError: there is no such version, or it cannot be written.
+        """
+        if not self._files.exists(f"{id}/{RECORD}"):
+            raise SkillError(f"{self.folder} has no skill {id}.")
+        self._events(id).append(event)
+
+    def remove(self, name: str, version: int | None = None) -> list[SkillId]:
+        """Delete one version of a skill, or all of them.
+
+        :returns: what was deleted.
+        :raises UnknownNameError: there is no such skill or version.
+        """
+        if version is not None:
+            versions = self.versions(name)
+            if version not in versions:
+                raise UnknownNameError(f"version of the skill {name}", str(version), map(str, versions))
+            self._discard(f"{name}/{version}")
+            if len(versions) == 1:
+                self._discard(name)
+            return [SkillId(name=name, version=version)]
+        if name not in (known := self.names()):
+            raise UnknownNameError("skill", name, known)
+        with suppress(SkillError):  # what cannot be read can still be removed
+            gone = [SkillId(name=name, version=v) for v in self._versions(name)]
+            self._discard(name)
+            return gone
+        self._discard(name)
+        return []
+
+    def _discard(self, where: str) -> None:
+        """Delete a folder, or a link in its place. A kill leaves no half of it: it is renamed first."""
+        trash = Path(tempfile.mkdtemp(dir=self.folder, prefix=".old."))
+        try:
+            self._files.take(where, trash / "skill")
+        finally:
+            shutil.rmtree(trash, ignore_errors=True)
+
+    def _versions(self, name: str) -> list[int]:
+        found = sorted(int(v) for v in self._files.names(name) if _VERSION.fullmatch(v))
+        self._bound(len(found), f"versions of {name}")
+        return found
+
+    def _events(self, id: SkillId) -> JsonLines[Tested | Served]:
+        advice = "Delete this line, or the file: the skill then has to be tested again."
+        return JsonLines(self._files, f"{id}/{EVENTS}", EVENT, advice, full=_EVENTS_LIMIT)
+
+    def _bound(self, count: int, what: str) -> None:
+        if count > _SKILLS:
+            raise SkillError(f"{self.folder} has {count:,} {what}; a library has at most {_SKILLS:,}.")
+
+
+def weights_of(folder: Path) -> bytes | None:
+    """The best checkpoint in a training's folder; None if there is none, because the trainer stores another kind.
+
+    :raises SkillError: the file is too large or cannot be read.
+    """
+    files = Folder(folder, SkillError)
+    name = next((n for n in (WEIGHTS, "policy.pt") if files.exists(n)), None)
+    return None if name is None else files.read(name, limit=_POLICY_LIMIT)

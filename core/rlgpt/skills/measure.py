@@ -1,0 +1,53 @@
+"""A figure of a skill with its interval, and the comparison of two figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rlgpt.domain import Value
+
+_Z = 1.96
+"""Quantile of the normal distribution for intervals at 95 %."""
+
+
+class Measure(Value):
+    """A figure over episodes, with its 95 % interval."""
+
+    point: float
+    low: float
+    high: float
+    episodes: int
+
+    def __str__(self) -> str:
+        return f"{self.point:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def success_of(successes: Sequence[bool]) -> Measure:
+    """The success rate with the interval of Wilson (1927).
+
+    :param successes: at least one.
+    """
+    n = len(successes)
+    rate, spread = sum(successes) / n, _Z * _Z / n
+    middle = (rate + spread / 2) / (1 + spread)
+    half = _Z * math.sqrt(rate * (1 - rate) / n + spread / (4 * n)) / (1 + spread)
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return Measure(point=rate, low=min(low, rate), high=max(high, rate), episodes=n)
+
+
+def mean_of(scores: Sequence[float]) -> Measure:
+    """The mean with the interval of the normal distribution, which is a little too narrow for few episodes.
+
+    :param scores: at least one finite number.
+    """
+    n = len(scores)
+    mean = sum(scores) / n
+    deviation = math.sqrt(sum((s - mean) ** 2 for s in scores) / (n - 1)) if n > 1 else 0.0
+    half = _Z * deviation / math.sqrt(n)
+    return Measure(point=mean, low=mean - half, high=mean + half, episodes=n)
+
+
+def is_worse(new: Measure, old: Measure, *, maximize: bool = True) -> bool:
+    """Whether ``new`` is certainly worse: its whole interval is on the bad side of the other one."""
+    return new.high < old.low if maximize else new.low > old.high

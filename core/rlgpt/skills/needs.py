@@ -1,0 +1,174 @@
+"""What the code of a skill uses of its world: primitives, choices of their arguments, and keys of the view."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import Field
+
+from rlgpt.domain import CodedAction, CodedFeatures, CodedFunction, Name, Task, Value
+from rlgpt.sandbox import Library, faults
+
+_WORD = re.compile(r"[a-z]+|[0-9]+")
+_LITTLE = (
+    "a an and are as at be by can do for from has have in into is it its no not of off on or out so that the their "
+    "then there this to up with within without"
+)
+_COMMON = frozenset(_LITTLE.split())
+"""Words that say nothing about a goal."""
+
+
+class NeededArgument(Value):
+    """An argument of a primitive.
+
+    :ivar choices: the values of a ``choice`` that occur in the code.
+    """
+
+    name: Name
+    kind: str = Field(max_length=10)
+    unit: str = Field(default="", max_length=40)
+    choices: tuple[str, ...] = Field(default=(), max_length=1_000)
+
+
+class NeededPrimitive(Value):
+    name: Name
+    arguments: tuple[NeededArgument, ...] = Field(default=(), max_length=64)
+
+
+class NeededKey(Value):
+    """A key of the view."""
+
+    name: str = Field(max_length=100)
+    unit: str = Field(default="", max_length=100)
+    size: int = Field(default=0, ge=0)
+
+
+class Needs(Value):
+    """What the code of a skill uses.
+
+    :ivar plugin: the name of the plugin: units and frames of equal names may differ in another one.
+    :ivar space: the action space in words.
+    """
+
+    plugin: str = Field(max_length=40)
+    space: str = Field(max_length=400)
+    primitives: tuple[NeededPrimitive, ...] = Field(default=(), max_length=200)
+    view: tuple[NeededKey, ...] = Field(default=(), max_length=500)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run has to offer to skills, and what it wants from them.
+
+    :ivar library: primitives and view of the task.
+    :ivar space: the action space in words.
+    :ivar taken: names that no coded action may have.
+    :ivar settings: settings of the task that differ from the plugin's.
+    """
+
+    task: Task
+    library: Library
+    space: str
+    taken: frozenset[str] = frozenset()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def words(self) -> frozenset[str]:
+        return words_of(self.task.goal, self.task.id.partition("/")[2])
+
+
+def needs_of(
+    plugin: str, space: str, library: Library, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
+) -> Needs:
+    """What ``actions`` and ``functions`` use of ``library``. A source that cannot be parsed needs everything."""
+    called: set[str] = set()
+    texts: set[str] = set()
+    whole = False
+    for code in (*actions, *functions):
+        try:
+            shared = code.shared if isinstance(code, CodedAction) else ""
+            trees = [ast.parse(code.source), ast.parse(shared)]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            whole = True
+            continue
+        for node in (node for tree in trees for node in ast.walk(tree)):
+            if isinstance(node, ast.Name):
+                called.add(node.id)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+    return Needs(
+        plugin=plugin,
+        space=space,
+        primitives=tuple(
+            NeededPrimitive(
+                name=p.name,
+                arguments=tuple(
+                    NeededArgument(
+                        name=a.name,
+                        kind=a.kind,
+                        unit=a.unit,
+                        choices=tuple(c for c in a.choices if whole or c in texts),
+                    )
+                    for a in p.parameters
+                ),
+            )
+            for p in library.primitives
+            if whole or p.name in called
+        ),
+        view=tuple(NeededKey(name=k.name, unit=k.unit, size=k.size) for k in library.view if whole or k.name in texts),
+    )
+
+
+def misfit(
+    needs: Needs, wanted: Wanted, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
+) -> str:
+    """Why the code does not work in the task of ``wanted``, as far as that can be known without playing it; empty if
+    nothing speaks against it.
+    """
+    if needs.plugin != wanted.task.plugin:
+        return f"it is of the plugin {needs.plugin}"
+    if needs.space != wanted.space:
+        return f"its action space is {needs.space}"
+    offered = {p.name: {a.name: a for a in p.parameters} for p in wanted.library.primitives}
+    for primitive in needs.primitives:
+        if primitive.name not in offered:
+            return f"there is no primitive {primitive.name} here"
+        for argument in primitive.arguments:
+            here = offered[primitive.name].get(argument.name)
+            if here is None or (here.kind, here.unit) != (argument.kind, argument.unit):
+                return f"the argument {argument.name} of {primitive.name} is another one here"
+            if missing := sorted(set(argument.choices) - set(here.choices)):
+                return f"{primitive.name} does not offer {missing[0]} here"
+    view = {k.name: k for k in wanted.library.view}
+    for key in needs.view:
+        there = view.get(key.name)
+        if there is None or (there.unit, there.size) != (key.unit, key.size):
+            return f"the view has no such {key.name} here"
+    library = wanted.library.with_features(functions)
+    for code in (*functions, *actions):
+        if code.name in wanted.taken:
+            return f"the name {code.name} is taken here"
+        own = wanted.library if isinstance(code, CodedFeatures) else library
+        if found := faults(code, own):
+            return f"{code.name}: {found[0].message}"
+    return ""
+
+
+def words_of(*texts: str) -> frozenset[str]:
+    """The words of ``texts`` that tell goals apart, without the ending of a plural."""
+    found = (word for text in texts for word in _WORD.findall(text.lower()))
+    return frozenset(_stem(word) for word in found if word not in _COMMON and len(word) > 1)
+
+
+def similarity(one: Iterable[str], other: Iterable[str]) -> float:
+    """The cosine of two sets of words (Ochiai 1957), 0 to 1. It depends on no other text."""
+    a, b = frozenset(one), frozenset(other)
+    return len(a & b) / (len(a) * len(b)) ** 0.5 if a and b else 0.0
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

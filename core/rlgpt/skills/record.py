@@ -1,0 +1,166 @@
+"""The record of a skill, and the events of its life: tests in other versions of a plugin, and tasks that it served."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from rlgpt.domain import Mode, Name, Plain, Scalar, Score, TaskId, Value
+from rlgpt.plugin.states import EpisodeState
+from rlgpt.skills.measure import Measure, is_worse, mean_of, success_of
+from rlgpt.skills.needs import Needs
+
+SCHEMA_VERSION: Final = 1
+MAX_STARTS = 200
+"""Maximal number of episodes in the record of a skill."""
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class SkillId(Value):
+    """One version of a skill: ``NAME/VERSION``."""
+
+    name: Name
+    version: int = Field(ge=1, le=99_999)
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.version}"
+
+
+class Start(Value):
+    """An episode of a skill's test: where it began, and its result.
+
+    :ivar seed: seed of the episode.
+    :ivar state: the state in which the episode begins; None: the task's own start with this seed.
+    """
+
+    seed: int = Field(ge=0, lt=1 << 63)
+    state: EpisodeState | None = None
+    success: bool
+    score: Finite | None = None
+    steps: int = Field(ge=0, description="primitive steps")
+
+
+class Result(Value):
+    """What a skill reached in some episodes.
+
+    :ivar has_success: whether success can be judged; False: only the score counts.
+    :ivar score: the task's score; None if it has none.
+    """
+
+    has_success: bool = True
+    score: Score | None = None
+    starts: tuple[Start, ...] = Field(default=(), max_length=MAX_STARTS)
+
+    @property
+    def success(self) -> Measure | None:
+        """The success rate; None if success cannot be judged or no episode was played."""
+        return success_of([s.success for s in self.starts]) if self.has_success and self.starts else None
+
+    @property
+    def mean_score(self) -> Measure | None:
+        """The mean score; None if no episode has a score."""
+        scores = [s.score for s in self.starts if s.score is not None]
+        return mean_of(scores) if scores else None
+
+    @property
+    def steps(self) -> float:
+        """Mean primitive steps of the successful episodes; of all episodes if success cannot be judged or none
+        succeeded.
+        """
+        chosen = [s.steps for s in self.starts if s.success or not self.has_success] or [s.steps for s in self.starts]
+        return sum(chosen) / max(1, len(chosen))
+
+    def is_worse_than(self, other: Result) -> bool:
+        """Whether this result is certainly worse: by success, or by the score if there is no success."""
+        if self.success is not None and other.success is not None:
+            return is_worse(self.success, other.success)
+        if self.mean_score is None or other.mean_score is None:
+            return other.mean_score is not None
+        return is_worse(self.mean_score, other.mean_score, maximize=self.score is None or self.score.maximize)
+
+
+class SkillRecord(Result):
+    """The record of one version of a skill. It never changes.
+
+    :ivar goal: what the skill achieves, in words.
+    :ivar task: the task in which it was proved.
+    :ivar settings: settings of this task that differ from the plugin's.
+    :ivar environment: of an environment without a plugin: the fields of its description, from which it can be made.
+    :ivar predicate: the coded predicate of the bundle that decides success; empty: the task's own success.
+    :ivar mode: how the skill acts: by its code, or by the policy that is stored with it.
+    :ivar plugin, version_of_plugin: the distribution of the plugin and its version, in which the skill was proved.
+    :ivar needs: what the code uses of the world.
+    :ivar made_from: the skills whose code was kept or changed.
+    :ivar model: the language models that wrote the code.
+    :ivar spent_steps, spent_tokens: primitive steps and tokens of the run that made it.
+    :ivar seal: proves that this user made the skill (:mod:`rlgpt.files.seal`).
+    """
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    id: SkillId
+    goal: str = Field(max_length=2_000)
+    task: TaskId
+    settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict, max_length=100)
+    environment: Mapping[str, Plain] | None = None
+    predicate: Name | Literal[""] = ""
+    mode: Mode = "code"
+    sharpness: Finite = Field(default=1.0, gt=0)
+    quarantined: tuple[Name, ...] = Field(default=(), max_length=64)
+    plugin: str = Field(max_length=200)
+    version_of_plugin: str = Field(max_length=200)
+    needs: Needs
+    made_from: tuple[SkillId, ...] = Field(default=(), max_length=64)
+    created: str = Field(max_length=40, description="UTC, ISO 8601")
+    model: str = Field(default="", max_length=400)
+    spent_steps: int = Field(default=0, ge=0)
+    spent_tokens: int = Field(default=0, ge=0)
+    seal: str = Field(default="", max_length=128)
+
+    @model_validator(mode="after")
+    def _measured(self) -> Self:
+        if not self.has_success and self.score is None:
+            raise ValueError("a skill needs a success or a score")
+        if not self.starts:
+            raise ValueError("a skill needs at least one tested episode")
+        return self
+
+    @property
+    def sealed_part(self) -> bytes:
+        """What a test of the skill makes from the record: task, settings and environment."""
+        part = json.loads(self.model_dump_json(include={"task", "settings", "environment"}))
+        return json.dumps(part, sort_keys=True).encode()
+
+
+class Tested(Result):
+    """A test of a skill in some version of its plugin.
+
+    :ivar failure: why it failed; empty if it passed.
+    """
+
+    kind: Literal["tested"] = "tested"
+    time: str = Field(max_length=40)
+    plugin: str = Field(max_length=200)
+    version_of_plugin: str = Field(max_length=200)
+    failure: str = Field(default="", max_length=600)
+
+
+class Served(Value):
+    """A run that kept the skill's code, or changed it, and proved its result.
+
+    :ivar run: identifies the run, so that it is counted once.
+    """
+
+    kind: Literal["served"] = "served"
+    time: str = Field(max_length=40)
+    run: str = Field(max_length=100)
+    task: TaskId
+    success: Finite | None = None
+    made: SkillId | None = None
+
+
+Event = Annotated[Tested | Served, Field(discriminator="kind")]
+EVENT: TypeAdapter[Tested | Served] = TypeAdapter(Event)

@@ -1,0 +1,119 @@
+"""The test of a skill: it plays its recorded starts again, in the plugin that is installed today."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rlgpt.domain import CodedFeatures, Evaluation, RLSetup, Task
+from rlgpt.errors import RlgptError
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.defaults import default_setup_of
+from rlgpt.plugin.library import library_of
+from rlgpt.plugin.origin import Origin
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.evaluation import Acting, Judge, by_code, by_policy, code_spec
+from rlgpt.sandbox import faults
+from rlgpt.skills.library import Skill
+from rlgpt.skills.record import MAX_STARTS, Result, Start, Tested
+
+EPISODES = 10
+"""Default number of recorded episodes that a test plays again."""
+
+
+def retest(
+    skill: Skill,
+    plugin: EnvironmentPlugin,
+    task: Task,
+    factory: str | Callable[[Task], Any],
+    origin: Origin,
+    *,
+    episodes: int = EPISODES,
+) -> Tested:
+    """Play the first ``episodes`` recorded starts of ``skill`` again.
+
+    The test fails if the code cannot work with the plugin's primitives, or if the 95 % interval of the result lies
+    completely below that of the record.
+
+    :param factory: see :class:`~rlgpt.rl.base.EnvSpec`.
+    :param origin: the plugin's distribution and version.
+    """
+    record = skill.record
+    played: tuple[Start, ...] = ()
+    failure = ""
+    try:
+        failure = _faults(skill, plugin, task)
+        if not failure:
+            evaluation = _play(skill, plugin, task, factory, record.starts[:episodes])
+            played = starts_of(evaluation, record.predicate, record.starts)
+    except RlgptError as fault:
+        failure = str(fault)
+    result = Result(has_success=record.has_success, score=record.score, starts=played)
+    if not failure and result.is_worse_than(record):
+        now, before = result.success or result.mean_score, record.success or record.mean_score
+        failure = f"it reached {now} in {len(played)} episodes; recorded: {before}"
+    return Tested(
+        time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        plugin=origin.distribution,
+        version_of_plugin=origin.version,
+        has_success=record.has_success,
+        score=record.score,
+        starts=tuple(s.model_copy(update={"state": None}) for s in played),
+        failure=failure[:600],
+    )
+
+
+def starts_of(evaluation: Evaluation, predicate: str = "", began: Iterable[Start] = ()) -> tuple[Start, ...]:
+    """The episodes of an evaluation as starts of a skill.
+
+    :param predicate: the coded predicate that decides success; empty: the task's own success.
+    :param began: earlier starts with the states in which the episodes of their seeds began.
+    """
+    states = {start.seed: start.state for start in began}
+    return tuple(
+        Start(
+            seed=e.seed,
+            state=states.get(e.seed),
+            success=predicate in e.reached if predicate else e.success,
+            score=e.score,
+            steps=e.reached.get(predicate, e.primitive_steps) if predicate else e.primitive_steps,
+        )
+        for e in evaluation.episodes[:MAX_STARTS]
+    )
+
+
+def _faults(skill: Skill, plugin: EnvironmentPlugin, task: Task) -> str:
+    library = library_of(plugin, task)
+    whole = library.with_features(skill.bundle.functions)
+    for code in (*skill.bundle.functions, *skill.bundle.actions):
+        if found := faults(code, library if isinstance(code, CodedFeatures) else whole):
+            return f"{code.name}, line {found[0].line}: {found[0].message}"
+    return ""
+
+
+def _play(
+    skill: Skill,
+    plugin: EnvironmentPlugin,
+    task: Task,
+    factory: str | Callable[[Task], Any],
+    starts: tuple[Start, ...],
+) -> Evaluation:
+    record, bundle = skill.record, skill.bundle
+    setup: RLSetup = bundle.setup or default_setup_of(plugin, task)
+    spec = EnvSpec(task, setup, bundle.actions, factory, {}, record.quarantined, bundle.functions)
+    states = {start.seed: start.state for start in starts if start.state is not None}
+    if record.mode == "code":
+        spec = code_spec(spec, bundle.actions)
+    with Judge(spec, begin=states) as judge:
+        return judge.play(_acting(skill, spec), [start.seed for start in starts])
+
+
+def _acting(skill: Skill, spec: EnvSpec) -> Acting:
+    """How the skill acts: its code in order, or its policy."""
+    if skill.policy is None:
+        return by_code(skill.bundle.actions)
+    from rlgpt.rl.ppo import PPO
+
+    policy = PPO().load(skill.policy, spec)  # every trainer of rlgpt stores this kind of checkpoint
+    return by_policy(policy, greedy=skill.record.mode == "greedy", sharpness=skill.record.sharpness)
