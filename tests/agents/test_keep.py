@@ -82,9 +82,11 @@ def test_history_marks_kept_coded_actions(iteration: Iteration) -> None:
     plan = iteration.plan.model_copy(
         update={"sub_actions": (iteration.plan.sub_actions[0].model_copy(update={"keep": True}),)}
     )
-    text = history_text.for_slow((iteration.model_copy(update={"plan": plan, "rehearsals": {}}),))
+    kept = iteration.model_copy(update={"plan": plan, "rehearsals": {}})
+    text = history_text.for_slow((iteration, kept.model_copy(update={"index": 1})))
     assert "fetch_key (code, kept)" in text
     assert "kept from iteration 1; chosen in 75 %" in text
+    assert "kept from the library of skills; chosen in 75 %" in history_text.for_slow((kept,))
 
 
 def test_fast_agent_accepts_a_repair_that_consists_of_edits(
