@@ -16,6 +16,7 @@ from rlgpt.domain import (
     CodedFunction,
     CodedReward,
     FunctionPlan,
+    Iteration,
     RLSetup,
     SubAction,
 )
@@ -62,8 +63,9 @@ def plan_faults(plan: ActionPlan, brief: Brief, history: History = ()) -> list[s
 
 
 def _keep_faults(plan: ActionPlan, history: History, offered: Sequence[Offered]) -> list[str]:
-    actions = list(dict.fromkeys(a.name for part in (*history, *offered) for a in part.actions))
-    functions = list(dict.fromkeys(f.name for part in (*history, *offered) for f in part.functions))
+    sources: tuple[Iteration | Offered, ...] = (*history, *offered)
+    actions = list(dict.fromkeys(a.name for source in sources for a in source.actions))
+    functions = list(dict.fromkeys(f.name for source in sources for f in source.functions))
     parts: tuple[SubAction | FunctionPlan, ...] = (*plan.sub_actions, *plan.functions)
     faults = []
     for part in parts:

@@ -11,7 +11,7 @@ from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, RlgptError, SkillError
 from rlgpt.plugin import PluginManager
 from rlgpt.plugin.origin import installed, origin
-from rlgpt.skills import Skill, SkillLibrary, Tested, retest
+from rlgpt.skills import Skill, SkillLibrary, SkillTest, retest
 
 
 def library_at(folder: str | Path) -> SkillLibrary:
@@ -24,7 +24,7 @@ def library_at(folder: str | Path) -> SkillLibrary:
     return SkillLibrary(Path(folder))
 
 
-def retest_in_plugin(skill: Skill, manager: PluginManager, *, episodes: int, trust: bool = False) -> Tested:
+def retest_in_plugin(skill: Skill, manager: PluginManager, *, episodes: int, trust: bool = False) -> SkillTest:
     """Play the recorded starts of ``skill`` again, in its task and with its settings.
 
     If its task cannot be made in the installed version of the plugin, the test has failed.
@@ -44,7 +44,7 @@ def retest_in_plugin(skill: Skill, manager: PluginManager, *, episodes: int, tru
     try:
         place = place_of(config, manager, Objects())
     except RlgptError as fault:
-        return Tested(
+        return SkillTest(
             time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             plugin=here.distribution,
             version_of_plugin=here.version,

@@ -18,8 +18,8 @@ __all__ = [
     "SkillId",
     "SkillLibrary",
     "SkillRecord",
+    "SkillTest",
     "Start",
-    "Tested",
     "Wanted",
     "needs_of",
     "offer",
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rlgpt.skills.library import Skill, SkillLibrary
     from rlgpt.skills.needs import Needs, Wanted, needs_of
     from rlgpt.skills.offering import Offered, offer
-    from rlgpt.skills.record import Served, SkillId, SkillRecord, Start, Tested
+    from rlgpt.skills.record import Served, SkillId, SkillRecord, SkillTest, Start
     from rlgpt.skills.testing import retest
 else:
     __getattr__, __dir__ = lazy_exports(
@@ -39,7 +39,7 @@ else:
             "rlgpt.skills.library": ("Skill", "SkillLibrary"),
             "rlgpt.skills.needs": ("Needs", "Wanted", "needs_of"),
             "rlgpt.skills.offering": ("Offered", "offer"),
-            "rlgpt.skills.record": ("Served", "SkillId", "SkillRecord", "Start", "Tested"),
+            "rlgpt.skills.record": ("Served", "SkillId", "SkillRecord", "Start", "SkillTest"),
             "rlgpt.skills.testing": ("retest",),
         },
     )

@@ -21,7 +21,7 @@ from rlgpt.errors import BundleError, RlgptError, SkillError, UnknownNameError
 from rlgpt.files import Folder, JsonLines, parse_json, read_json
 from rlgpt.files.seal import is_sealed, seal
 from rlgpt.options.bundle import load_bundle, save_bundle
-from rlgpt.skills.record import EVENT, SCHEMA_VERSION, Served, SkillId, SkillRecord, Tested
+from rlgpt.skills.record import EVENT, SCHEMA_VERSION, Served, SkillId, SkillRecord, SkillTest
 
 RECORD = "skill.json"
 EVENTS = "events.jsonl"
@@ -48,7 +48,7 @@ class Skill:
 
     record: SkillRecord
     bundle: Bundle
-    events: tuple[Tested | Served, ...]
+    events: tuple[SkillTest | Served, ...]
     folder: Path
 
     @property
@@ -69,9 +69,9 @@ class Skill:
     def served(self) -> tuple[Served, ...]:
         return tuple(e for e in self.events if isinstance(e, Served))
 
-    def last_test(self, plugin: str, version: str) -> Tested | None:
+    def last_test(self, plugin: str, version: str) -> SkillTest | None:
         """The newest test in this version of the plugin; None if there was none."""
-        tests = [e for e in self.events if isinstance(e, Tested)]
+        tests = [e for e in self.events if isinstance(e, SkillTest)]
         return next((t for t in reversed(tests) if (t.plugin, t.version_of_plugin) == (plugin, version)), None)
 
     def standing(self, plugin: str, version: str) -> str:
@@ -195,7 +195,7 @@ class SkillLibrary:
         finally:
             shutil.rmtree(staged, ignore_errors=True)
 
-    def note(self, id: SkillId, event: Tested | Served) -> None:
+    def note(self, id: SkillId, event: SkillTest | Served) -> None:
         """Append an event to a version.
 
         :raises SkillError: there is no such version, or it cannot be written.
@@ -240,7 +240,7 @@ class SkillLibrary:
         self._bound(len(found), f"versions of {name}")
         return found
 
-    def _events(self, id: SkillId) -> JsonLines[Tested | Served]:
+    def _events(self, id: SkillId) -> JsonLines[SkillTest | Served]:
         advice = "Delete this line, or the file: the skill then has to be tested again."
         return JsonLines(self._files, f"{id}/{EVENTS}", EVENT, advice, full=_EVENTS_LIMIT)
 

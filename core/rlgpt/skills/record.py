@@ -135,7 +135,7 @@ class SkillRecord(Result):
         return json.dumps(part, sort_keys=True).encode()
 
 
-class Tested(Result):
+class SkillTest(Result):
     """A test of a skill in some version of its plugin.
 
     :ivar failure: why it failed; empty if it passed.
@@ -162,5 +162,5 @@ class Served(Value):
     made: SkillId | None = None
 
 
-Event = Annotated[Tested | Served, Field(discriminator="kind")]
-EVENT: TypeAdapter[Tested | Served] = TypeAdapter(Event)
+Event = Annotated[SkillTest | Served, Field(discriminator="kind")]
+EVENT: TypeAdapter[SkillTest | Served] = TypeAdapter(Event)

@@ -16,7 +16,7 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import Acting, Judge, by_code, by_policy, code_spec
 from rlgpt.sandbox import faults
 from rlgpt.skills.library import Skill
-from rlgpt.skills.record import MAX_STARTS, Result, Start, Tested
+from rlgpt.skills.record import MAX_STARTS, Result, SkillTest, Start
 
 EPISODES = 10
 """Default number of recorded episodes that a test plays again."""
@@ -30,7 +30,7 @@ def retest(
     origin: Origin,
     *,
     episodes: int = EPISODES,
-) -> Tested:
+) -> SkillTest:
     """Play the first ``episodes`` recorded starts of ``skill`` again.
 
     The test fails if the code cannot work with the plugin's primitives, or if the 95 % interval of the result lies
@@ -53,7 +53,7 @@ def retest(
     if not failure and result.is_worse_than(record):
         now, before = result.success or result.mean_score, record.success or record.mean_score
         failure = f"it reached {now} in {len(played)} episodes; recorded: {before}"
-    return Tested(
+    return SkillTest(
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         plugin=origin.distribution,
         version_of_plugin=origin.version,

@@ -13,7 +13,7 @@ from rlgpt.config.skills import library_at, retest_in_plugin
 from rlgpt.errors import ConfigError, RlgptError
 from rlgpt.plugin import PluginManager
 from rlgpt.plugin.origin import installed
-from rlgpt.skills import Skill, SkillId, SkillLibrary, Tested
+from rlgpt.skills import Skill, SkillId, SkillLibrary, SkillTest
 from rlgpt.skills.record import Result
 from rlgpt.terminal import say
 
@@ -80,7 +80,7 @@ def _lines(skill: Skill) -> Iterator[str]:
     needs = [p.name for p in record.needs.primitives] + [k.name for k in record.needs.view]
     yield f"  needs {', '.join(needs) or 'nothing'}"
     for event in skill.events:
-        if isinstance(event, Tested):
+        if isinstance(event, SkillTest):
             yield f"  tested {event.time} with {event.plugin} {event.version_of_plugin}: " + (
                 f"fails: {event.failure}" if event.failure else _result(event)
             )
