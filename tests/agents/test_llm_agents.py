@@ -294,7 +294,7 @@ def test_importing_agents_does_not_import_torch_litellm_or_wasmtime() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_kept_actions_are_shown_with_their_origin(
+def test_prompt_shows_from_which_iteration_a_kept_action_is(
     brief: Brief, plan: ActionPlan, library: Library, iteration: Iteration
 ) -> None:
     """Also one that follows in the plan, and in the setup."""
@@ -310,7 +310,7 @@ def test_kept_actions_are_shown_with_their_origin(
         assert "in iteration 1: chosen in 75 % of decisions" in text(request)
 
 
-def test_author_and_critic_know_how_many_repairs_are_left(
+def test_prompts_of_fast_agent_and_critic_state_the_number_of_remaining_repairs(
     brief: Brief, plan: ActionPlan, library: Library, rehearsal: Rehearsal
 ) -> None:
     llm = FakeLLM({"fast": scripts.action(), "review": scripts.REVIEW})
@@ -334,7 +334,7 @@ def test_author_and_critic_know_how_many_repairs_are_left(
         (9.0, Score(), "because the target is a mean score of 9."),
     ],
 )
-def test_setup_shows_why_the_run_goes_on(
+def test_setup_request_states_why_the_run_continues_after_the_code_evaluation(
     brief: Brief, outcome: Outcome, target: float | None, score: Score | None, why: str
 ) -> None:
     task = brief.task.model_copy(update={"score": score, "success": "" if score else brief.task.success})
@@ -345,7 +345,7 @@ def test_setup_shows_why_the_run_goes_on(
     assert bool(why) == ("goes on" in shown)
 
 
-def test_setup_names_the_defaults_that_are_used(
+def test_setup_request_lists_the_default_settings(
     brief: Brief, plan: ActionPlan, library: Library, action: CodedAction
 ) -> None:
     llm = FakeLLM({"setup": scripts.setup()})

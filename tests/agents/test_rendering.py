@@ -287,7 +287,7 @@ def test_trace_merges_the_decisions_of_one_call_of_a_coded_action() -> None:
     assert "6. use()" in text
 
 
-def test_a_grid_is_shown_whole_at_most_once() -> None:
+def test_trace_shows_a_complete_grid_at_most_once() -> None:
     grid: Plain = [[[2, 5, 0] for _ in range(8)] for _ in range(8)]
     moved: Plain = [[[2, 5, 0] for _ in range(8)] for _ in range(7)] + [[[2, 5, 0]] * 7 + [[10, 0, 3]]]
     calls = tuple(
@@ -305,18 +305,18 @@ def test_a_grid_is_shown_whole_at_most_once() -> None:
     assert "image=(8 x 8 x 3 numbers)" in render_trace(trace, 1000)
 
 
-def test_of_a_grid_of_letters_the_lines_that_differ_are_shown() -> None:
+def test_trace_shows_only_the_changed_lines_of_a_grid_of_letters() -> None:
     before, after = "\n".join(["....", "A...", "..K."]), "\n".join(["....", ".A..", "..K."])
     assert changes({"map": before}, {"map": after}) == ['map: line 1 "A..." -> ".A.."']
 
 
-def test_of_a_long_list_the_items_that_differ_are_shown() -> None:
+def test_trace_shows_only_the_changed_items_of_a_long_list() -> None:
     things: list[Plain] = [{"kind": "cow", "distance": float(i), "bearing": 10.0 * i} for i in range(20)]
     (line,) = changes({"things": things}, {"things": things[1:]})
     assert line == 'things: 20 -> 19 items; gone [{kind: "cow", distance: 0, bearing: 0}]'
 
 
-def test_calls_with_large_changes_are_shown_first() -> None:
+def test_shortened_trace_prefers_calls_with_large_changes_of_the_view() -> None:
     calls = []
     for i in range(60):
         calls.append(PrimitiveCall(name=f"push_{i}", args={}, steps=1, outcome={"note": "n" * 50}))
@@ -332,7 +332,7 @@ def test_calls_with_large_changes_are_shown_first() -> None:
     assert "calls that changed less are left out" in text
 
 
-def test_changed_memory_and_unpaid_terms_of_a_decision() -> None:
+def test_trace_of_a_decision_shows_changed_memory_and_reward_terms_of_weight_0() -> None:
     decision = _decision("go", 0, 1).model_copy(
         update={"memory": {"tries": 2}, "reward_terms": {"near": 0.5, "calm": -3.0}}
     )
@@ -346,7 +346,7 @@ def test_changed_memory_and_unpaid_terms_of_a_decision() -> None:
     assert "Episode with seed 1: score 7.5 after 1 primitive steps" in text
 
 
-def test_findings_about_an_action_that_works_are_kept(iteration: Iteration, rehearsal: Rehearsal) -> None:
+def test_history_keeps_findings_about_a_working_action(iteration: Iteration, rehearsal: Rehearsal) -> None:
     finding = Finding(problem="REMARK", suggestion="do it slower")
     works = rehearsal.model_copy(update={"review": Review(works=True, findings=(finding,))})
     later = iteration.model_copy(update={"rehearsals": {"fetch_key": (works,)}})
@@ -354,7 +354,7 @@ def test_findings_about_an_action_that_works_are_kept(iteration: Iteration, rehe
         assert "the last one worked; the critic added: REMARK -> do it slower" in render((later,))
 
 
-def test_other_starts_show_steps_result_and_change(rehearsal: Rehearsal) -> None:
+def test_prompt_shows_steps_result_and_changes_of_rehearsals_from_other_start_states(rehearsal: Rehearsal) -> None:
     others = (
         OtherStart(seed=5, ended="returned", success=False, steps=12, before={"x": 0.0}, after={"x": 2.0}),
         OtherStart(seed=6, ended="limit", success=False, steps=30, score=1.5),

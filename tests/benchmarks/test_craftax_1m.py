@@ -18,7 +18,7 @@ def printed(craftax: Any, results: dict[Any, dict[str, Any]]) -> dict[str, dict[
     return {line["name"]: line for line in lines}
 
 
-def test_cells_are_five_seeds_of_four_rows_at_three_budgets(craftax: Any) -> None:
+def test_craftax_benchmark_has_five_seeds_of_four_rows_at_three_budgets(craftax: Any) -> None:
     comparison = craftax.CRAFTAX
     cells = comparison.cells(comparison.tasks, comparison.rows, comparison.seeds)
     assert len(cells) == 5 * 4 * 3
@@ -26,7 +26,7 @@ def test_cells_are_five_seeds_of_four_rows_at_three_budgets(craftax: Any) -> Non
     assert comparison.budget["craftax/1m"] == 1_000_000
 
 
-def test_lines_have_means_margins_by_seed_and_the_published_results(craftax: Any) -> None:
+def test_figures_of_the_craftax_benchmark_include_means_margins_and_published_results(craftax: Any) -> None:
     cell = craftax.Cell
     results = {}
     for seed, (ours, code) in enumerate([(20.0, 12.0), (22.0, 11.0)]):
@@ -41,7 +41,7 @@ def test_lines_have_means_margins_by_seed_and_the_published_results(craftax: Any
     assert lines["craftax/published/1b/ppo_gtrxl"]["value"] == 18.3
 
 
-def test_value_of_an_evaluation_is_its_mean_return_in_percent_of_226(craftax: Any) -> None:
+def test_craftax_value_of_an_evaluation_is_its_mean_return_in_percent_of_226(craftax: Any) -> None:
     from rlgpt.domain import Episode, Evaluation, Score
 
     episodes = tuple(

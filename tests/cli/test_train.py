@@ -64,7 +64,7 @@ def test_interrupted_run_prints_once_how_to_resume(rlgpt: Call, site: Path) -> N
     assert Run.open(Path("here")).record.status == "stopped"
 
 
-def test_a_tracker_follows_a_run_and_its_resumption(rlgpt: Call) -> None:
+def test_tracker_contains_the_entries_of_a_run_before_and_after_its_resumption(rlgpt: Call) -> None:
     status, _, err = rlgpt("train", *SMOKE, "folder=here", "observers=[jsonl]")
     assert status == 0, err
     entries = [json.loads(line) for line in Path("here/events.jsonl").read_text().splitlines()]

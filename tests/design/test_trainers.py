@@ -66,7 +66,7 @@ def ends(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["train_sb3.py", "train_cleanrl.py"])
-def test_example_script_stops_at_its_budget(designed: tuple[str, Path], script: str) -> None:
+def test_example_training_script_stops_at_its_budget_of_steps(designed: tuple[str, Path], script: str) -> None:
     env, bundle = designed
     named = ["--make", env] if ":" in env else [env]
     small = ["--total-steps", "400", "--num-envs", "2", "--num-steps", "16", "--gamma", "0.9"]

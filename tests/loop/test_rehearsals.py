@@ -159,7 +159,7 @@ def test_rehearsal_repeats_earlier_actions_until_the_rehearsed_action_may_start(
 
 
 @pytest.mark.parametrize("solved", [False, True], ids=["masked at the end", "the episode has ended"])
-def test_an_action_runs_at_the_moment_at_which_it_may_start(solved: bool) -> None:
+def test_rehearsal_starts_an_action_at_the_first_step_at_which_can_start_is_true(solved: bool) -> None:
     """It may start between the two actions before it only: neither at the start, nor after both."""
     note = walks("note", "def run(memory):\n    memory['noted'] = 1\n    yield go(direction='up', cells=1)\n")
     undo = walks("undo", "def run(memory):\n    memory['noted'] = 0\n    yield go(direction='down', cells=1)\n")

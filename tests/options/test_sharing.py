@@ -60,7 +60,7 @@ def hub() -> Iterator[Any]:
     hub.close()
 
 
-def test_archive_holds_the_bundle_and_its_card(tmp_path: Path) -> None:
+def test_archive_of_a_bundle_contains_the_bundle_and_a_model_card(tmp_path: Path) -> None:
     folder = save_bundle(bundle(), tmp_path / "bundle")
     (folder / "private.txt").write_text("not a file of the bundle")
     with opened(folder) as found:
@@ -85,7 +85,7 @@ def test_archive_with_other_files_is_refused(tmp_path: Path, name: str) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip"]
 
 
-def test_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+def test_archive_above_the_size_limit_after_unpacking_is_refused(tmp_path: Path) -> None:
     path = pack(bundle(), tmp_path / "a.zip")
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("actions/big.py", b"\0" * (33 << 20))
@@ -112,7 +112,7 @@ def rlgpt(hub: Any, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, check=False)
 
 
-def test_bundle_is_pushed_and_pulled(hub: Any, tmp_path: Path) -> None:
+def test_pulled_bundle_equals_the_pushed_bundle(hub: Any, tmp_path: Path) -> None:
     folder = save_bundle(bundle(), tmp_path / "bundle")
     (folder / "private.txt").write_text("not a file of the bundle")
     done = rlgpt(hub, "push", folder, "someone/doors")
@@ -149,12 +149,14 @@ def test_repository_without_a_valid_bundle_is_refused(hub: Any, tmp_path: Path, 
     assert not (tmp_path / "here").exists()
 
 
-def test_name_of_a_repository_is_checked(tmp_path: Path) -> None:
+def test_invalid_name_of_a_hub_repository_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="USER/NAME"):
         pull("nobody", tmp_path / "here")
 
 
-def test_command_line_shows_checks_and_packs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_bundle_show_check_and_pack_accept_a_bundle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = save_bundle(bundle(), tmp_path / "bundle")
     assert main(["bundle", "show", str(folder)]) == 0
     out = capsys.readouterr().out

@@ -66,12 +66,12 @@ def _train(kind: type[GridPlugin], folder: Path) -> dict[str, torch.Tensor]:
     return weights
 
 
-def test_separate_lanes_learn_bit_for_bit_as_environments_do(tmp_path: Path) -> None:
+def test_training_with_lanes_equals_training_with_separate_environments_bit_for_bit(tmp_path: Path) -> None:
     one, other = _train(GridPlugin, tmp_path / "envs"), _train(VectorGrid, tmp_path / "lanes")
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-def test_a_batch_simulator_trains(tmp_path: Path) -> None:
+def test_ppo_trains_with_the_lanes_of_a_batch_simulator(tmp_path: Path) -> None:
     first = _train(BatchGrid, tmp_path / "a")
     assert all(bool(torch.isfinite(values).all()) for values in first.values())
     again = _train(BatchGrid, tmp_path / "b")
@@ -97,7 +97,7 @@ def _lanes(kind: type[GridPlugin], folder: Path) -> tuple[Vector, EnvSpec]:
     return LaneVector(spec, venv, [0, 1, 2], folder / "steps"), spec
 
 
-def test_a_rollout_of_a_batch_has_the_decisions_that_ended(tmp_path: Path) -> None:
+def test_rollout_of_a_batch_simulator_contains_only_finished_decisions(tmp_path: Path) -> None:
     rollout = _collected(*_lanes(BatchGrid, tmp_path), decisions=20)
     assert rollout.taken is not None, "lanes decide at different times"
     assert 60 <= rollout.decisions <= 62
@@ -114,7 +114,7 @@ def test_a_rollout_of_a_batch_has_the_decisions_that_ended(tmp_path: Path) -> No
     assert len(lasts["obs"]) == int(rollout.ended.sum())
 
 
-def test_an_episode_of_a_lane_has_the_figures_of_an_environment(tmp_path: Path) -> None:
+def test_episode_of_a_lane_has_the_same_statistics_as_an_episode_of_an_environment(tmp_path: Path) -> None:
     spec = _spec(VectorGrid)
     lanes, _ = _lanes(VectorGrid, tmp_path)
     rng = np.random.default_rng(0)
@@ -129,6 +129,6 @@ def test_an_episode_of_a_lane_has_the_figures_of_an_environment(tmp_path: Path) 
     assert len(seen[0]) == len(seen[1]) == 3
 
 
-def test_a_vector_for_training_keeps_the_last_observation(tmp_path: Path) -> None:
+def test_lane_vector_refuses_the_autoreset_mode_same_step(tmp_path: Path) -> None:
     with pytest.raises(PluginError, match=r"DISABLED or NEXT_STEP"):
         _lanes(SameStepGrid, tmp_path)

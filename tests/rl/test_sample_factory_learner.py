@@ -123,7 +123,7 @@ def test_minibatches_of_the_sample_factory_learner_cover_a_rollout_once(tmp_path
     assert max(map(len, parts)) <= 3
 
 
-def test_sample_factory_learner_saves_the_weights_with_the_best_merit(tmp_path: Path) -> None:
+def test_sample_factory_learner_saves_the_weights_with_the_best_performance(tmp_path: Path) -> None:
     job = job_of(tmp_path)
     learner, _, _ = made(job)
     assert not learner.save_best(0, "", None)
@@ -145,7 +145,7 @@ def test_sample_factory_learner_saves_the_weights_with_the_best_merit(tmp_path: 
     (tmp_path / "warm").mkdir()
     warm, _, _ = made(dataclasses.replace(job, folder=tmp_path / "warm", warm_start=tmp_path))
     assert float(warm.actor_critic.network.output.bias.data[0]) == 3.0
-    assert warm.save_best(0, "", (0.0, 0.0)), "a warm start does not copy the merit of the earlier training"
+    assert warm.save_best(0, "", (0.0, 0.0)), "a warm start does not copy the performance of the earlier training"
 
 
 @pytest.mark.parametrize("gamma", [FORK.setup.gamma, 0.5])

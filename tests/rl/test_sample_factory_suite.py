@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.best import recent_merit
+from rlgpt.rl.best import recent_performance
 from rlgpt.rl.checkpoint import BEST, FILE, Checkpoint
 from rlgpt.rl.ppo import NetworkPolicy
 from rlgpt.rl.sample_factory import SampleFactory
@@ -30,7 +30,7 @@ def test_sample_factory_loads_the_best_weights_of_all_sessions(tmp_path: Path) -
     settings = Hyperparameters(num_envs=4, num_steps=16, minibatch_size=32)
     for budget in (2000, 2500):
         record = SampleFactory().train(spec, budget=budget, seed=0, folder=folder, hyperparameters=settings)
-        moments = [recent_merit(record.curve[: i + 1]) for i in range(len(record.curve))]
+        moments = [recent_performance(record.curve[: i + 1]) for i in range(len(record.curve))]
         best = Checkpoint.load(folder, BEST)
         assert best.state.best == max(score for score in moments if score is not None)
         assert Checkpoint.load(folder).state.best == best.state.best

@@ -58,17 +58,17 @@ CHANGING = {
 
 
 @pytest.mark.parametrize("name", STEADY)
-def test_steady_code_and_what_it_reads(name: str) -> None:
+def test_static_analysis_finds_the_view_keys_that_deterministic_code_reads(name: str) -> None:
     source, keys = STEADY[name]
     assert reads_of(source + RUN, "") == Reads(True, keys if keys is None else frozenset(keys))
 
 
 @pytest.mark.parametrize("name", CHANGING)
-def test_code_that_may_answer_anything_gets_the_whole_view_each_time(name: str) -> None:
+def test_nondeterministic_code_gets_the_whole_view_at_each_call(name: str) -> None:
     assert reads_of(CHANGING[name] + RUN, "") == Reads(False, None)
 
 
-def test_shared_code_counts() -> None:
+def test_static_analysis_includes_shared_code() -> None:
     source = "def can_start(view):\n    return near(view['a'])" + RUN
     assert reads_of(source, "def near(x):\n    return x < 1").steady
     assert not reads_of(source, "S = []\ndef near(x):\n    S.append(x)\n    return x < 1").steady
@@ -89,7 +89,7 @@ def asked(guest: Guest, calls: list[None], view: dict[str, Any], name: str = "n0
     return answer, len(calls) - before
 
 
-def test_code_is_called_where_what_it_reads_has_changed() -> None:
+def test_can_start_is_called_again_only_if_a_key_that_it_reads_has_changed() -> None:
     calls: list[None] = []
     guest = guest_of("def can_start(view):\n    return view['a'] > 1" + RUN, calls=calls)
     assert asked(guest, calls, {"a": 2, "b": 0}) == (True, 2)  # load and call
@@ -98,7 +98,7 @@ def test_code_is_called_where_what_it_reads_has_changed() -> None:
     assert asked(guest, calls, {"a": 1, "b": 7}) == (False, 0)
 
 
-def test_code_is_called_after_its_run_may_have_changed_its_globals() -> None:
+def test_can_start_is_called_again_after_its_action_ran() -> None:
     calls: list[None] = []
     source = (
         "TRIED = []\ndef can_start(view):\n    return len(TRIED) < 1\n"
@@ -111,7 +111,7 @@ def test_code_is_called_after_its_run_may_have_changed_its_globals() -> None:
     assert asked(guest, calls, {})[0] is False
 
 
-def test_a_verdict_is_given_each_time() -> None:
+def test_failing_can_start_gives_a_verdict_at_each_call() -> None:
     calls: list[None] = []
     guest = guest_of("def can_start(view):\n    return view['gone']" + RUN, calls=calls)
     for number in (2, 1):
@@ -131,7 +131,9 @@ GUARDS += ["N = 0\ndef can_start(view):\n    global N\n    N += 1\n    return N 
 
 @settings(max_examples=15, phases=(Phase.explicit, Phase.generate))
 @given(moments=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.sampled_from(["", "n0", "n1"])), max_size=6))
-def test_answers_equal_those_of_a_call_each_time(moments: list[tuple[int, int, str]]) -> None:
+def test_cached_answers_of_can_start_equal_those_of_a_call_at_each_step(
+    moments: list[tuple[int, int, str]],
+) -> None:
     careful, plain = guest_of(*GUARDS), guest_of(*(f"{s}\nclass Never:\n    can_start = 1\n" for s in GUARDS))
     for a, b, started in moments:
         view = {"a": a, "b": b}

@@ -64,7 +64,7 @@ def unfold(page: Any) -> None:
     page.locator(".frames img").first.wait_for()
 
 
-def test_runs_are_found_opened_and_played_with_the_keyboard(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+def test_live_page_can_be_used_with_the_keyboard_alone(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     for n, name in enumerate(("door", "window", "drawer")):
         make_run(tmp_path / "sweep" / name, seed=n)
     page = seen.page
@@ -97,7 +97,7 @@ def test_runs_are_found_opened_and_played_with_the_keyboard(serve: Serve, seen: 
     assert seen.faults == []
 
 
-def test_a_run_is_seen_while_it_runs_and_is_stopped(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+def test_live_page_shows_a_run_in_progress_and_stops_the_run(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", task="grid/door", seed=0, config={"budget": 9000})
     page = seen.page
     open_run(seen, serve(tmp_path), "run")
@@ -117,7 +117,7 @@ def test_a_run_is_seen_while_it_runs_and_is_stopped(serve: Serve, seen: Seen, tm
     assert seen.faults == []
 
 
-def test_runs_are_compared(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+def test_live_page_compares_selected_runs(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     make_run(tmp_path / "a", budget=1)
     make_run(tmp_path / "b", budget=2)
     page = seen.page
@@ -133,7 +133,7 @@ def test_runs_are_compared(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     assert seen.faults == []
 
 
-def test_text_of_a_hostile_run_stays_text(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+def test_live_page_shows_markup_in_a_run_record_as_plain_text(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     run = make_run(tmp_path / "<img src=x onerror=window.hacked=1>", text=HOSTILE)
     make_run(tmp_path / "other", text=HOSTILE, status="failed")
     (run.folder / "videos").mkdir()
@@ -159,7 +159,7 @@ def test_text_of_a_hostile_run_stays_text(serve: Serve, seen: Seen, tmp_path: Pa
     assert [fault for fault in seen.faults if "hacked" in fault] == []
 
 
-def test_policy_stops_scripts_even_if_escaping_failed(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+def test_content_security_policy_blocks_scripts_in_unescaped_text(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     seen.page.goto(serve(tmp_path).link)
     seen.page.get_by_role("heading", name="Runs").wait_for()
     markup = "() => { document.body.innerHTML = '<img src=x onerror=window.hacked=1>'; }"
@@ -173,7 +173,7 @@ def test_policy_stops_scripts_even_if_escaping_failed(serve: Serve, seen: Seen, 
     assert seen.page.evaluate("() => window.hacked") is None
 
 
-def test_another_site_reads_and_changes_nothing(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+def test_live_page_refuses_requests_from_another_web_site(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", status="running")
     site, page = serve(tmp_path), seen.page
     page.route("http://evil.example/**", lambda route: route.fulfill(body="<h1>evil</h1>", content_type="text/html"))
@@ -198,7 +198,7 @@ def test_another_site_reads_and_changes_nothing(serve: Serve, seen: Seen, tmp_pa
     indirect=True,
     ids=["light", "dark", "phone"],
 )
-def test_axe_finds_nothing_serious(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+def test_accessibility_checker_axe_reports_no_serious_fault(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     for n, name in enumerate(("a", "b")):
         make_run(tmp_path / "sweep" / name, seed=n)

@@ -22,7 +22,7 @@ def ask(site: Any, path: str, *, method: str = "GET", token: str | None = None, 
     return httpx.request(method, f"http://127.0.0.1:{site.port}{path}", headers=given, timeout=10)
 
 
-def test_page_is_given_without_a_token_and_holds_no_data(serve: Serve, tmp_path: Path) -> None:
+def test_files_of_the_live_page_need_no_token_and_contain_no_run_data(serve: Serve, tmp_path: Path) -> None:
     make_run(tmp_path / "a_secret_name")
     site = serve(tmp_path)
     page = httpx.get(f"http://127.0.0.1:{site.port}/")
@@ -38,7 +38,7 @@ def test_page_is_given_without_a_token_and_holds_no_data(serve: Serve, tmp_path:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_nothing_is_given_without_the_token(serve: Serve, tmp_path: Path, path: str) -> None:
+def test_data_requests_without_the_token_are_refused(serve: Serve, tmp_path: Path, path: str) -> None:
     site = serve(tmp_path)
     url = f"http://127.0.0.1:{site.port}{path}"
     wrong: list[dict[str, str]] = [{}, {"Authorization": "Bearer x"}, {"Authorization": site.token}]
@@ -51,7 +51,7 @@ def test_nothing_is_given_without_the_token(serve: Serve, tmp_path: Path, path: 
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "127.0.0.1", "localhost:1", ""])
-def test_other_host_names_get_nothing(serve: Serve, tmp_path: Path, host: str) -> None:
+def test_requests_with_another_host_name_are_refused(serve: Serve, tmp_path: Path, host: str) -> None:
     """A name of another site that resolves to 127.0.0.1 (DNS rebinding) is refused, even with the token."""
     site = serve(tmp_path)
     for path in ("/", "/main.js", "/api/runs"):
@@ -68,7 +68,7 @@ def test_other_host_names_get_nothing(serve: Serve, tmp_path: Path, host: str) -
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_other_sites_get_nothing(serve: Serve, tmp_path: Path, header: dict[str, str]) -> None:
+def test_requests_with_another_origin_are_refused(serve: Serve, tmp_path: Path, header: dict[str, str]) -> None:
     run = make_run(tmp_path / "run", status="running")
     site = serve(tmp_path)
     (line,) = ask(site, "/api/runs").json()
@@ -103,27 +103,27 @@ def test_stop_and_resume_need_the_token_and_the_method_post(serve: Serve, tmp_pa
         "/api/runs/0/videos/x",
     ],
 )
-def test_paths_reach_no_file(serve: Serve, tmp_path: Path, path: str) -> None:
+def test_no_path_in_a_request_returns_a_file_of_the_disk(serve: Serve, tmp_path: Path, path: str) -> None:
     make_run(tmp_path / "run")
     site = serve(tmp_path)
     assert ask(site, path).status_code == 404
 
 
-def test_only_runs_below_the_given_folders_are_shown(serve: Serve, tmp_path: Path) -> None:
+def test_live_page_lists_only_runs_below_the_given_folders(serve: Serve, tmp_path: Path) -> None:
     make_run(tmp_path / "elsewhere" / "run")
     (tmp_path / "shown").mkdir()
     (tmp_path / "shown" / "link").symlink_to(tmp_path / "elsewhere")
     assert ask(serve(tmp_path / "shown"), "/api/runs").json() == []
 
 
-def test_socket_listens_on_loopback_alone(serve: Serve, tmp_path: Path) -> None:
+def test_live_page_listens_only_on_the_loopback_address(serve: Serve, tmp_path: Path) -> None:
     site = serve(tmp_path)
     assert site._socket.getsockname()[0] == "127.0.0.1"
     assert site.link == f"http://127.0.0.1:{site.port}/#token={site.token}"
     assert len(site.token) >= 32
 
 
-def test_missing_folders_and_busy_ports_are_named(serve: Serve, tmp_path: Path) -> None:
+def test_error_of_the_view_command_names_a_missing_folder_or_a_port_in_use(serve: Serve, tmp_path: Path) -> None:
     from rlgpt.view.server import Site
 
     with pytest.raises(RunError, match="there is no folder"):

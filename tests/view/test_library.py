@@ -23,7 +23,7 @@ def only(library: Library) -> str:
     return str(line["id"])
 
 
-def test_list_has_a_line_for_each_run(tmp_path: Path) -> None:
+def test_list_of_runs_has_an_entry_for_each_run(tmp_path: Path) -> None:
     make_run(tmp_path / "sweep" / "0")
     make_run(tmp_path / "sweep" / "1", seed=1, status="stopped")
     (tmp_path / "broken").mkdir()
@@ -74,7 +74,7 @@ def test_run_page_has_plan_code_learning_and_dialogue(tmp_path: Path) -> None:
     assert (said["reply"], said["prompt_tokens"], said["seconds"]) == ("A plan.", 100, 2.5)
 
 
-def test_unfinished_iteration_is_shown_while_it_grows(tmp_path: Path) -> None:
+def test_live_page_shows_the_finished_stages_of_an_unfinished_iteration(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", task="grid/door", seed=0, config={})
     library = Library([tmp_path])
     key = only(library)
@@ -92,7 +92,7 @@ def test_unfinished_iteration_is_shown_while_it_grows(tmp_path: Path) -> None:
     assert [e["attempt"] for e in library.exchanges(key)] == [0, 1]
 
 
-def test_curves_are_over_steps_time_and_dollars(tmp_path: Path) -> None:
+def test_learning_curves_can_be_drawn_over_steps_time_or_dollars(tmp_path: Path) -> None:
     make_run(tmp_path / "run")
     library = Library([tmp_path])
     key = only(library)
@@ -126,14 +126,14 @@ def test_comparison_names_the_settings_that_differ(tmp_path: Path) -> None:
         lambda lib, key: lib.video(key, "../run.json"),
     ],
 )
-def test_what_is_not_there_is_a_readable_error(tmp_path: Path, ask: Any) -> None:
+def test_request_for_an_unknown_run_iteration_or_action_gives_a_readable_error(tmp_path: Path, ask: Any) -> None:
     make_run(tmp_path / "run")
     library = Library([tmp_path])
     with pytest.raises(RlgptError):
         ask(library, only(library))
 
 
-def test_linked_files_of_a_run_are_refused(tmp_path: Path) -> None:
+def test_live_page_reads_no_file_of_a_run_through_a_link(tmp_path: Path) -> None:
     run = make_run(tmp_path / "runs" / "run")
     (tmp_path / "secret").write_text(exchange("canary").model_dump_json() + "\n")
     library = Library([tmp_path / "runs"])
@@ -148,7 +148,7 @@ def test_linked_files_of_a_run_are_refused(tmp_path: Path) -> None:
             ask()
 
 
-def test_lines_of_a_stranger_of_any_form_are_shown_or_left_out(tmp_path: Path) -> None:
+def test_any_json_line_in_a_run_made_by_others_is_shown_or_left_out(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run")
     odd = [
         *("1", "[]", "{}", '{"request": 1, "reply": {}}', "{", '"x"', "[" * 5000, '{"a": 1e999}'),
@@ -168,7 +168,7 @@ def test_lines_of_a_stranger_of_any_form_are_shown_or_left_out(tmp_path: Path) -
         library.figure([key], axis, "run", "light")
 
 
-def test_values_are_plain_bounded_and_visible() -> None:
+def test_plain_converts_any_value_to_json_of_limited_length_without_control_characters() -> None:
     sent = plain({"a\u202e": float("nan"), "b": [float("inf"), 1 << 70, "x" * 30_000, {1, 2}, object]})
     text = json.dumps(sent, allow_nan=False)
     assert "a\\u202e" in sent
@@ -177,7 +177,7 @@ def test_values_are_plain_bounded_and_visible() -> None:
     assert len(text) < 25_000
 
 
-def test_growing_file_is_read_on_and_begun_again_after_it_was_replaced(tmp_path: Path) -> None:
+def test_growing_file_is_read_incrementally_and_from_the_start_after_a_replacement(tmp_path: Path) -> None:
     from rlgpt.errors import RunError
     from rlgpt.files import Folder
 
@@ -199,7 +199,7 @@ def test_growing_file_is_read_on_and_begun_again_after_it_was_replaced(tmp_path:
         lines.line(3)
 
 
-def test_large_source_and_many_decisions_are_bounded(tmp_path: Path) -> None:
+def test_live_page_limits_the_size_of_sources_and_the_number_of_decisions(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run")
     action = CodedAction(name="grasp_handle", doc="d", source="x = 1\n" * 20_000)
     run.rewrite("iterations/0/actions/grasp_handle/0", Rehearsal(attempt=0, action=action))

@@ -1,4 +1,4 @@
-"""Runs are stopped and resumed from the page; runs of strangers are not."""
+"""The live page stops and resumes runs of this user, and refuses to start runs made by others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def only(library: Library) -> str:
     return str(line["id"])
 
 
-def test_run_without_a_process_counts_as_killed(tmp_path: Path) -> None:
+def test_running_run_without_a_process_has_the_status_killed(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", status="running")
     library = Library([tmp_path])
     assert library.runs()[0]["status"] == "running", "its record has just changed"
@@ -30,7 +30,7 @@ def test_run_without_a_process_counts_as_killed(tmp_path: Path) -> None:
     assert library.run(only(library))["status"] == "killed"
 
 
-def test_stop_is_requested_of_a_running_run_only(tmp_path: Path) -> None:
+def test_stop_request_interrupts_a_running_run_and_refuses_other_runs(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", status="running")
     library = Library([tmp_path])
     library.stop(only(library))
@@ -43,7 +43,7 @@ def test_stop_is_requested_of_a_running_run_only(tmp_path: Path) -> None:
     assert not run.stop_requested
 
 
-def test_run_of_a_stranger_is_not_resumed(tmp_path: Path) -> None:
+def test_live_page_does_not_resume_a_run_made_by_others(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", status="stopped")
     path = run.folder / "run.json"
     path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
@@ -54,14 +54,14 @@ def test_run_of_a_stranger_is_not_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", ["finished", "running"])
-def test_finished_and_running_runs_are_not_resumed(tmp_path: Path, status: str) -> None:
+def test_live_page_does_not_resume_a_finished_or_running_run(tmp_path: Path, status: str) -> None:
     make_run(tmp_path / "run", status=status)
     library = Library([tmp_path])
     with pytest.raises(ConfigError, match=f"its status is {status}"):
         library.resume(only(library))
 
 
-def test_output_of_a_resumed_run_is_shown(tmp_path: Path) -> None:
+def test_live_page_shows_the_output_of_a_run_that_it_resumed(tmp_path: Path) -> None:
     """The run has a setting that rlgpt does not know, so that its process ends with a message."""
     run = make_run(tmp_path / "run", status="stopped", wrong_setting=1)
     library = Library([tmp_path])

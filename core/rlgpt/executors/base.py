@@ -12,7 +12,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a sweep: one run. It is picklable. Running the job again resumes the run in its folder.
+    """A job of a sweep: one run. A job is picklable. If a job is executed again, it resumes the run in its folder.
 
     :ivar number: number of the job in the sweep, from 0.
     :ivar name: the settings that distinguish the job from the others, for messages.

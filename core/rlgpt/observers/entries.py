@@ -1,6 +1,4 @@
-"""The entries that trackers write about a run: named numbers at a step, and tables. They are computed from the run's
-record.
-"""
+"""Computes the entries that trackers write about a run (named numbers at a step, and tables) from the run's record."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ Row = dict[str, Any]
 
 
 def of_point(point: CurvePoint) -> Numbers:
-    """Numbers of a point of the learning curve."""
+    """The numbers that a tracker writes for a point of the learning curve."""
     return _finite(
         {
             "train/success": point.success,
@@ -35,7 +33,7 @@ def of_point(point: CurvePoint) -> Numbers:
 
 
 def of_spending(spending: Spending) -> Numbers:
-    """Numbers of the cost of the language models. Replayed exchanges have the cost of their recording."""
+    """The numbers about the cost of the language models. Replayed exchanges have the cost of their recording."""
     return _finite(
         {
             "llm/calls": spending.calls + spending.replayed_calls,
@@ -47,7 +45,7 @@ def of_spending(spending: Spending) -> Numbers:
 
 
 def of_iteration(iteration: Iteration) -> Numbers:
-    """Numbers of a finished iteration: its evaluations and its steps by purpose."""
+    """The numbers about a finished iteration: its evaluations and its steps by purpose."""
     code = iteration.code_evaluation
     return {
         **of_evaluation("selection", iteration.kept),
@@ -58,12 +56,12 @@ def of_iteration(iteration: Iteration) -> Numbers:
 
 
 def of_report(report: Report) -> Numbers:
-    """Numbers of the report on fresh seeds."""
+    """The numbers about the episodes of the report."""
     return of_evaluation("report", report.kept)
 
 
 def of_evaluation(name: str, evaluation: Evaluation) -> Numbers:
-    """Success rate, score, return, steps and the mean of each metric of an evaluation; empty without episodes."""
+    """Success rate, score, return, steps and the mean of each metric of an evaluation; empty if it has no episodes."""
     played = evaluation.episodes
     if not played:
         return {}
@@ -111,7 +109,7 @@ def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "repor
 
 
 def action_rows(iteration: Iteration) -> list[Row]:
-    """A row for each action of an iteration: its origin, and its share of the decisions."""
+    """A row for each coded action of an iteration: its origin (new or kept), and its share of the decisions."""
     usage, coded = iteration.kept.usage, [a.name for a in iteration.actions]
     return [_action_row(iteration, name, usage) for name in dict.fromkeys([*iteration.rehearsals, *coded, *usage])]
 
@@ -135,7 +133,7 @@ def _action_row(iteration: Iteration, name: str, usage: Mapping[str, float]) -> 
 
 
 def settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration as a flat mapping: the names of nested settings have dots."""
+    """A configuration as a flat dict. The keys of nested settings are joined with dots (``llm.model``)."""
     return dict(_leaves(config))
 
 

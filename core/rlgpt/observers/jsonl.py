@@ -25,9 +25,11 @@ _MESSAGE = 2000
 class Entry(Value):
     """One line of the file. ``time`` is UTC, ISO 8601.
 
-    :ivar step: primitive steps since the run began; of ``llm/...`` the number of calls.
-    :ivar name: of a stage or a table.
-    :ivar facts: of a stage: what it works on, or its results.
+    :ivar step: primitive steps since the run began; for numbers named ``llm/...``, the number of calls of the language
+        model.
+    :ivar name: name of the stage or table.
+    :ivar facts: details of a stage: at its start the object of the work (such as the action's name), at its end the
+        results.
     :ivar text: a message for the user.
     :ivar file: path of a video or of the bundle in the run's folder.
     """
@@ -45,9 +47,10 @@ class Entry(Value):
 
 
 class JsonlTracker(Tracker):
-    """Appends one JSON object for each entry to ``events.jsonl`` in the run's folder. ``rlgpt view`` reads the file.
+    """Appends one JSON object for each entry to ``events.jsonl`` in the run's folder. ``rlgpt view`` reads this file.
 
-    Each session of the run (its beginning, and each time it is resumed) also has lines for its stages and messages.
+    A session is the time from a start or a resumption of the run to the end of its process. The stages and messages of
+    each session are lines, too.
     """
 
     name = "jsonl"

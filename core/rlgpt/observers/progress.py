@@ -16,8 +16,8 @@ from rlgpt.terminal import say, visible
 
 
 class Meter:
-    """Measures primitive steps per second since the first point of a training. (A resumed training does
-    not start at zero.)
+    """Measures primitive steps per second since the first point of a training. (The step count of a resumed training
+    does not start at zero.)
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -163,7 +163,9 @@ def _rate(rate: float | None) -> str:
 
 
 def progress_reporter(out: TextIO | None = None) -> Observer:
-    """The display that suits ``out`` (default: standard error): live on a terminal, lines of text elsewhere."""
+    """The progress reporter for ``out`` (default: standard error): a live line if ``out`` is a terminal, else lines of
+    text.
+    """
     stream = sys.stderr if out is None else out
     if not stream.isatty():
         return PlainProgressReporter(stream)

@@ -63,9 +63,9 @@ class Several(Observer):
     def _call(self, observer: Observer, call: Callable[[Observer], object]) -> None:
         try:
             call(observer)
-        except Exception as fault:  # An observer's fault must not end the run.
+        except Exception as fault:  # An error of an observer must not end the run.
             if observer not in self._observers:
-                return  # the first fault of this observer was already reported
+                return  # the first error of this observer was already reported
             self._observers.remove(observer)
             text = " ".join(str(fault).split())[:300]
             line = f"observer {type(observer).__name__} is dropped: {type(fault).__name__}: {text}"

@@ -31,9 +31,9 @@ class Tracker(Observer, ABC):
     The horizontal axis of all numbers is primitive steps since the run began; for numbers ``llm/...``, it is the number
     of calls.
 
-    No entry is written twice, even if the run is killed and resumed: ``observers/NAME.json`` in the run's folder
-    contains the last step of each family of entries (*marks*), and is written before the entry. If the tracker no
-    longer has the run, all finished iterations are written again.
+    No entry is written twice, even if the run is killed and resumed. A *mark* is the last written step of a family of
+    entries (for example, all points of the curve). The marks are in ``observers/NAME.json`` in the run's folder; a mark
+    is stored before its entry is written. If the tracker has lost the run, all finished iterations are written again.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Tracker(Observer, ABC):
     def open(self, run: Run, marks: Mapping[str, Any]) -> bool:
         """Open the tracker.
 
-        :param marks: what :meth:`place` returned when the run was first written, and the marks.
+        :param marks: the marks, and the text that :meth:`place` returned when the run was first written.
         :returns: whether the tracker already contains this run, so that the run is continued.
         """
 
@@ -74,7 +74,7 @@ class Tracker(Observer, ABC):
         """Close the tracker. ``status`` is the status of the run."""
 
     def place(self) -> str:
-        """A text that identifies the run in the tracker. Called after :meth:`open`."""
+        """A text that identifies the run in the tracker. The method is called after :meth:`open`."""
         return ""
 
     def begins(self, run: Run) -> None:
@@ -139,7 +139,9 @@ class Tracker(Observer, ABC):
                 self.video(folder / name)
 
     def _iteration(self, iteration: Iteration, before: int) -> None:
-        """Write a finished iteration: the points of its curve that are not written yet, its numbers and tables."""
+        """Write a finished iteration: its numbers, its tables, and those points of its curve that are not written
+        yet.
+        """
         step = before + iteration.steps.total
         if step <= self._marks.get("iteration", -1):
             return
@@ -164,9 +166,7 @@ class Tracker(Observer, ABC):
             self.table(name, rows, step)
 
     def _new(self, family: str, step: float) -> bool:
-        """Whether no entry of this family has been written at this step or a later one. If so, the step is stored as
-        the family's mark.
-        """
+        """Whether ``step`` is above the family's mark. If it is, store it as the new mark."""
         run = self._run
         if run is None or step <= self._marks.get(family, -1):
             return False

@@ -94,8 +94,8 @@ class WandbTracker(Tracker):
         self._wandb.log_artifact(artifact)
 
     def _log(self, values: dict[str, Any]) -> None:
-        """Log ``values`` under a step that grows over all sessions, because wandb discards entries with smaller steps.
-        The step is the time since the run was created, in milliseconds.
+        """Log ``values``. The step for wandb is the time since the run was created, in milliseconds: it grows over all
+        sessions, and wandb discards entries whose step is smaller than the last one.
         """
         now = int((datetime.now(UTC) - self._created).total_seconds() * 1000)
         self._step = max(self._step + 1, now)

@@ -12,7 +12,9 @@ _LONG = 500
 
 
 def card(bundle: Bundle) -> str:
-    """The card, with the header that the hub reads. Text of language models is escaped: none of it is markup."""
+    """The model card, with the header (YAML) that the hub reads. Text from language models is escaped, so no such text
+    acts as markup.
+    """
     return "\n".join(_lines(bundle)) + "\n"
 
 

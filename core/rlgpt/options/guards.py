@@ -32,8 +32,8 @@ class Choices:
     """What the policy may choose at one moment.
 
     :ivar allowed: int8, shape (branches,): 1 if the branch may start.
-    :ivar mask: the mask that the policy gets: ``allowed``, or all ones if no branch may start. Choosing one then costs
-        an idle step.
+    :ivar mask: the mask that the policy gets: ``allowed``, or all ones if no branch may start. If the policy then
+        chooses a branch that may not start, the decision takes one idle step.
     :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed.
     """
 
@@ -42,8 +42,8 @@ class Choices:
     refusals: Mapping[str, Verdict]
 
     def why_masked(self, name: str, quarantined: Collection[str]) -> Verdict | None:
-        """The verdict that explains why a coded action is masked. None if the plugin or the action's own ``can_start``
-        answered False.
+        """The verdict that explains why a coded action is masked. None if the action is masked because the plugin's
+        ``applicable`` or the action's own ``can_start`` returned False.
         """
         if name in quarantined:
             return Verdict(kind="quarantined", action=name, message="its earlier verdicts say what was wrong")
@@ -52,7 +52,8 @@ class Choices:
 
 class Guards:
     """The checks that decide whether a coded action may start: quarantine, then the plugin's ``applicable``, then the
-    action's own ``can_start``. The cheapest comes first. Each one checks only the actions that passed those before.
+    action's own ``can_start``. The cheapest check comes first, and each check gets only the actions that passed the
+    earlier checks.
 
     :param names: the coded actions.
     :param conditional: the actions whose code defines ``can_start(view)``.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Decided(NamedTuple):
-    """The result of a decision; see :class:`rlgpt.options.env.ExtendedEnv`."""
+    """The result of a decision, as ``step`` of :class:`rlgpt.options.env.ExtendedEnv` returns it."""
 
     observation: Any
     reward: float
@@ -95,7 +95,7 @@ class Lane:
         return (yield from self._first_report(info))
 
     def resume(self) -> Effects[dict[str, Any]]:
-        """Begin an episode in the state that was restored into ``context``.
+        """Begin an episode from a restored state, which the caller has put into ``context``.
 
         :returns: the info of the reset.
         """
@@ -204,7 +204,7 @@ class Lane:
             yield from self._idle()
             return Call(ended="masked", verdict=choices.why_masked(name, self._quarantine.now))
         call = yield from calls.play(choice, self)
-        if self._state.duration == 0:  # a decision whose code takes no step costs one idle step
+        if self._state.duration == 0:  # every decision takes at least one primitive step
             yield from self._idle()
         return call
 
@@ -212,7 +212,7 @@ class Lane:
         return self.advance(self.setup.plugin.noop(self.setup.action_space, self.context))
 
     def advance(self, low_level: Any) -> Effects[bool]:
-        """Take one primitive step. Returns whether the episode ended."""
+        """Take one primitive step. Return whether the episode ended."""
         observation, env_reward, terminated, truncated, info = yield Step(low_level)
         state, ctx, horizon = self._state, self.context, self.setup.horizon
         ctx.previous, ctx.observation = ctx.observation, observation
@@ -273,18 +273,18 @@ class Lane:
     def view(self) -> dict[str, Plain]:
         """The plugin's view of the newest observation, with the outputs of coded features.
 
-        Without coded functions, the view is built at each call. With coded functions, it is built once at each
+        Without coded functions, each call builds the view. With coded functions, the view is built once for each
         primitive step.
         """
         return self.setup.plugin.view(self.context) if self.functions is None else dict(self.functions.view)
 
     @property
     def newest_view(self) -> dict[str, Plain] | None:
-        """:meth:`view` between two decisions, where it is known without building it again."""
+        """The view between two decisions if it is already built, else None."""
         return self._guarded if self.functions is None else dict(self.functions.view)
 
     def see(self) -> Effects[dict[str, Plain]]:
-        """The same as :meth:`view`, as an effect."""
+        """The view as :meth:`view` returns it, as an effect (:mod:`rlgpt.options.effects`)."""
         if self.functions is not None:
             return dict(self.functions.view)
         return (yield from look())
@@ -296,7 +296,7 @@ class Lane:
 
     @property
     def unpaid(self) -> tuple[str, ...]:
-        """The reward terms of weight 0."""
+        """The reward terms with the weight 0."""
         return () if self._shaping is None else self._shaping.unpaid
 
     @property

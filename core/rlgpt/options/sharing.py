@@ -1,7 +1,7 @@
 """Bundles to share: a model card, an archive, and a repository of the Hugging Face hub.
 
-Whatever arrives is treated as a stranger's: only a bundle's own files are taken, their number and sizes are bounded,
-and the bundle is loaded and written anew.
+A bundle from an archive or from the hub is hostile data. Only the files that belong to a bundle are read, their number
+and sizes are limited, and the local copy is written from the loaded bundle.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def pack(bundle: Bundle, out: Path) -> Path:
 
 
 def push(bundle: Bundle, repository: str, *, private: bool = True) -> str:
-    """Upload a bundle and its model card to a repository of the hub, which is made if it is missing.
+    """Upload a bundle and its model card to a repository of the hub. If the repository does not exist, it is created.
 
     The variable ``HF_ENDPOINT`` names another hub than the public one.
 
@@ -110,7 +110,7 @@ def pull(repository: str, out: Path, *, revision: str | None = None) -> Bundle:
 
 @contextmanager
 def _staged(bundle: Bundle) -> Iterator[Path]:
-    """A folder with the bundle's files and its card, and nothing else that may lie beside them."""
+    """A temporary folder with the bundle's files and its model card. Other files of the source folder are left out."""
     with tempfile.TemporaryDirectory(prefix="rlgpt-bundle-") as drafts:
         folder = save_bundle(bundle, Path(drafts) / "bundle")
         Folder(folder, BundleError).write(CARD, card(bundle))

@@ -62,7 +62,7 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float
 
 
 def is_number(value: object) -> bool:
-    """Whether a value of a stranger's run is a number that can be drawn."""
+    """Whether a value from a run made by others is a number that can be drawn."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_SCORE
 
 

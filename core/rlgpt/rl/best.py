@@ -1,8 +1,8 @@
-"""Decides which checkpoint of a training is the best, because a policy may get worse late in training. The *merit* of a
-checkpoint is its success rate and mean score.
+"""Decides which checkpoint of a training is the best, because a policy may get worse late in training. The
+*performance* of a checkpoint is its success rate and mean score.
 
-The merit is computed from training episodes, so it needs no further steps, and every trainer computes it in the same
-way.
+The performance is computed from training episodes, so no further steps are needed. All trainers use the same
+computation.
 """
 
 from __future__ import annotations
@@ -12,20 +12,22 @@ from collections.abc import Sequence
 from rlgpt.domain import CurvePoint, Score, rank
 
 WINDOW = 20
-"""Number of episodes in a merit, counted back from the newest point of the learning curve."""
+"""Number of episodes from which the performance is computed, counted back from the newest point of the learning
+curve.
+"""
 
 FEWEST = 10
-"""Least number of episodes in a merit."""
+"""Minimal number of episodes from which the performance is computed."""
 
-Merit = tuple[float, float]
+Performance = tuple[float, float]
 """Success rate and mean score of the window. Higher is better, so a score that is minimised is negated. If the task has
 no score, the second number is the mean total reward.
 """
 
 
-def recent_merit(curve: Sequence[CurvePoint], score: Score | None = None) -> Merit | None:
-    """The merit of the newest points that contain :data:`WINDOW` episodes together, or of all points if there are
-    fewer.
+def recent_performance(curve: Sequence[CurvePoint], score: Score | None = None) -> Performance | None:
+    """The performance over the newest points of the learning curve that together contain :data:`WINDOW` episodes, or
+    over all points if they contain fewer.
 
     :param score: the task's score, or None.
     :returns: None with fewer than :data:`FEWEST` episodes.
@@ -41,6 +43,6 @@ def recent_merit(curve: Sequence[CurvePoint], score: Score | None = None) -> Mer
     return (wins / episodes, total / episodes) if episodes >= FEWEST else None
 
 
-def is_best(merit: Merit | None, best: Merit | None) -> bool:
-    """Whether ``merit`` is at least as good as ``best``, so that the later of two equal checkpoints is kept."""
-    return merit is not None and (best is None or merit >= best)
+def is_best(performance: Performance | None, best: Performance | None) -> bool:
+    """Whether ``performance`` is at least as good as ``best``, so that the later of two equal checkpoints is kept."""
+    return performance is not None and (best is None or performance >= best)

@@ -16,7 +16,7 @@ from rlgpt.domain import RLSetup, Value
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.base import Hyperparameters
-from rlgpt.rl.best import Merit
+from rlgpt.rl.best import Performance
 from rlgpt.rl.training_stats import TrainingStatsState
 
 FILE = "policy.pt"
@@ -65,7 +65,7 @@ class TrainingState(Value):
     decisions: int = 0
     seconds: float = 0.0
     tally: TrainingStatsState = TrainingStatsState()
-    best: Merit | None = None
+    best: Performance | None = None
     returns: Returns
 
 

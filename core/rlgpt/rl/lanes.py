@@ -1,4 +1,6 @@
-"""A vector whose environments are the lanes of one simulator (:func:`rlgpt.extend_vector`)."""
+"""A vector environment for training whose environments are the lanes of one batch simulator
+(:func:`rlgpt.extend_vector`).
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,13 @@ from rlgpt.rl.vector import Transition, Vector
 
 class LaneVector(Vector):
     """The environments of a plugin's vector (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.make_vector`), in this
-    process. A batch simulator moves all of them in one call, and each decides when its own decision is over.
+    process. A batch simulator steps all environments in one call. An environment chooses its next action when its last
+    decision is over, independently of the other environments.
 
-    :param venv: the vector. Its autoreset mode is ``DISABLED`` or ``NEXT_STEP``.
-    :param seeds: one for each environment. The lanes draw the seeds of their episodes as a
-        :class:`~rlgpt.rl.policy_env.PolicyEnv` does; a vector that resets itself uses its own seeds after the first
-        episodes.
+    :param venv: the plugin's vector. Its autoreset mode is ``DISABLED`` or ``NEXT_STEP``.
+    :param seeds: one seed for each environment. The lanes draw the seeds of their episodes as a
+        :class:`~rlgpt.rl.policy_env.PolicyEnv` does. A vector with the mode ``NEXT_STEP`` uses these seeds for the
+        first episodes only, and then its own.
     :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
     :raises PluginError: the vector has another number of environments than seeds, or another autoreset mode.
     """
@@ -80,7 +83,9 @@ class LaneVector(Vector):
             self._steps.add(lane)
 
     def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
-        """The transitions that are complete: that of an episode's end has the next episode's first observation."""
+        """The complete transitions. The transition at the end of an episode is complete when the first observation of
+        the next episode is known.
+        """
         found: dict[int, Transition] = {}
         for arrival, seen in zip(arrivals, self._observations(arrivals), strict=True):
             lane, info = arrival.lane, arrival.info
@@ -103,13 +108,13 @@ class LaneVector(Vector):
             (self._ended if over else found)[lane] = transition
         if waiting := [a.lane for a in arrivals if a.lane in self._ended]:
             if self._mode is AutoresetMode.NEXT_STEP:
-                self._env.send(dict.fromkeys(waiting))  # the decision is the reset, whatever the action
+                self._env.send(dict.fromkeys(waiting))  # only resets these environments; the actions have no effect
             else:
                 found |= {lane: self._joined(lane, *start) for lane, start in self._begin(waiting).items()}
         return found
 
     def _joined(self, lane: int, first: Observation, verdicts: tuple[Verdict, ...]) -> Transition:
-        """The end of an episode together with the start of the next one."""
+        """A transition from the end of an episode to the start of the next episode."""
         end = self._ended.pop(lane)
         return dataclasses.replace(end, observation=first, verdicts=(*end.verdicts, *verdicts))
 
@@ -125,7 +130,7 @@ class LaneVector(Vector):
         return verdicts
 
     def _observations(self, arrivals: Sequence[Arrival]) -> list[Observation]:
-        """What the policy sees. Views that the guards have not built are built in one batch."""
+        """The observations of the policy. Missing views are built in one batch."""
         lanes = [self._env.lanes[a.lane] for a in arrivals]
         views: list[Mapping[str, Any] | None] = [lane.newest_view for lane in lanes]
         if self._form.needs_view and (missing := [i for i, view in enumerate(views) if view is None]):

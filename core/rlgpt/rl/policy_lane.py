@@ -1,4 +1,4 @@
-"""What a policy observes of a lane, and the figures of the lane's episode."""
+"""The observation that a policy gets from a lane, and the statistics of the lane's episode."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Observation = dict[str, np.ndarray]
 class PolicyFormat:
     """The observations and actions of a policy network, for all lanes of an environment.
 
-    :param observation_space: of the base environment.
+    :param observation_space: observation space of the base environment.
     :param keys: observation keys of the RLSetup, in order.
-    :param plan_prior: of the RLSetup. Above 0, or if decisions may interrupt coded actions, ``obs`` ends with what
-        :class:`~rlgpt.rl.plan_features.PlanFeatures` tells of the plan's code.
+    :param plan_prior: field of the RLSetup. If it is above 0, or if decisions can interrupt coded actions, ``obs`` ends
+        with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
     :ivar observation_names: a name for each number of ``obs``.
     """
 
@@ -65,9 +65,9 @@ class PolicyFormat:
     ) -> Observation:
         """The policy's observation.
 
-        :param info: of the newest reset or step of the lane.
-        :param duration: primitive steps of the last decision.
-        :param view: of the lane, where it is known.
+        :param info: info of the newest reset or step of the lane.
+        :param duration: number of primitive steps of the last decision.
+        :param view: the lane's view if it is already built; None: it is built if it is needed.
         """
         seen: dict[str, Any] = {}
         if self._builder.needs_view:
@@ -84,7 +84,7 @@ class PolicyFormat:
 
 
 class EpisodeLog:
-    """The figures of one lane's episode so far.
+    """The statistics of one lane's episode so far.
 
     :ivar usage: action -> number of decisions for it.
     """
@@ -94,7 +94,7 @@ class EpisodeLog:
         self.begin(0, {})
 
     def begin(self, seed: int, info: Mapping[str, Any]) -> None:
-        """An episode begins; ``info`` is that of the reset."""
+        """Begin an episode. ``info`` is the info of the reset."""
         self._seed, self._decisions, self._reward, self._ending = seed, 0, 0.0, ""
         self._terms: Counter[str] = Counter()
         self.usage: Counter[str] = Counter()
@@ -103,7 +103,7 @@ class EpisodeLog:
         self._watch(info)
 
     def add(self, info: Mapping[str, Any]) -> None:
-        """A decision is over; ``info`` is its info."""
+        """Add a decision. ``info`` is the info at its end."""
         self._decisions += 1
         self._reward += info["total_reward"]
         self._success = self._success or bool(info.get("success", False))
@@ -115,7 +115,7 @@ class EpisodeLog:
     def figures(self, info: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode`.
 
-        :param info: of the last decision, where the lane has begun another episode already.
+        :param info: info of the last decision; needed if the lane has already begun another episode.
         """
         measured: dict[str, Any] = {} if info is None else dict(info)
         if info is None:
@@ -134,7 +134,9 @@ class EpisodeLog:
         }
 
     def _watch(self, info: Mapping[str, Any]) -> None:
-        """Note which sub-goals are reached for the first time, and what the environment says of the episode's end."""
+        """Store which sub-goals are reached for the first time, and the cause of the episode's end that the environment
+        reports.
+        """
         self._ending = str(info.get("cause", ""))[:200]
         for name, done in info.get("predicates", {}).items():
             if done:

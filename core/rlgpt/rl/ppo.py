@@ -15,7 +15,7 @@ from rlgpt.domain import TrainingRecord
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
-from rlgpt.rl.best import is_best, recent_merit
+from rlgpt.rl.best import is_best, recent_performance
 from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
 from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.learner import Learner
@@ -150,9 +150,9 @@ class _Run:
             point = self.stats.close_point(primitive_steps=spent, decisions=self.decisions)
             if self.stats.close_segment():
                 vector.quarantine((*self._given, *self.stats.quarantined))
-            merit = recent_merit(self.stats.curve, self.spec.task.score)
-            best = point is not None and is_best(merit, self._best)
-            self._best = merit if best else self._best
+            performance = recent_performance(self.stats.curve, self.spec.task.score)
+            best = point is not None and is_best(performance, self._best)
+            self._best = performance if best else self._best
             _save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:

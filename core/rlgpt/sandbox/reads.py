@@ -1,8 +1,10 @@
-"""Finds out what an action's ``can_start`` reads, so that it is called only where its answer may have changed.
+"""Static analysis of ``can_start``: finds the keys of the view that it reads. ``can_start`` is then called again only
+after one of these keys has changed.
 
-The analysis is careful: ``can_start`` is taken to depend on the view, the memory and the action's own globals alone
-only if it and the functions it calls contain nothing that could change a value or draw a random number. Everything else
-is called each time, with the whole view. A wrong guess could make an action's own mask stale; it opens nothing.
+The analysis is conservative. It accepts ``can_start`` only if this function and the functions that it calls contain
+nothing that could change a value or draw a random number; then the answer depends only on the view, the memory and the
+action's own globals. Any other ``can_start`` is called at each step with the whole view. A wrong result of the analysis
+could only make the mask of the same action out of date. The sandbox does not depend on it.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ class Reads:
     """What ``can_start`` depends on.
 
     :ivar steady: whether equal views, memories and globals give equal answers, without side effects.
-    :ivar keys: the keys of the view that it may read; None: any.
+    :ivar keys: the keys of the view that ``can_start`` may read; None: any key.
     """
 
     steady: bool = False
@@ -56,7 +58,7 @@ class Reads:
 
 @lru_cache(maxsize=1024)
 def reads_of(source: str, shared: str) -> Reads:
-    """The dependence of the ``can_start`` in ``source``, which is parsed and never run here.
+    """What the ``can_start`` in ``source`` depends on. The source is parsed and never executed here.
 
     :param shared: source that is loaded before, into the same namespace.
     """

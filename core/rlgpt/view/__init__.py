@@ -1,1 +1,3 @@
-"""The live page: lists runs, shows a run while it runs, and compares runs. It needs the extra ``rlgpt[view]``."""
+"""The live page of ``rlgpt view``: it lists runs, shows a run while the run is in progress, and compares runs. The
+package needs the extra ``rlgpt[view]``.
+"""

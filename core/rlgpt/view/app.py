@@ -29,7 +29,7 @@ TYPES = {
 
 
 def application(library: Library, hosts: frozenset[str], token: str) -> Guard:
-    """The page and its data, behind the :class:`Guard`."""
+    """The page and its data. The :class:`Guard` checks each request first."""
     files = {f"/{p.name}": p for p in PAGE.iterdir() if p.suffix in TYPES}
     files.update({"/": PAGE / "index.html", "/report.css": TEMPLATES / "style.css"})
     answers = {path: _file(file) for path, file in files.items()}
@@ -99,7 +99,9 @@ def _routes(library: Library) -> list[Route]:
 
 
 def _get(path: str, answer: Callable[[Request], Any], method: str = "GET") -> Route:
-    """A route whose answer is made in a thread, so that a slow disk or a large file stops nothing else."""
+    """A route whose response is computed in a thread. A slow disk or a large file therefore does not delay other
+    requests.
+    """
 
     async def endpoint(request: Request) -> Response:
         made = await run_in_threadpool(_answered, answer, request)

@@ -1,4 +1,4 @@
-"""The runs that the page shows, under names that are not paths; and one line about each."""
+"""The runs that the page shows. Each run has an id, which is not a path, and a line in the list of runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Known:
 
 
 class Catalogue:
-    """Finds the runs in ``roots`` and gives each an id. Only runs that were found can be asked for.
+    """Finds the runs in ``roots`` and gives each run an id. A request can name only these ids.
 
     :raises RunError: a root does not exist.
     """
@@ -53,7 +53,7 @@ class Catalogue:
         self._lock = Lock()
 
     def lines(self) -> list[dict[str, Any]]:
-        """A line about each run, the newest first."""
+        """The entries of the list of runs, the newest run first."""
         locked = locked_inodes()
         lines = [self._line(key, known, locked) for key, known in self._all().items()]
         return sorted(lines, key=lambda line: line.get("created") or "", reverse=True)
@@ -62,7 +62,7 @@ class Catalogue:
         """The run with this id.
 
         :raises UnknownNameError: there is no such run.
-        :raises RunError: it cannot be read.
+        :raises RunError: the run cannot be read.
         """
         return Run.open(self._get(key).folder)
 
@@ -70,11 +70,11 @@ class Catalogue:
         return self._get(key).name
 
     def status(self, run: Run) -> str:
-        """The status of a run; ``killed`` where its process ended without saying so."""
+        """The status of a run: ``killed`` if the process of a running run has ended without recording an end."""
         return _status(run.record, run.folder, locked_inodes())
 
     def stamps(self) -> dict[str, Stamp]:
-        """A value for each run that changes with its record."""
+        """For each run, a value that changes whenever the record of the run changes."""
         return {key: _stamp(known.folder) for key, known in self._all().items()}
 
     def _get(self, key: str) -> Known:
@@ -99,7 +99,7 @@ class Catalogue:
             try:
                 folders += find([root])
             except RunError:
-                continue  # There is none yet.
+                continue  # The run has no record yet.
         return folders
 
     def _name(self, folder: Path) -> str:

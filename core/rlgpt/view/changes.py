@@ -1,4 +1,4 @@
-"""Says which runs have changed, as server-sent events."""
+"""Reports changes of runs to the page, as server-sent events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _DEPTH = 5
 
 
 async def changes(catalogue: Catalogue, opened: Path | None) -> AsyncIterator[str]:
-    """An event for each change: ids of the runs whose records changed, and whether a file of the opened run did.
+    """Yields an event for each change: the ids of the runs whose records changed, and whether a file of the opened run
+    changed.
 
     :param opened: the folder of the run that the page shows.
     """
@@ -32,12 +33,14 @@ async def changes(catalogue: Catalogue, opened: Path | None) -> AsyncIterator[st
         if changed or here != files:
             yield f"data: {json.dumps({'runs': changed, 'opened': here != files})}\n\n"
         else:
-            yield ": nothing\n\n"  # So that a closed connection is noticed.
+            yield ": nothing\n\n"  # A regular message is the only way to notice a closed connection.
         before, files = now, here
 
 
 def _signature(folder: Path | None) -> int:
-    """A number that changes with the names, sizes and times of the files in the folder. No link is followed."""
+    """A number that changes with the names, sizes and modification times of the files in the folder. Symbolic links are
+    not followed.
+    """
     if folder is None:
         return 0
     found: list[tuple[str, int, int]] = []

@@ -1,4 +1,4 @@
-"""Curves of one run or several, and the settings in which runs differ."""
+"""The learning curves of one or several runs, and the settings in which runs differ."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Shown = tuple[Run, Progress, str]
 
 
 def differences(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The settings in which the runs differ: name, and the value of each run."""
+    """The settings in which the runs differ: for each setting, its name and its value in each run."""
     flat = [settings(run.record.config) for run in runs]
     keys = sorted({key for each in flat for key in each if key not in _NOT_COMPARED})
     rows = [(key, [each.get(key) for each in flat]) for key in keys]
@@ -41,7 +41,7 @@ def differences(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def series(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -> dict[str, list[Curve]]:
-    """Name -> the curves of its runs. Runs without points are left out."""
+    """Label of a line -> the learning curves of its runs. Runs without points are left out."""
     drawn = {id(run): points for run, progress, _ in shown if (points := _curve(run, progress, axis))}
     names = {id(run): name for run, _, name in shown}
     runs = [run for run, _, _ in shown if id(run) in drawn]
@@ -62,7 +62,7 @@ def figure(lines: Mapping[str, Sequence[Curve]], axis: Axis, theme: str, score: 
 
 
 def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
-    """The first and the last point of each line as text, for people who do not see the figure."""
+    """The first and the last point of each line as text, for people who cannot see the figure."""
     return [
         {
             "name": plain(name, 200),
@@ -77,6 +77,8 @@ def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
 
 
 def _curve(run: Run, progress: Progress, axis: Axis) -> Curve:
-    """The curve of the run's events. A run of an earlier version has none; its iterations have the steps only."""
+    """The learning curve from the run's ``events.jsonl``. Runs of earlier versions do not have this file; their curve
+    has only the steps at the end of each iteration.
+    """
     points: Curve = progress.curve(axis)
     return points if points or axis != "steps" else curves.curve(run.iterations())

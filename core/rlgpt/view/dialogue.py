@@ -1,4 +1,6 @@
-"""What a run asked its language models, and what they said. Reads ``llm.jsonl`` while it grows."""
+"""The requests of a run to its language models, and the replies. The module reads ``llm.jsonl`` while the run appends
+to the file.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,14 @@ class Dialogue:
         self._lines = GrowingLines(run.files, FILE, _summary)
 
     def list(self) -> list[dict[str, Any]]:
-        """Key, model, tokens, dollars and seconds of each exchange, the oldest first."""
+        """Key, model, tokens, dollars and seconds of each exchange (a request and its reply), the oldest first."""
         return [{"number": n, **line} for n, line in enumerate(self._lines.update(SECONDS))]
 
     def bill(self, seconds: float = math.inf) -> dict[str, Any]:
         """Tokens, dollars and calls so far. Dollars are None if any price is unknown.
 
-        :param seconds: how long to read at most; ``complete`` is False where that was not enough.
+        :param seconds: maximal reading time. ``complete`` is False if the file could not be read to its end in this
+            time.
         """
         lines = self._lines.update(seconds)
         prices = [line["dollars"] for line in lines]
@@ -76,7 +79,9 @@ class Dialogue:
 
 
 def _summary(line: Any) -> dict[str, Any] | None:
-    """The small part of an exchange; None for other lines. A run of a stranger may have any JSON here."""
+    """The fields of an exchange that the list shows; None for other lines. The run can be made by others, so ``line``
+    can be any JSON value.
+    """
     request, reply = (line.get("request"), line.get("reply")) if isinstance(line, dict) else (None, None)
     if not isinstance(request, dict) or not isinstance(reply, dict):
         return None

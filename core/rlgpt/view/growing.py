@@ -1,4 +1,4 @@
-"""Reads append-only files of JSON lines while they grow. Each call reads only what was appended."""
+"""Reads files of JSON lines while another process appends lines to them. Each call reads only the new lines."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ LINES = 200_000
 
 
 class GrowingLines(Generic[S]):
-    """The lines of a file, each reduced to a small value.
+    """The lines of a file. Only a small value of each line stays in memory.
 
-    :param reduce: makes the value of a line from its JSON; None leaves the line out. It must raise no error for any
-        JSON.
+    :param reduce: computes the value of a line from its JSON; a line with the value None is left out. The function must
+        not raise an error, whatever the JSON is.
     """
 
     def __init__(self, folder: Folder, name: str, reduce: Callable[[Any], S | None]) -> None:
@@ -38,7 +38,8 @@ class GrowingLines(Generic[S]):
     def update(self, seconds: float = math.inf) -> list[S]:
         """The values of all complete lines so far.
 
-        :param seconds: how long to read at most. :attr:`complete` says whether that was enough; the next call goes on.
+        :param seconds: maximal reading time. :attr:`complete` is False if lines remain; the next call continues with
+            these lines.
         """
         with self._lock:
             self.complete = True
@@ -55,7 +56,7 @@ class GrowingLines(Generic[S]):
             file.seek(self._end)
             while len(self._values) < LINES and (line := file.readline(LINE_LIMIT)):
                 if not line.endswith(b"\n") and len(line) < LINE_LIMIT:
-                    break  # It is still being written.
+                    break  # The last line is not complete yet.
                 self._take(line)
                 if time.monotonic() > until:
                     self.complete = False
@@ -63,7 +64,7 @@ class GrowingLines(Generic[S]):
         return self._values
 
     def line(self, number: int) -> Any:
-        """The JSON of the line of value ``number``.
+        """The complete JSON of the line that value ``number`` was computed from.
 
         :raises RlgptError: there is no such value.
         """
@@ -79,7 +80,7 @@ class GrowingLines(Generic[S]):
         try:
             value = self._reduce(parse_json(line.decode(errors="replace")))
         except (ValueError, RlgptError):
-            value = None  # A damaged line is left out; the commands that need it report it.
+            value = None  # A damaged line is left out here. The commands that need the line report an error.
         if value is not None:
             self._values.append(value)
             self._places.append((begin, len(line)))

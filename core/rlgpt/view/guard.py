@@ -42,12 +42,14 @@ HEADERS: Mapping[str, str] = {
 
 
 class Guard:
-    """Refuses requests of other sites, and requests for data without the token.
+    """Refuses requests that other web sites cause, and requests for data without the token.
 
-    - The Host header must be the page's own, so that a name of another site that resolves to this machine gets nothing.
-    - Where the browser says which site asks (``Origin``, ``Sec-Fetch-Site``), it must be the page itself.
-    - Every path needs ``Authorization: Bearer TOKEN``, except the files of the page, which hold no data. A browser
-      never sends this header by itself.
+    - The header ``Host`` must be an address of the page. This prevents DNS rebinding: an attacker's host name that
+      resolves to 127.0.0.1 gets no answer.
+    - If the browser sends the origin of the request (``Origin``, ``Sec-Fetch-Site``), the origin must be the page
+      itself.
+    - Every path needs the header ``Authorization: Bearer TOKEN``, except the files of the page, which contain no data.
+      A browser never adds this header by itself.
 
     :param hosts: the allowed values of Host, such as ``127.0.0.1:8765``.
     :param public: the paths of the page's files.
@@ -61,7 +63,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # There are no web sockets.
+            return  # The page has no web sockets.
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -1,4 +1,6 @@
-"""Everything that the page can ask for, as plain values. No path of a request reaches a file."""
+"""The answers to all requests of the page, as plain values. A request names runs by id; no text of a request is used as
+a file path.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Library:
         return self.catalogue.lines()
 
     def bills(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Tokens and dollars, and the result with its interval, of the runs. They need larger files than the list."""
+        """Tokens, dollars and result with confidence interval of each run. These values are not part of the list of
+        runs, because they are read from larger files.
+        """
         found = {}
         for key in keys[: comparing.RUNS]:
             try:

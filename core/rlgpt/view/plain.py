@@ -1,4 +1,6 @@
-"""Makes values of runs safe to send to the page: JSON without NaN, with visible and bounded text."""
+"""Converts values of runs to JSON that is safe to send to the page: without NaN, without control characters, and with
+texts of limited length.
+"""
 
 from __future__ import annotations
 

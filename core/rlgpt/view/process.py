@@ -1,4 +1,4 @@
-"""Stops and resumes runs, and knows which of them a process of this machine works on."""
+"""Stops and resumes runs, and finds the runs that a process of this machine is executing."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ def locked_inodes() -> set[int]:
 
 
 class Processes:
-    """The processes that the page has started. They go on when the page ends."""
+    """The processes that the page has started. These processes continue after the page's own process has ended."""
 
     def __init__(self) -> None:
         self._started: dict[Path, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
 
     def close(self) -> None:
-        """Close the outputs. The processes go on."""
+        """Close the output files. The processes continue."""
         for _, output in self._started.values():
             output.close()
 
     def resume(self, run: Run) -> None:
         """Start ``rlgpt resume`` for the run.
 
-        :raises ConfigError: another user made the run, or its ``run.json`` was changed; or the run is finished or runs.
+        :raises ConfigError: another user made the run, its ``run.json`` was changed, or the run is finished or in
+            progress.
         """
         if not run.own:
             raise ConfigError(
@@ -62,7 +63,7 @@ class Processes:
         self._started[run.folder] = (started, output)
 
     def stop(self, run: Run) -> None:
-        """Ask the run to stop, as an interrupt does. Its process notices that at its next steps.
+        """Ask the run to stop: write a file into its folder. The run's process reads the file at its next steps.
 
         :raises ConfigError: the run does not run.
         """
@@ -71,10 +72,10 @@ class Processes:
         run.request_stop()
 
     def output(self, folder: Path) -> str:
-        """The end of what the process that resumed the run has printed; empty if the page started none."""
+        """The end of the output of the process that resumed the run; empty if the page did not resume this run."""
         if folder not in self._started:
             return ""
         process, file = self._started[folder]
-        process.poll()  # So that an ended process leaves no entry in the table of processes.
+        process.poll()  # removes an ended process from the system's process table (otherwise it stays as a zombie)
         size = os.fstat(file.fileno()).st_size
         return str(plain(os.pread(file.fileno(), _TAIL, max(0, size - _TAIL)).decode(errors="replace")))

@@ -1,4 +1,6 @@
-"""What a run is doing, and its learning curve so far. Reads ``events.jsonl`` while it grows."""
+"""The current stage of a run and its learning curve so far. The module reads ``events.jsonl`` while the run appends to
+the file.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ Point = tuple[float, float]
 
 
 class Event(NamedTuple):
-    """The small part of a line of ``events.jsonl``."""
+    """The fields of a line of ``events.jsonl`` that the page needs."""
 
     kind: str
     time: float | None
@@ -41,7 +43,7 @@ class Progress:
         self._lines = GrowingLines(run.files, FILE, _event)
 
     def now(self) -> dict[str, Any]:
-        """The newest stage with its facts, and the last messages."""
+        """The newest stage with its details, and the last messages."""
         events = self._lines.update()
         stage = next((e for e in reversed(events) if e.kind == "stage"), None)
         said = [e.text for e in events if e.kind == "message"][-MESSAGES:]
@@ -49,7 +51,7 @@ class Progress:
         return {"stage": shown, "messages": said}
 
     def curve(self, axis: Axis) -> list[Point]:
-        """Points of training and of the selection after each iteration."""
+        """Points of the learning curve: from training, and from the selection episodes after each iteration."""
         measure = self.measure()
         points, seconds, dollars, before = [], 0.0, 0.0, None
         recent: list[Point] = []
@@ -68,12 +70,14 @@ class Progress:
         return points
 
     def measure(self) -> Literal["success", "score"]:
-        """What the curve shows: the score of a task that has no success."""
+        """The quantity of the learning curve: the score if the task has no definition of success, else the success
+        rate.
+        """
         names = {name for e in self._lines.update() for name in e.numbers}
         return "score" if "train/score" in names and "selection/success" not in names else "success"
 
     def usage(self) -> list[dict[str, Any]]:
-        """Share of the decisions of each action at points of the training, evenly spread."""
+        """The share of decisions for each action over the training, at evenly spaced points."""
         prefix = "train/usage/"
         shares = [
             {
@@ -88,7 +92,7 @@ class Progress:
 
 
 def _event(line: Any) -> Event | None:
-    """Any JSON is accepted, because the run may be a stranger's."""
+    """``line`` can be any JSON value, because the run can be made by others."""
     if not isinstance(line, dict) or line.get("kind") in ("configuration", "table"):
         return None
     numbers, facts, step = line.get("numbers"), line.get("facts"), line.get("step")

@@ -1,4 +1,4 @@
-"""Serves the page on this machine's own address, 127.0.0.1."""
+"""Serves the page on the loopback address 127.0.0.1, which only programs of this machine can reach."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PORT = 8765
 
 
 class Site:
-    """The page with its socket, which is open from the beginning: the link works as soon as it is printed.
+    """The page and its socket. The constructor opens the socket, so the link works as soon as it is printed.
 
-    :param port: 0 takes any free port; None prefers :data:`PORT`.
+    :param port: 0: any free port. None: :data:`PORT` if it is free, else any free port.
     :raises RunError: a folder does not exist.
     :raises ConfigError: the port is used by another program.
     """
@@ -39,11 +39,13 @@ class Site:
 
     @property
     def link(self) -> str:
-        """The address with the token. Browsers send no part after ``#``, so the token is in no log."""
+        """The address of the page. The token is the part after ``#``, which browsers do not send, so no log contains
+        the token.
+        """
         return f"http://{ADDRESS}:{self.port}/#token={self.token}"
 
     def serve(self) -> None:
-        """Answer requests until :meth:`close` or an interrupt."""
+        """Answer requests until :meth:`close` is called or the process is interrupted."""
         try:
             self._server.run(sockets=[self._socket])
         finally:

@@ -1,4 +1,6 @@
-"""What the page shows of one run, as plain values. Every part is read from its own file, also while the run goes on."""
+"""The content of the page about one run, as plain values. Each part is read from a separate file and can be read while
+the run is in progress.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ Attempt = Rehearsal | FunctionRehearsal
 
 
 def overview(run: Run) -> dict[str, Any]:
-    """The record of the run, its settings, its result, and what each iteration has so far."""
+    """The record of the run, its settings, its result, and the finished stages of each iteration."""
     record, report = run.record, run.report()
     outcome = report.kept if report is not None else None
     return {
@@ -49,7 +51,7 @@ def overview(run: Run) -> dict[str, Any]:
 
 
 def iteration(run: Run, index: int) -> dict[str, Any]:
-    """Plan, code, learning, evaluation and critique of an iteration. What is not finished is None."""
+    """Plan, code, learning, evaluation and critique of an iteration. The value of an unfinished stage is None."""
     here = f"iterations/{_checked(run, index)}"
     finished = _finished(run, index)
     critique = finished.critique if finished else run.stage(f"{here}/critique", Critique)
@@ -72,7 +74,7 @@ def iteration(run: Run, index: int) -> dict[str, Any]:
 
 
 def evaluation(e: Evaluation) -> dict[str, Any]:
-    """The figures of an evaluation, with intervals over its episodes."""
+    """The results of an evaluation, with confidence intervals over its episodes."""
     shown = {
         "mode": e.mode,
         "episodes": len(e.episodes),
@@ -116,7 +118,7 @@ def attempt(run: Run, index: int, kind: str, name: str, number: int) -> dict[str
 
 
 def decision(run: Run, index: int, name: str, number: int, step: int) -> dict[str, Any]:
-    """A decision of a rehearsal: the view before and after it, and each call of a primitive."""
+    """A decision of a rehearsal: the view before and after the decision, and each call of a primitive."""
     found, _ = _attempts(run, index, "actions", name, number)
     assert isinstance(found, Rehearsal)
     decisions: Sequence[Decision] = found.trace.decisions if found.trace is not None else ()
@@ -126,7 +128,7 @@ def decision(run: Run, index: int, name: str, number: int, step: int) -> dict[st
 
 
 def _part(run: Run, index: int) -> dict[str, Any]:
-    """The plan of an iteration, and what became of its parts."""
+    """The plan of an iteration, and the state of each of its parts, such as ``learned`` or ``not written yet``."""
     here = f"iterations/{index}"
     plan = run.stage(f"{here}/plan", ActionPlan)
     tried = {
@@ -146,7 +148,7 @@ def _plan(plan: ActionPlan | None, tried: dict[str, Any], trained: bool) -> dict
 
 
 def _became(part: Any, tried: dict[str, Any], trained: bool) -> dict[str, str]:
-    """What became of a part of a plan, and the tone of that."""
+    """The state of a part of a plan as text, and the tone of the text (``good``, ``bad``, or empty)."""
     if part.kind == "rl":
         return {"became": "learned" if trained else "to be learned", "tone": "good" if trained else ""}
     if tried.get(part.name):
@@ -167,7 +169,7 @@ _KINDS: dict[str, type[Any]] = {"actions": Rehearsal, "functions": FunctionRehea
 
 
 def _attempts(run: Run, index: int, kind: str, name: str, number: int) -> tuple[Attempt, Attempt | None]:
-    """Attempt ``number``, and the one before it."""
+    """Attempt ``number`` and the previous attempt."""
     above = f"iterations/{_checked(run, index)}"
     if kind not in _KINDS or name not in run.files.names(f"{above}/{kind}"):
         raise UnknownNameError("action", name[:40], run.files.names(f"{above}/actions"))

@@ -29,8 +29,9 @@ PICTURE = 576
 class OrderedWorld(engine.World):
     """Crafter's world, with the creatures of a chunk in a fixed order.
 
-    Crafter keeps them in sets, whose order depends on the addresses of objects. It draws one of them at random, so that
-    with the original order a seed does not decide an episode. The probabilities are the same.
+    Crafter stores the creatures of a chunk in a set and draws one at random. The order of a set depends on memory
+    addresses, so the original is not reproducible: episodes with the same seed differ. The fixed order changes no
+    probability.
     """
 
     @property
@@ -42,10 +43,10 @@ class OrderedWorld(engine.World):
 
 
 class WithoutPictures(crafter.Env):
-    """Crafter without the picture of each step, which takes three quarters of its time.
+    """Crafter without rendering at each step. The rendering takes three quarters of Crafter's time.
 
-    At night, Crafter draws the noise of its pictures from the generator of the world. So an episode differs from that
-    of the original with the same seed, but its probabilities do not.
+    At night, Crafter draws the noise of its pictures from the world's random generator. Without these draws, an episode
+    differs from the original episode with the same seed. The probabilities are the same.
     """
 
     def __init__(self, length: int) -> None:
@@ -61,16 +62,17 @@ class WithoutPictures(crafter.Env):
 
 
 class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
-    """Crafter's reward and ends. The observation has what a player sees, as symbols, and nothing else.
+    """Crafter with its own rewards and its own conditions for the end of an episode. The observation contains what a
+    player sees, as symbols, and nothing else.
 
     ``cells`` uint8 ``(7, 9)``: codes (:data:`CELLS`) in rows from the top. ``items`` float32 ``(16,)``: body and
     inventory, 0 to 9. ``facing``: index of :data:`DIRECTIONS`. ``sleeping``, ``ripe``: 0 or 1; ``ripe`` is 1 if the
     plant ahead is ripe, which its picture shows. ``daylight`` ``(1,)``: 0 to 1.
 
-    Crafter's own ``info`` has the whole map and the position of the player. They stay in here: ``info`` has only
-    ``achievements``, how often each was unlocked in the episode.
+    ``info`` contains only ``achievements``: how often each achievement was unlocked in the episode. The map and the
+    player's position, which are in Crafter's own ``info``, are left out because a player does not see them.
 
-    :param length: steps after which an episode is truncated.
+    :param length: number of steps after which an episode is truncated.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - gymnasium's own
@@ -109,7 +111,7 @@ class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
         random = self._game._world.random
         state = random.get_state()
         picture: np.ndarray = self._game.render()
-        random.set_state(state)  # a picture must not change the episode
+        random.set_state(state)  # rendering must not change the episode
         return picture
 
     def _observation(self) -> dict[str, Any]:
@@ -126,7 +128,7 @@ class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
         }
 
     def _visible(self, position: np.ndarray) -> np.ndarray:
-        """The cells around the player, cut out of Crafter's map."""
+        """The visible cells around the player, copied from Crafter's map."""
         semantic = np.pad(self._game._sem_view(), WIDTH)
         column, row = position + WIDTH
         half_width, half_height = WIDTH // 2, HEIGHT // 2

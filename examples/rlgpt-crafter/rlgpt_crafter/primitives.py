@@ -1,4 +1,4 @@
-"""The skills that code may call. They read only the observation."""
+"""The primitives that coded actions may call. They read only the observation."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ THINGS = tuple(name for name in CELLS if name not in ("outside", "player"))
 
 
 def name_at(ctx: Context, at: Offset) -> str:
-    """What is in a cell, by its offset from the player: right, down."""
+    """The name of the content of a cell, which is given as its offset from the player (right, down)."""
     return CELLS[ctx.observation["cells"][HEIGHT // 2 + at[1], WIDTH // 2 + at[0]]]
 
 
 def ahead(ctx: Context) -> str:
-    """What the player faces."""
+    """The name of the content of the cell that the player faces."""
     return name_at(ctx, OFFSETS[ctx.observation["facing"]])
 
 
 def places(ctx: Context, thing: str) -> list[Offset]:
-    """Where a thing is in view, the nearest first."""
+    """The visible cells that contain ``name``, the nearest first."""
     rows, columns = np.nonzero(ctx.observation["cells"] == CELLS.index(thing))
     found = [(int(c) - WIDTH // 2, int(r) - HEIGHT // 2) for r, c in zip(rows, columns, strict=True)]
     return sorted(found, key=lambda at: (abs(at[0]) + abs(at[1]), at))
 
 
 def first_step(ctx: Context, thing: str) -> int | None:
-    """The direction of the first step of a shortest way to a cell beside a thing, or of the thing if the player is
-    beside it; None if there is no way.
+    """The direction of the first step on a shortest path to a cell beside the object. If the player is already beside
+    the object, the direction of the object; None if there is no path.
     """
     goals = set(places(ctx, thing))
     came: dict[Offset, int] = {(0, 0): -1}

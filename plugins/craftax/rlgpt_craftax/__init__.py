@@ -9,7 +9,7 @@ hookimpl = pluggy.HookimplMarker("rlgpt")
 
 @hookimpl
 def rlgpt_plugins() -> list[object]:
-    """The hook by which rlgpt finds this plugin."""
+    """Hook: rlgpt calls this function to find the plugin."""
     from rlgpt_craftax.plugin import CraftaxPlugin
 
     return [CraftaxPlugin()]
@@ -17,5 +17,5 @@ def rlgpt_plugins() -> list[object]:
 
 @hookimpl
 def rlgpt_config() -> str:
-    """The folder with the plugin's experiment, ``craftax_1m``."""
+    """Hook: the folder with the plugin's experiment ``craftax_1m``."""
     return "pkg://rlgpt_craftax.conf"

@@ -10,7 +10,7 @@ CRAFTAX = "1.6.1"
 
 
 def checks() -> tuple[Check, ...]:
-    """Whether the version of the benchmark is the one whose results can be compared."""
+    """Check that the installed version of Craftax is the version of the published results."""
     try:
         found = version("craftax")
     except PackageNotFoundError:

@@ -20,14 +20,15 @@ _STATE = ("leaves", "key", "seen", "steps", "rng")
 
 
 class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
-    """The benchmark by its own rules and default parameters. Episodes end at death, at the victory over the
-    necromancer, or are truncated at the task's horizon.
+    """The benchmark with its own rules and default parameters. An episode terminates when the player dies or defeats
+    the necromancer (the final enemy), and is truncated at the task's horizon.
 
-    ``info["moved"]``: how the newest step moved the player (right, down), as far as two observations show; else None.
-    ``info["cause"]``: how the game ended the episode. ``info["metrics"]``: ``floor`` and ``steps`` at each step. As in
-    the benchmark's own ``info``, the achievements are reported when the episode ends, and not before.
+    ``info["moved"]``: by how many cells (right, down) the last step moved the player; None if the observations before
+    and after the step do not show this. ``info["cause"]``: why the episode terminated. ``info["metrics"]``: ``floor``
+    and ``steps`` at each step. The achievements are in ``info`` only at the end of the episode, as in the benchmark's
+    own ``info``.
 
-    :param seed: seeds what is drawn before the first reset.
+    :param seed: seed of the random numbers that are drawn before the first reset.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 (as gymnasium declares it)
@@ -86,7 +87,7 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Continue a saved episode.
 
-        :param seed: seeds all randomness from here on. None: it continues as it was saved.
+        :param seed: seed of all random numbers from now on. None: the saved random numbers continue.
         :raises StateError: the bytes are not a saved state of this environment.
         """
         saved = record(state, _STATE, seed=seed)
@@ -112,7 +113,7 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
         self._observation = observation_of(self._seen)
 
     def _copy(self) -> Observation:
-        """The newest observation. Its arrays are never changed, so that only the dict is copied."""
+        """A copy of the newest observation. Only the dict is copied, because no code changes its arrays."""
         return dict(self._observation)
 
     def _metrics(self) -> dict[str, float]:

@@ -1,5 +1,6 @@
-"""The names that the benchmark's numbers stand for, in its order. A test compares them with the enumerations of
-``craftax``, which cannot be imported without JAX.
+"""The names of the benchmark's blocks, items, mobs and actions, in the order of their numeric codes. The names are
+repeated here because ``craftax`` cannot be imported without JAX. A test compares them with the enumerations of
+``craftax``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The observation: the benchmark's symbolic observation as a Dict. It contains nothing else."""
+"""The benchmark's symbolic observation as a Dict, without any other information."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FREE = np.array([name in PASSABLE for name in BLOCKS])
 
 
 def space() -> spaces.Dict:
-    """The space of observations. The names of the codes and numbers are in :mod:`rlgpt_craftax.names`, in their order.
+    """The observation space. :mod:`rlgpt_craftax.names` lists the names of the codes and numbers, in the same order.
 
     ``block``, ``item``, ``mob``, ``shot``, ``own_shot``: uint8 ``(9, 11)``, codes of the cells in rows from the top.
     ``inventory`` ``(16,)``, ``potions`` ``(6,)``, ``armour`` and ``armour_enchantment`` ``(4,)``: counts and grades.
@@ -69,8 +69,8 @@ def space() -> spaces.Dict:
 
 
 def observation_of(seen: np.ndarray[Any, Any]) -> Observation:
-    """The observation in an array of :func:`rlgpt_craftax.simulator.decode`, or in an array of several, whose leading
-    axis the observation's arrays then have.
+    """Convert an array of :func:`rlgpt_craftax.simulator.decode` to an observation. If the array is a batch, all arrays
+    of the observation have its leading axis.
     """
     lead = seen.shape[:-1]
     grids = seen[..., : GRIDS * CELLS].astype(np.uint8).reshape(*lead, GRIDS, HEIGHT, WIDTH)
@@ -98,16 +98,17 @@ _GRADES = np.array([2, 4, 4, 1, 1, 1], np.float32)
 
 
 def _counts(roots: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Counts, of which the benchmark shows a tenth of the square root."""
+    """Compute counts from the benchmark's numbers, each of which is a tenth of the square root of a count."""
     return np.round((roots * 10) ** 2).astype(np.float32)
 
 
 def movement(before: Observation, action: int, after: Observation) -> Offset | None:
-    """How the player moved in a step, as far as the observations before and after it show.
+    """How the player moved in a step, inferred from the observations before and after the step.
 
-    A move is certain if the cell ahead was seen: nobody walks into a solid block, water, lava or a mob. If the
-    cell ahead is dark, the cells that both observations show are compared twice: as if the player stayed, and as if the
-    player moved. The result is the assumption with fewer differences, or None if both have equally many.
+    If the cell ahead was visible, the result is certain: the player does not move into a solid block, water, lava or a
+    mob. If the cell ahead was dark, the cells that are visible in both observations are compared twice: under the
+    assumption that the player stayed, and under the assumption that the player moved. The assumption with fewer
+    differences is the result; with equally many differences, the result is None.
     """
     if action not in _MOVES or before["flags"][:2].any():
         return 0, 0
@@ -122,7 +123,9 @@ def movement(before: Observation, action: int, after: Observation) -> Offset | N
 
 
 def _differences(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any], right: int, down: int) -> float:
-    """The share of cells seen in both grids that differ if the player moved; 1 if no cell is seen in both."""
+    """The share of different cells among those that are visible in both grids, if the player moved; 1 if no cell is
+    visible in both.
+    """
     old = before[max(0, down) : HEIGHT + min(0, down), max(0, right) : WIDTH + min(0, right)]
     new = after[max(0, -down) : HEIGHT + min(0, -down), max(0, -right) : WIDTH + min(0, -right)]
     both = (old != DARK) & (new != DARK)

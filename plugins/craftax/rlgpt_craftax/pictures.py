@@ -53,7 +53,7 @@ def picture(observation: Observation) -> Image:
 
 
 def _layers(observation: Observation, row: int, column: int) -> list[str]:
-    """The textures of a cell, from the ground up."""
+    """The textures of a cell, in drawing order: block, item, mob."""
     block = BLOCKS[observation["block"][row, column]]
     if block in ("dark", "darkness"):
         names = []
@@ -79,7 +79,7 @@ def _texture(name: str) -> Any:
 
 
 def _draw_numbers(canvas: Any, observation: Observation) -> None:
-    """Write the body and what is carried below the map."""
+    """Write the values of the body (health, food, ...) and the inventory below the map."""
     from PIL import ImageDraw
 
     draw = ImageDraw.Draw(canvas)

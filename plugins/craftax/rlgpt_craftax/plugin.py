@@ -38,10 +38,10 @@ class CraftaxPlugin(EnvironmentPlugin):
         return CraftaxVector(task, count=count, seed=seed)
 
     def model(self, env: gymnasium.Env[Any, Any]) -> None:
-        """Nothing: primitives, views and reward terms read only observations."""
+        """None, because primitives, views and reward terms read only observations."""
 
     def lane_model(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any], lane: int) -> None:
-        """Nothing, as :meth:`model`."""
+        """None, for the same reason as :meth:`model`."""
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
         from rlgpt_craftax.primitives import PRIMITIVES

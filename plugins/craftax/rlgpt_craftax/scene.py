@@ -1,4 +1,6 @@
-"""What an observation shows around the player: names of cells, things in order of their distance, ways."""
+"""Queries about the visible cells around the player: the name of a cell, objects in order of distance, shortest
+paths.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ NEIGHBOURS = tuple((r, d) for r, d in CELLS if max(abs(r), abs(d)) == 1)
 
 
 class Scene:
-    """Reads one observation. A cell is named by its offset from the player: right, down."""
+    """Queries about one observation. A cell is given as its offset from the player (right, down)."""
 
     def __init__(self, observation: Observation) -> None:
         grids: list[list[list[int]]] = [observation[key].tolist() for key in ("block", "item", "mob", "shot")]
@@ -45,28 +47,28 @@ class Scene:
         return SHOTS[self._shot[MIDDLE[0] + at[1]][MIDDLE[1] + at[0]]]
 
     def name(self, at: Offset) -> str:
-        """The mob in a cell, else the item, else the block."""
+        """The name of the mob in a cell; without a mob, of the item; else of the block."""
         mob, item = self.mob(at), self.item(at)
         return mob if mob != "none" else item if item != "none" else self.block(at)
 
     def free(self, at: Offset) -> bool:
-        """Whether the player can walk into a cell. False for a dark one."""
+        """Whether the player can walk into a cell. False for a dark cell."""
         return inside(at) and self.block(at) in PASSABLE and self.mob(at) == "none"
 
     def mobs(self, names: Collection[str]) -> list[tuple[str, Offset]]:
-        """The mobs of these names, the nearest first."""
+        """The cells of the mobs with these names, the nearest first."""
         return [(mob, at) for at in CELLS if (mob := self.mob(at)) in names]
 
     def places(self, name: str) -> list[Offset]:
-        """Where a block, an item or a mob of this name is, the nearest first."""
+        """The cells with a block, an item or a mob of this name, the nearest first."""
         return [at for at in CELLS if name in (self.mob(at), self.item(at), self.block(at)) and at != (0, 0)]
 
     def near(self, block: str) -> bool:
-        """Whether a block is among the eight cells around the player."""
+        """Whether a block of this name is in one of the eight cells around the player."""
         return any(self.block(at) == block for at in NEIGHBOURS)
 
     def way(self, is_goal: Callable[[Offset], bool]) -> list[int] | None:
-        """The directions of a shortest way over free cells to the nearest goal; None if there is none."""
+        """The directions of a shortest path over free cells to the nearest goal; None if there is no path."""
         came: dict[Offset, tuple[Offset, int]] = {}
         queue: deque[Offset] = deque([(0, 0)])
         seen = {(0, 0)}
@@ -88,7 +90,7 @@ class Scene:
 
 
 def inside(at: Offset) -> bool:
-    """Whether a cell is in the view."""
+    """Whether a cell is within the 9 x 11 visible cells."""
     return abs(at[0]) <= MIDDLE[1] and abs(at[1]) <= MIDDLE[0]
 
 
@@ -98,10 +100,10 @@ def beside(at: Offset, target: Offset) -> bool:
 
 
 def direction_to(at: Offset) -> int:
-    """The direction of one of the four neighbours."""
+    """The name of the direction from the player to one of the four neighbouring cells."""
     return OFFSETS.index(at)
 
 
 def held(observation: Observation, item: str) -> int:
-    """How many of an item the player has; the grade of a pickaxe or a sword."""
+    """The number of an item in the inventory; for a pickaxe or a sword, its grade."""
     return int(observation["inventory"][INVENTORY.index(item)])

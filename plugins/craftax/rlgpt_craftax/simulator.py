@@ -1,7 +1,7 @@
-"""The benchmark's simulator, compiled once for each process. This is the only module that imports JAX.
+"""The benchmark's simulator, which JAX compiles once in each process. This is the only module that imports JAX.
 
-The compiled functions also decode the benchmark's symbolic observation, because that is cheaper than copying its 8,268
-numbers out of JAX. ``benchmarks/craftax_steps.py`` measures the cost.
+The compiled functions also decode the benchmark's symbolic observation: this is faster than copying its 8,268 numbers
+from JAX to numpy. ``benchmarks/craftax_steps.py`` measures the cost.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Simulator:
     key_of: Callable[[int], Any]
 
     def leaves(self, state: Any) -> list[np.ndarray[Any, Any]]:
-        """The arrays of a state."""
+        """The arrays of a state, in JAX's order."""
         import jax
 
         return [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(state)]
@@ -54,7 +54,7 @@ class Simulator:
     def state_of(self, leaves: list[np.ndarray[Any, Any]]) -> Any:
         """The state with these arrays.
 
-        :raises ValueError: their count, a shape, a type or a value is not that of a state.
+        :raises ValueError: the number of the arrays, a shape, a type or a value does not fit a state.
         """
         import jax
 
@@ -84,8 +84,8 @@ def simulator() -> Simulator:
 
 
 def functions() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """``reset`` and ``step`` of :class:`Simulator` before their compilation, to be used in other JAX code such as
-    ``jax.vmap``.
+    """The functions ``reset`` and ``step`` of :class:`Simulator` without compilation, for other JAX code (such as
+    ``jax.vmap``).
     """
     import jax
     from craftax.craftax.envs.craftax_symbolic_env import CraftaxSymbolicEnvNoAutoReset
@@ -107,7 +107,7 @@ def functions() -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def decode(observation: Any) -> Any:
-    """The benchmark's observation with one number instead of each one-hot code.
+    """Convert the benchmark's observation: a number replaces each one-hot code.
 
     :param observation: ``(8268,)``, of JAX.
     :returns: ``(DECODED,)``: the codes of each grid, row by row, then the benchmark's own scalars. A cell without a mob
@@ -124,8 +124,8 @@ def decode(observation: Any) -> Any:
 
 
 def keep_compiled() -> None:
-    """Let JAX keep compiled functions on disk, unless the user has chosen a folder for that, as with the variable
-    ``JAX_COMPILATION_CACHE_DIR``.
+    """Switch on JAX's cache of compiled functions on disk, unless the user has chosen its folder (for example, with the
+    variable ``JAX_COMPILATION_CACHE_DIR``).
     """
     import jax
 

@@ -1,4 +1,4 @@
-"""The task."""
+"""The plugin's only task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SYMBOLIC = "craftax/symbolic"
 
 
 def make_tasks() -> Mapping[str, Task]:
-    """The benchmark as a task."""
+    """Make the task: the benchmark's own goal."""
     task = Task(
         id=SYMBOLIC,
         goal="Unlock as many different achievements of the game as possible before the player dies: collect, craft, "

@@ -1,4 +1,4 @@
-"""Many environments as one batch, which a single call of JAX moves."""
+"""Many environments as one batch. One call of JAX steps all of them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ _SEEDS = 1 << 32
 
 
 class CraftaxVector(VectorEnv[Any, Any, Any]):
-    """``count`` environments, each of which behaves as a :class:`~rlgpt_craftax.env.CraftaxEnv` with the same seed.
+    """A vector of ``count`` environments. Each behaves like a :class:`~rlgpt_craftax.env.CraftaxEnv` with the same
+    seed.
 
-    An episode that is over stays so until ``reset(options={"reset_mask": mask})``. A new world takes some milliseconds.
+    An environment whose episode is over does not change until ``reset(options={"reset_mask": mask})``. The generation
+    of a world takes some milliseconds.
 
-    :param seed: of the first environment; those of the others count up from it.
+    :param seed: seed of the first environment; environment ``i`` has the seed ``seed + i``.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.DISABLED}  # noqa: RUF012 (as gymnasium declares it)
@@ -95,7 +97,7 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
 
 
 def _row(observation: Observation, lane: int) -> Observation:
-    """What :func:`~rlgpt_craftax.observation.movement` reads of one environment."""
+    """The arguments that :func:`~rlgpt_craftax.observation.movement` needs about one environment."""
     return {key: observation[key][lane] for key in ("block", "mob", "flags")}
 
 
@@ -107,7 +109,7 @@ def _stack(states: Sequence[Any]) -> Any:
 
 @functools.cache
 def _compiled() -> tuple[Any, Any]:
-    """The step of all environments, and a function that replaces the state of one."""
+    """Two compiled functions: a step of all environments, and the replacement of one environment's state."""
     import jax
 
     keep_compiled()

@@ -1,4 +1,4 @@
-"""The view that coded actions see, and the numbers for policies. Both are computed only from observations."""
+"""The view for coded actions, and the additional keys for policies. Both are computed only from observations."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def _mobs(scene: Scene, names: Any) -> list[Plain]:
 
 
 class PolicyView(Mapping[str, Any]):
-    """The numbers that only a policy sees. A key is computed when it is read."""
+    """The keys that only policies see. The value of a key is computed when the key is read."""
 
     def __init__(self, observation: Observation) -> None:
         self._observation, self._scene = observation, Scene(observation)
@@ -279,7 +279,7 @@ def _one_hot(observation: Observation) -> np.ndarray[Any, Any]:
 
 
 def summarize(view: Mapping[str, Plain]) -> str:
-    """The view as text, at most 1,500 characters."""
+    """Describe the view in a text of at most 1,500 characters."""
     carried: Any = view["inventory"]
     potions: Any = view["potions"]
     things: Any = view["things"]

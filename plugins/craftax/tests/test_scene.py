@@ -31,11 +31,11 @@ WALLED = (
 """The player stands in a room that is open below on the right; a tree stands in it, water and darkness outside."""
 
 
-def test_drawn_observations_are_in_the_space() -> None:
+def test_observations_drawn_by_the_test_helper_are_in_the_observation_space() -> None:
     assert observe(WALLED, mobs={(1, 1): "zombie"}, shots={(0, 2): "arrow"}, wood=3) in space()
 
 
-def test_things_are_listed_from_the_nearest(plugin: CraftaxPlugin) -> None:
+def test_objects_in_the_craftax_view_are_sorted_by_distance(plugin: CraftaxPlugin) -> None:
     view = plugin.view(context(observe(WALLED, mobs={(2, 2): "zombie", (1, 2): "cow"}, facing="down", wood=2)))
     assert view["things"] == {"tree": [[-1, -1]], "water": [[-1, 2], [-2, 2]]}
     assert view["monsters"] == [["zombie", 2, 2]]
@@ -44,7 +44,7 @@ def test_things_are_listed_from_the_nearest(plugin: CraftaxPlugin) -> None:
     assert view["inventory"]["wood"] == 2
 
 
-def test_the_view_has_the_documented_keys_and_is_small(plugin: CraftaxPlugin) -> None:
+def test_craftax_view_has_the_documented_keys_and_a_limited_size(plugin: CraftaxPlugin) -> None:
     crowded = ("Tcid~BFsrCO",) * 9
     view = plugin.view(context(observe(crowded, mobs={(r, 1): "zombie" for r in range(-2, 3)})))
     assert set(view) == {key.name for key in plugin.view_keys(TASK) if not key.alone}
@@ -52,7 +52,7 @@ def test_the_view_has_the_documented_keys_and_is_small(plugin: CraftaxPlugin) ->
     assert len(plugin.summarize(view)) <= 1500
 
 
-def test_the_numbers_of_a_policy_have_their_sizes(plugin: CraftaxPlugin) -> None:
+def test_policy_view_keys_of_craftax_have_the_declared_sizes(plugin: CraftaxPlugin) -> None:
     ctx = context(observe(WALLED, mobs={(1, 1): "zombie"}))
     numbers, view = plugin.policy_view(ctx), plugin.view(ctx)
     for key in plugin.view_keys(TASK):
@@ -71,14 +71,14 @@ def test_the_numbers_of_a_policy_have_their_sizes(plugin: CraftaxPlugin) -> None
     ],
     ids=["free", "cow", "tree", "water", "asleep"],
 )
-def test_a_step_right_moves_the_player_unless_something_is_there(
+def test_movement_is_one_cell_to_the_right_unless_an_obstacle_is_ahead(
     rows: tuple[str, ...], mobs: dict[tuple[int, int], str], flags: tuple[str, ...], expected: tuple[int, int]
 ) -> None:
     before = observe(rows, mobs=mobs, flags=flags)
     assert movement(before, ACTION["right"], observe(rows)) == expected
 
 
-def test_in_the_dark_the_map_shows_whether_the_player_moved() -> None:
+def test_movement_in_the_dark_is_inferred_from_the_other_visible_cells() -> None:
     before = observe(("#..........", *("???????????",) * 8))
     assert movement(before, ACTION["right"], observe(("..........X", *("???????????",) * 8))) == (1, 0)
     assert movement(before, ACTION["right"], before) == (0, 0)
@@ -86,7 +86,7 @@ def test_in_the_dark_the_map_shows_whether_the_player_moved() -> None:
     assert movement(dark, ACTION["right"], dark) is None
 
 
-def test_a_way_leads_around_walls_and_mobs() -> None:
+def test_shortest_path_goes_around_walls_and_mobs() -> None:
     assert Scene(observe(WALLED)).way((3, 0).__eq__) is None
     opened = list(WALLED)
     opened[5] = "..###......"
@@ -95,7 +95,7 @@ def test_a_way_leads_around_walls_and_mobs() -> None:
     assert way == [3]
 
 
-def test_go_to_walks_a_shortest_way() -> None:
+def test_primitive_go_to_walks_a_shortest_path() -> None:
     walker = Walker(MEADOW)
     outcome = walker.play(RUN["go_to"](walker.context, right=2, down=-1, next_to=False, steps=20, stop_if_hurt=True))
     assert outcome["reached"]
@@ -103,14 +103,14 @@ def test_go_to_walks_a_shortest_way() -> None:
     assert len(walker.actions) == 3
 
 
-def test_go_to_ends_where_no_way_is_free() -> None:
+def test_primitive_go_to_ends_when_no_path_is_free() -> None:
     walker = Walker(WALLED)
     outcome = walker.play(RUN["go_to"](walker.context, right=4, down=0, next_to=False, steps=20, stop_if_hurt=True))
     assert (outcome["reached"], outcome["stopped_by"], walker.actions) == (False, "blocked", [])
 
 
 @pytest.mark.parametrize("thing", ["tree", "coal"])
-def test_approach_ends_beside_a_thing_and_faces_it(thing: str) -> None:
+def test_primitive_approach_ends_beside_its_target_and_faces_the_target(thing: str) -> None:
     rows = list(MEADOW)
     rows[2] = "...T....c.."
     walker = Walker(tuple(rows))
@@ -119,7 +119,7 @@ def test_approach_ends_beside_a_thing_and_faces_it(thing: str) -> None:
     assert outcome["ahead"] == thing
 
 
-def test_approach_ends_on_a_ladder() -> None:
+def test_primitive_approach_ends_on_a_ladder() -> None:
     rows = list(MEADOW)
     rows[6] = "........>.."
     walker = Walker(tuple(rows))
@@ -128,20 +128,20 @@ def test_approach_ends_on_a_ladder() -> None:
     assert walker.at == (3, 2)
 
 
-def test_approach_does_nothing_if_nothing_is_in_view() -> None:
+def test_primitive_approach_takes_no_step_if_its_target_is_not_visible() -> None:
     walker = Walker(MEADOW)
     outcome = walker.play(RUN["approach"](walker.context, thing="diamond", steps=20, stop_if_hurt=True))
     assert (outcome["reached"], outcome["stopped_by"], walker.actions) == (False, "blocked", [])
 
 
-def test_fight_turns_to_a_monster_and_strikes() -> None:
+def test_primitive_fight_turns_to_a_monster_and_attacks() -> None:
     walker = Walker(MEADOW, mobs={(1, 0): "zombie"})
     outcome = walker.play(RUN["fight"](walker.context, blows=3, least_health=3))
     assert walker.actions == ["right", "do", "do", "do"]
     assert (outcome["blows"], outcome["left"]) == (3, 1)
 
 
-def test_fight_ends_below_the_health_it_is_given() -> None:
+def test_primitive_fight_ends_below_its_parameter_for_health() -> None:
     walker = Walker(MEADOW, mobs={(1, 0): "zombie"}, health=2)
     assert walker.play(RUN["fight"](walker.context, blows=3, least_health=3))["blows"] == 0
 
@@ -150,7 +150,7 @@ def _pays(plugin: CraftaxPlugin, name: str, ctx: Any) -> float:
     return next(term for term in plugin.reward_terms(TASK) if term.name == name).value(ctx)
 
 
-def test_reward_terms_follow_from_observations(plugin: CraftaxPlugin) -> None:
+def test_craftax_reward_terms_are_computed_from_observations(plugin: CraftaxPlugin) -> None:
     before, after = observe(health=9, wood=0), observe(health=7, wood=1, pickaxe=2)
     ctx = context(after, before, reward=1 - 0.2)
     assert _pays(plugin, "achievements", ctx) == 1
@@ -161,7 +161,7 @@ def test_reward_terms_follow_from_observations(plugin: CraftaxPlugin) -> None:
     assert _pays(plugin, "enter_dungeon", context(observe(floor=1))) == 1
 
 
-def test_pictures_show_the_cells() -> None:
+def test_craftax_pictures_show_the_textures_of_the_visible_cells() -> None:
     pytest.importorskip("craftax")
     frame = picture(observe(WALLED, mobs={(1, 1): "zombie"}, wood=3))
     assert frame.shape == (384, 352, 3)

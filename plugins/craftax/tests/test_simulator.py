@@ -24,7 +24,7 @@ def env() -> CraftaxEnv:
     return CraftaxEnv(TASK, seed=0)
 
 
-def test_names_are_those_of_the_benchmark() -> None:
+def test_names_of_blocks_items_and_actions_equal_those_of_craftax() -> None:
     from craftax.craftax import constants as own
 
     def given(enum: Any) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def test_names_are_those_of_the_benchmark() -> None:
     assert {name for name, is_solid in zip(names.BLOCKS, solid, strict=True) if not is_solid} - liquid == names.PASSABLE
 
 
-def test_the_observation_shows_the_visible_state(env: CraftaxEnv) -> None:
+def test_craftax_observation_equals_the_visible_part_of_the_simulator_state(env: CraftaxEnv) -> None:
     env.reset(seed=3)
     env.action_space.seed(0)
     for step in range(150):
@@ -66,7 +66,7 @@ def test_the_observation_shows_the_visible_state(env: CraftaxEnv) -> None:
         assert observation["facing"] == int(state.player_direction) - 1
 
 
-def test_movement_follows_from_two_observations(env: CraftaxEnv) -> None:
+def test_movement_inferred_from_observations_equals_the_movement_in_the_simulator(env: CraftaxEnv) -> None:
     env.reset(seed=5)
     rng, certain = np.random.default_rng(0), 0
     for _ in range(300):
@@ -82,7 +82,7 @@ def test_movement_follows_from_two_observations(env: CraftaxEnv) -> None:
     assert certain > 50
 
 
-def test_achievements_are_reported_at_the_end_only(env: CraftaxEnv) -> None:
+def test_craftax_info_contains_the_achievements_only_at_the_end_of_an_episode(env: CraftaxEnv) -> None:
     env.reset(seed=1)
     rng = np.random.default_rng(0)
     for _ in range(TASK.horizon):
@@ -94,7 +94,7 @@ def test_achievements_are_reported_at_the_end_only(env: CraftaxEnv) -> None:
     assert set(names.ACHIEVEMENTS) < set(info["metrics"])
 
 
-def test_a_damaged_state_is_refused(env: CraftaxEnv) -> None:
+def test_craftax_refuses_to_load_a_damaged_state(env: CraftaxEnv) -> None:
     env.reset(seed=0)
     saved = env.save()
     with pytest.raises(StateError):
@@ -105,7 +105,7 @@ def test_a_damaged_state_is_refused(env: CraftaxEnv) -> None:
         env.load(pack(parts))
 
 
-def test_a_script_of_primitives_makes_tools(plugin: CraftaxPlugin) -> None:
+def test_script_of_craftax_primitives_makes_tools(plugin: CraftaxPlugin) -> None:
     """The primitives suffice for the first achievements; how they are combined is not part of any prompt."""
     tools = []
     for seed in range(6):

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 COUNT = 8
 
 
-def test_each_lane_is_the_environment_with_its_seed() -> None:
+def test_each_environment_of_the_craftax_vector_equals_a_single_environment_with_the_same_seed() -> None:
     task = TASK.model_copy(update={"horizon": 12})
     batch, envs = CraftaxVector(task, count=COUNT, seed=0), [CraftaxEnv(task, seed=0) for _ in range(COUNT)]
     rng = np.random.default_rng(0)

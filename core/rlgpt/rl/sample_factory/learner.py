@@ -23,7 +23,7 @@ from sample_factory.algo.utils.torch_utils import masked_select, synchronize
 
 from rlgpt.errors import TrainerError
 from rlgpt.rl.advantage import semi_markov_gae
-from rlgpt.rl.best import Merit, is_best
+from rlgpt.rl.best import Performance, is_best
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.imitation import SelfImitation
 from rlgpt.rl.ppo import begin_from
@@ -49,7 +49,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
     def init(self) -> Any:
         job: Job = self.cfg.job
         self.shared_status, self._start = SharedStatus(job.folder / STATUS_FILE), time.monotonic()
-        self._best: Merit | None = None
+        self._best: Performance | None = None
         self.imitation = SelfImitation.of(job.hyperparameters)
         self._follower = TrajectoryReorderer(self.imitation) if self.imitation is not None else None
         data = super().init()
@@ -84,11 +84,11 @@ class OptionLearner(Learner):  # type: ignore[misc]
         elif job.warm_start is not None:
             begin_from(job.warm_start, network, Returns.of(job.spec.setup, job.hyperparameters))
 
-    def save_best(self, policy_id: int, metric: str, merit: Merit | None) -> bool:
-        """Receive the merit of the newest weights from the runner, and save the weights if they are the best."""
-        if not is_best(merit, self._best):
+    def save_best(self, policy_id: int, metric: str, performance: Performance | None) -> bool:
+        """Receive the performance of the newest weights from the runner, and save the weights if they are the best."""
+        if not is_best(performance, self._best):
             return False
-        self._best = merit
+        self._best = performance
         return self.save(best=True)
 
     def save(self, *, best: bool = False) -> bool:

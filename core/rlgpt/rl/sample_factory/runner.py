@@ -19,7 +19,7 @@ from sample_factory.utils.gpu_utils import set_global_cuda_envvars
 from signal_slot.signal_slot import Timer
 
 from rlgpt.errors import TrainerError
-from rlgpt.rl.best import recent_merit
+from rlgpt.rl.best import recent_performance
 from rlgpt.rl.sample_factory.learner import OptionLearnerWorker
 from rlgpt.rl.sample_factory.shared_status import DECISIONS, RUNNER, SharedStatus
 from rlgpt.rl.step_counter import StepCounter
@@ -94,7 +94,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         runner._training_stats.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:
-        """If a point of the learning curve is due, send it, and send its merit to the learner."""
+        """If a point of the learning curve is due, send it, and send its performance to the learner."""
         steps = self._step_counter.total
         if steps < self._due and not last:
             return
@@ -102,9 +102,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         if point is not None:
             self._due = steps + max(1, self._budget // _POINTS)
             self._send({"point": point.model_dump(mode="json")})
-            self.save_best.emit(
-                _POLICY, "recent_merit", recent_merit(self._training_stats.curve, self.cfg.job.spec.task.score)
-            )
+            performance = recent_performance(self._training_stats.curve, self.cfg.job.spec.task.score)
+            self.save_best.emit(_POLICY, "recent_performance", performance)
 
     def close(self) -> None:
         self._send({"closing": True})

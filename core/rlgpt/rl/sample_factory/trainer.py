@@ -35,9 +35,9 @@ class SampleFactory(Trainer):
     training ends when the budget is spent, even within a rollout. A training exceeds the budget by at most the current
     decision of each environment and the steps of 20 ms.
 
-    At each point of the learning curve the learner receives the merit of the newest episodes. The learner saves the
-    best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest ones. A resumed training uses the
-    newest weights; evaluations and warm starts use the best ones.
+    At each point of the learning curve, the learner receives the performance over the newest episodes. The learner
+    saves the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest ones. A resumed training
+    uses the newest weights; evaluations and warm starts use the best ones.
 
     :param settings: processes, device and time limits; None: the defaults.
     :raises TrainerError: the package sample-factory is not installed.

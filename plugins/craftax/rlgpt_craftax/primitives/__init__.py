@@ -1,4 +1,6 @@
-"""The skills that code may call. None depends on an achievement, and none reads anything but observations."""
+"""The primitives that coded actions may call. They read only observations. No primitive is written for one particular
+achievement.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all primitives share: their common outcome, and short forms of parameters."""
+"""The common keys of all outcomes, and helpers to declare parameters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def primitive(
     outcome: Mapping[str, str] | None = None,
     max_steps: int = 1,
 ) -> Primitive:
-    """A primitive whose outcome also has :data:`COMMON`."""
+    """Declare a primitive whose outcome has the keys :data:`COMMON` in addition to its own."""
 
     def counted(ctx: Context, **args: Any) -> LowLevel:
         reward, before = 0.0, health(ctx)
@@ -61,7 +61,7 @@ def health(ctx: Context) -> float:
 
 
 def possessions(ctx: Context) -> dict[str, int]:
-    """Item -> count or grade, of everything that the player has."""
+    """Item -> count (or, for tools and armour, grade) of every item that the player has."""
     observation = ctx.observation
     numbers = zip(INVENTORY, observation["inventory"].astype(int).tolist(), strict=True)
     colours = zip(POTIONS, observation["potions"].astype(int).tolist(), strict=True)
@@ -70,7 +70,7 @@ def possessions(ctx: Context) -> dict[str, int]:
 
 
 def gained(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Plain]:
-    """The items that are more than before, and how many more."""
+    """Item -> increase of its count, for the items whose count increased."""
     return {item: count - before[item] for item, count in after.items() if count > before[item]}
 
 

@@ -29,10 +29,10 @@ _ENTERED = ("ladder_down", "ladder_up", "grass", "path", "sand", "ice_shrub", "t
 
 
 class Walk:
-    """Counts the steps of a walk and how far it went.
+    """Counts the steps of a walk and adds up its movements.
 
-    :ivar moved: cells right and down, as far as observations show.
-    :ivar certain: whether every step's movement was seen.
+    :ivar moved: total movement in cells (right, down), as far as the observations show it.
+    :ivar certain: whether the observations show the movement of every step.
     """
 
     def __init__(self, ctx: Context, *, stop_if_hurt: bool) -> None:
@@ -40,7 +40,7 @@ class Walk:
         self.moved, self.certain, self.stopped_by = (0, 0), True, ""
 
     def go(self, direction: int) -> Moves:
-        """One step. Sets ``stopped_by`` if the walk must end."""
+        """Take one step. Set ``stopped_by`` if the walk must end."""
         yield action(DIRECTIONS[direction])
         moved = self._ctx.info["moved"]
         if moved is None:
@@ -83,7 +83,7 @@ def move(ctx: Context, *, direction: str, steps: int, stop_if_hurt: bool) -> Run
 
 
 def _follow(ctx: Context, walk: Walk, steps: int, goal: Callable[[Scene], Callable[[Offset], bool]]) -> Moves:
-    """Walk to the nearest goal, on a way that is found anew at each step, because mobs move."""
+    """Walk to the nearest goal. The path is computed again before each step, because mobs move."""
     for _ in range(steps):
         now = scene(ctx)
         way = now.way(goal(now))
@@ -98,7 +98,7 @@ def _follow(ctx: Context, walk: Walk, steps: int, goal: Callable[[Scene], Callab
 
 
 def _turn_to(ctx: Context, walk: Walk, at: Offset) -> Moves:
-    """Face a neighbouring cell. If nothing is in it, this is a step into it."""
+    """Turn to a neighbouring cell. In the game, a turn to a free cell is also a step into this cell."""
     if scene(ctx).ahead != at:
         yield from walk.go(direction_to(at))
 

@@ -54,7 +54,7 @@ def env() -> MineDojoEnv:
     return MineDojoEnv(EVERYTHING)
 
 
-def test_embedded_world_environment_passes_check_env_of_gymnasium(
+def test_voxeldojo_environment_passes_check_env_of_gymnasium(
     monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     compare = env_checker.data_equivalence
@@ -69,7 +69,7 @@ def test_embedded_world_environment_passes_check_env_of_gymnasium(
     }
 
 
-def test_embedded_world_gives_the_same_episode_for_the_same_seed_and_actions() -> None:
+def test_voxeldojo_gives_the_same_episode_for_the_same_seed_and_actions() -> None:
     mission = Mission(inventory=EVERYTHING.inventory, voxels=Box(), rays=EVERYTHING.rays)
     one, other = (MineDojoEnv(mission, strict=False) for _ in range(2))
     other.reset(seed=99)
@@ -113,7 +113,7 @@ def test_mission_seed_determines_the_land_but_not_the_random_numbers(env: MineDo
     assert states[0][2] != states[1][2]
 
 
-def test_later_steps_do_not_change_an_earlier_observation_of_the_embedded_world(env: MineDojoEnv) -> None:
+def test_later_steps_do_not_change_an_earlier_voxeldojo_observation(env: MineDojoEnv) -> None:
     first, info = env.reset(seed=0)
     kept, expected_info = copy.deepcopy(first), copy.deepcopy(info)
     for _ in range(5):
@@ -188,7 +188,7 @@ def test_action_on_an_empty_slot_raises_an_error_only_in_strict_mode(env: MineDo
 
 
 @pytest.mark.parametrize("action", [[0] * 7, [3, 0, 0, 12, 12, 0, 0, 0], [0, 0, 0, 12, 12, 0, 0, -1], [0.5] + [0] * 7])
-def test_embedded_world_raises_an_error_for_an_invalid_action(env: MineDojoEnv, action: list[float]) -> None:
+def test_voxeldojo_raises_an_error_for_an_invalid_action(env: MineDojoEnv, action: list[float]) -> None:
     env.reset(seed=0)
     with pytest.raises(ConfigError, match="is not an action"):
         env.step(np.array(action))

@@ -23,7 +23,7 @@ def test_sources_include_recursively_imported_modules() -> None:
     assert "mobs" not in names(noise)
 
 
-def test_a_stamp_changes_with_the_text_of_an_imported_module_only(tmp_path: Path) -> None:
+def test_digest_of_the_sources_changes_only_with_the_text_of_an_imported_module(tmp_path: Path) -> None:
     copy = tmp_path / "voxeldojo"
     shutil.copytree(Path(voxeldojo.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
 

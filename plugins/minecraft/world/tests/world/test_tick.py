@@ -57,7 +57,7 @@ MORE = ("glass_pane", "soul_sand", "ladder", "ice", "web", "carpet", "bed_foot_s
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.45))
 @settings(max_examples=40)
-def test_no_tick_leaves_the_player_in_a_block(maze: Any, seed: int, density: float) -> None:
+def test_player_never_overlaps_a_block_after_a_tick(maze: Any, seed: int, density: float) -> None:
     """The maze has full and partial blocks, sand and fluids. Actions are random, with random items in the hand."""
     rng = np.random.default_rng(seed)
     world: World = maze(rng, density)
@@ -104,7 +104,7 @@ def maze(request: pytest.FixtureRequest) -> Any:
     return make
 
 
-def test_heights_of_block_tops_are_multiples_of_the_grid() -> None:
+def test_tops_of_all_blocks_have_heights_in_sixteenths_of_a_block() -> None:
     assert np.array_equal(TOP * GRID, np.round(TOP * GRID))
 
 
