@@ -1,4 +1,5 @@
-"""A voxel world after Minecraft 1.11 as a gymnasium environment with MineDojo's observation and action spaces.
+"""A voxel world with the rules of Minecraft 1.11, as a gymnasium environment with MineDojo's observation and action
+spaces.
 
 >>> import gymnasium
 >>> import voxeldojo

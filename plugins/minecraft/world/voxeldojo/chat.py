@@ -107,7 +107,9 @@ def _move(world: World, x: float, y: float, z: float) -> None:
 
 
 def _clear(world: World, words: Sequence[str]) -> None:
-    """Remove everything, or one item, one variant of it, and at most a count (-1: any variant, all)."""
+    """Remove items: all items, or only those of one kind, one variant, and at most a number (-1: every variant, or
+    all).
+    """
     if words:
         _player(words[0])
     item = _lookup("item", words[1], ITEM) if len(words) > 1 else None
@@ -167,7 +169,9 @@ def _kill(world: World, words: Sequence[str]) -> None:
 
 
 def _slot(world: World, name: str) -> int:
-    """Return a slot by its name in the game. Weapon and armour slots have names, the others numbers."""
+    """Return the index of a slot from its name in the game (``slot.armor.head``, ``slot.hotbar.3``). The slots of the
+    hands and of the armour have names; the names of all other slots end with a number.
+    """
     found = re.fullmatch(r"slot\.(weapon|armor|hotbar|inventory)(?:\.(\w+))?", name)
     if found is None:
         raise ValueError(f"{name!r} is not a slot")
@@ -254,7 +258,7 @@ def _teleport(world: World, words: Sequence[str]) -> None:
 def _weather(world: World, words: Sequence[str]) -> None:
     if words[0] not in ("clear", "rain", "thunder", "normal"):
         raise ValueError(f"{words[0]!r} is none of clear, rain, thunder, normal")
-    if words[0] != "normal":  # in MineDojo, "normal" leaves the weather unchanged
+    if words[0] != "normal":  # in MineDojo, the weather "normal" changes nothing
         world.clock["raining"], world.clock["thundering"] = words[0] != "clear", words[0] == "thunder"
 
 

@@ -1,4 +1,4 @@
-"""The command of one tick, and the translation of MineDojo's action to a command.
+"""The command of one tick, and the translation of a MineDojo action to a command.
 
 Source of the translation: ``sim/wrappers/ar_nn/nn_action_space_wrapper.py``.
 """
@@ -22,17 +22,17 @@ LAG = 2
 
 
 class EmptySlotError(VoxelDojoError):
-    """An action equips, places or destroys an empty slot. The masks of the observation exclude actions with empty
-    slots.
+    """An action equips, places or destroys the item of a slot that is empty. The masks in the observation exclude such
+    actions.
     """
 
 
 class Command(NamedTuple):
-    """The keys held in a tick, and the other commands of Malmo's clients.
+    """The keys that are held during a tick, and the other commands of Malmo's clients.
 
-    :ivar pitch: degrees to turn down. :ivar yaw: degrees to turn right.
+    :ivar pitch: degrees by which the view turns down. :ivar yaw: degrees by which the view turns right.
     :ivar craft: a name in ``names.CRAFTS``. :ivar equip, place: the name of an item.
-    :ivar swap: two slots to exchange. :ivar hotbar: slot (0 to 8) to take into the hand.
+    :ivar swap: two slots whose contents are exchanged. :ivar hotbar: slot (0 to 8) whose item is taken into the hand.
     :ivar chat: text for the chat, usually a server command ("/time set 0"); see ``chat``.
     """
 
@@ -81,7 +81,7 @@ def translate(
 
     :param action: int64 ``(8,)``.
     :param held: the items of the 36 slots, with underscores.
-    :param strict: True: equip, place and destroy of an empty slot are errors. False: they have no effect.
+    :param strict: True: to equip, place or destroy the item of an empty slot is an error. False: it has no effect.
     :raises EmptySlotError: see ``strict``.
     """
     walk, strafe, body, pitch, yaw, function, craft, slot = (int(head) for head in action)

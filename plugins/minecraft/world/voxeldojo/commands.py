@@ -1,4 +1,4 @@
-"""Malmo's additions to a tick: commands that run before it, and statistics that are counted after it."""
+"""Malmo's additions to a tick: commands that run before the tick, and statistics that are counted after the tick."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ CAN_PLACE = np.array([name in PLACEABLE for name in NAMES])
 
 @part
 def _place(world: World, item: int) -> None:
-    """Place the first ``item`` of the inventory as if it were in the hand."""
+    """Place the first ``item`` of the inventory. The effect is the same as if the player held the item in the hand."""
     player = world.player[0]
     slot = find(world, item)
     if slot < 0 or not CAN_PLACE[item]:
         return
     sneaking = player.sneaking
-    player.sneaking = True  # a sneaking player builds on a table or a chest instead of opening it
+    player.sneaking = True  # otherwise the player would open a table or a chest
     swap(world, slot, int(player.selected))
     use_on_block(world)
     swap(world, slot, int(player.selected))
@@ -39,7 +39,7 @@ def _place(world: World, item: int) -> None:
 
 @jit
 def apply_command(world: World, command: NDArray[Any]) -> None:
-    """Run the fields of a command that are not keys, before the tick. ``command``: COMMAND ``(1,)``."""
+    """Execute, before the tick, the parts of a command that are not keys. ``command``: COMMAND ``(1,)``."""
     asked = command[0]
     if asked.swap >= 0:
         swap(world, asked.swap, asked.with_slot)

@@ -1,7 +1,8 @@
-"""Gains and losses of the inventory in a step, by crafting or otherwise: MineDojo's ``delta_inv``.
+"""MineDojo's observation ``delta_inv``: the items that the inventory gained and lost in a step, by crafting or
+otherwise.
 
 Source: ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. ``delta_inv`` contains only the first gain and the first four
-losses, in the order of item names. Names keep their underscores here.
+losses, in the order of item names. Names have underscores here.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ _CALM = {
 
 
 def delta(before: Counts, after: Counts, craft: int | None, allowed: bool) -> dict[str, Any]:
-    """Return the change from one observation's inventory to the next.
+    """Return the change of the inventory from one observation to the next.
 
-    A gain counts as crafted if the action crafted (``craft``: index into ``CRAFTS``), the mask before it ``allowed``
-    that, and the product is the listed gain. A loss counts as crafted if in addition every ingredient is listed.
+    A gain counts as crafted if three conditions hold: the action crafts an item (``craft``: index into ``CRAFTS``), the
+    mask before the action allowed this (``allowed``), and the product is the listed gain. A loss counts as crafted if,
+    in addition, every ingredient is among the listed losses.
     """
     change = after - before
     if not change.any():

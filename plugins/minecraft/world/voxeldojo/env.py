@@ -3,10 +3,10 @@
 Intended differences from the package:
 
 - ``terminated`` is True when the player dies. In MineDojo the player respawns and the episode continues.
-- ``damage_source`` describes the newest damage. MineDojo reads other fields than those that Malmo writes, and always
-  returns 0.
-- Values outside their space are clipped (the temperature of a desert), and each leaf has the dtype of its space
-  (MineDojo returns Python booleans although its spaces state int64).
+- ``damage_source`` describes the newest damage. MineDojo does not read the fields that Malmo writes, so its value is
+  always 0.
+- Values outside the bounds of their space are clipped (for example the temperature of a desert), and each array has the
+  dtype of its space (MineDojo returns Python booleans although its spaces state int64).
 - ``rgb`` exists only if the mission has an ``image_size``.
 """
 
@@ -35,15 +35,17 @@ Observation = dict[str, Any]
 
 
 class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
-    """A mission without a task. The reward is 0, and an episode ends only when the player dies.
+    """The environment of a mission. It defines no task: the reward is always 0, and an episode ends only when the
+    player dies.
 
     Observation: ``spaces.observation_space``. Action: ``spaces.action_space``, MultiDiscrete [3 3 4 25 25 8 244 36].
-    Crafting, equipping, placing, dropping and destroying take three ticks, everything else one. ``info`` is Malmo's
-    JSON without voxels and rays.
+    Crafting, equipping, placing, dropping and destroying take three ticks; every other action takes one tick. ``info``
+    contains the values of Malmo's JSON except voxels and rays.
 
-    :param mission: start of the world and content of the observation; a dictionary of ``Mission``'s fields works too.
-    :param strict: True: equip, place and destroy of an empty slot raise ``EmptySlotError``, as in MineDojo. False: they
-        have no effect.
+    :param mission: the initial state of the world and the content of the observation, as a ``Mission`` or as a dict of
+        its fields.
+    :param strict: True: to equip, place or destroy the item of an empty slot raises ``EmptySlotError``, as in MineDojo.
+        False: it has no effect.
     :param camera_interval: degrees between the bins of the camera, above 0 and at most 180.
     :param informed: False: ``info`` is empty, which makes a step faster.
     :param render_mode: "rgb_array" or None.
@@ -106,7 +108,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return no_op(self.camera_interval)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """The player's view: uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
+        """Return the player's view: uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self.sim.rgb()
 
     def save(self) -> bytes:
@@ -114,7 +116,8 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self.sim.save()
 
     def load(self, data: bytes, *, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Continue from a saved state. Return its observation and info; ``delta_inv`` shows no change.
+        """Continue from a saved state. Return the observation and the info of this state; ``delta_inv`` shows no
+        change.
 
         :param seed: seed of all random numbers from now on; None: the saved random numbers continue.
         :raises SaveError: ``data`` is not a saved state of this version."""
@@ -126,7 +129,9 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self._observe(None)
 
     def _observe(self, craft: int | None) -> tuple[Observation, dict[str, Any]]:
-        """:param craft: index into ``names.CRAFTS`` of the item that the action crafted, or None."""
+        """:param craft: index into ``names.CRAFTS`` of the item that the action crafted; None if the action did not
+        craft.
+        """
         scalars = self.sim.scalars()
         observation = observe(scalars)
         observation["delta_inv"] = delta(self._counts, scalars.counts, craft, craft is not None and self._could[craft])

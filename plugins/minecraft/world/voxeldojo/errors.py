@@ -15,12 +15,12 @@ class ConfigError(VoxelDojoError):
 
 
 class UnknownNameError(VoxelDojoError):
-    """A name that is not among the valid ones.
+    """A name that is not among the valid names.
 
-    :param kind: what the name is a name of, in the singular ("biome").
-    :param given: the name as it was given.
+    :param kind: kind of thing that has the name, in the singular ("biome").
+    :param given: the name that the user gave.
     :param valid: every valid name.
-    :param hint: what to do, one sentence.
+    :param hint: one sentence of advice.
     """
 
     def __init__(self, kind: str, given: str, valid: Iterable[str], hint: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Safe places for a body: firm ground, room above it, no fluid and no fire."""
+"""Safe positions for a player or mob: on solid ground, with free space above, without fluids and fire."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from voxeldojo.world.state import HEIGHT, SIZE, World
 
 
 def can_stand(world: World, x: int, y: int, z: int) -> bool:
-    """Return whether a player can stand in a cell: a full block below, and two free cells. Its chunk must be
-    generated."""
+    """Return whether a player can stand in a cell: a full block is below, and this cell and the cell above are free.
+    The chunk of the cell must be generated.
+    """
     if not (0 <= x < SIZE and 0 <= z < SIZE and 1 <= y < HEIGHT - 1) or not FULL[world.blocks[x, y - 1, z]]:
         return False
     room = world.blocks[x, y : y + 2, z]

@@ -1,7 +1,8 @@
-"""Malmo's JSON: the keys that MineDojo reads, and further keys for its users.
+"""Malmo's JSON: the keys that MineDojo reads, and further keys for MineDojo's users.
 
 Source: Malmo in MineDojo 0.1, ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation``. MineDojo reads
-the newest damage at the top level, but Malmo writes it to ``damage_source``. This module writes it to both places.
+the newest damage at the top level, but Malmo writes it to ``damage_source``. This module writes the damage to both
+places.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def inventory(scalars: ScalarObservation) -> list[dict[str, Any]]:
 
 
 def facts(world: World, scalars: ScalarObservation) -> dict[str, Any]:
-    """Return everything except statistics, voxels and rays."""
+    """Return all values of the JSON except statistics, voxels and rays."""
     number = dict(zip(FLOATS, scalars.floats.tolist(), strict=True))
     flag = dict(zip(FLAGS, scalars.flags.tolist(), strict=True))
     whole = dict(zip(INTEGERS, scalars.integers.tolist(), strict=True))
@@ -94,7 +95,7 @@ def facts(world: World, scalars: ScalarObservation) -> dict[str, Any]:
         "current_item_index": int(player["selected"]),
         "inventory": inventory(scalars),
         **blow,
-        "damage_source": {**blow, "damage_amout": blow["damage_amount"]},  # spelled like this in Malmo
+        "damage_source": {**blow, "damage_amout": blow["damage_amount"]},  # Malmo has this spelling
     }
 
 

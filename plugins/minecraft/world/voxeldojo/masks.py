@@ -1,7 +1,7 @@
 """The masks of valid actions, by MineDojo's rules (``sim/wrappers/ar_nn/ar_masks_wrapper.py``).
 
-Counts are by item: float64 ``(len(ITEM_NAMES),)``, index into ``ITEM_NAMES``. All masks of a step are in one array;
-``TYPE``, ``EQUIP``, ... are its slices.
+An array of counts has one number per item: float64 ``(len(ITEM_NAMES),)``, in the order of ``ITEM_NAMES``. All masks of
+a step are slices of one array: ``TYPE``, ``EQUIP``, ...
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, ou
     full = True
     for slot in range(INVENTORY):
         here = item[slot] != 0
-        # an item in the hand counts as equipped, except armour
+        # an item in the hand counts as equipped, unless it is armour
         equip = here and (slot > 0 or CAN_WEAR[item[slot]])
         place = here and CAN_PLACE[item[slot]]
         out[_DESTROY + slot], out[_EQUIP + slot], out[_PLACE + slot] = here, equip, place
@@ -87,7 +87,7 @@ def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, ou
 
 
 def as_observation(flags: Flags) -> dict[str, Flags]:
-    """Return the array of ``fill`` as the observation's ``masks``."""
+    """Return the observation's ``masks`` from the array of ``fill``."""
     return {
         "action_type": flags[TYPE],
         "action_arg": WITH_ARGUMENT.copy(),

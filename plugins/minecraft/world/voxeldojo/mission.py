@@ -1,5 +1,6 @@
-"""Missions: the start of a world and the content of its observation, as in Malmo's mission XML and MineDojo's
-options."""
+"""Missions: the initial state of a world and the content of the observation, as in Malmo's mission XML and MineDojo's
+options.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +26,15 @@ MAX_RAY_BLOCKS = 256.0
 
 
 class Value(BaseModel):
-    """A frozen value. An unknown field is an error."""
+    """Base of frozen models. An unknown field is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Stack(Value):
-    """Items in a slot at the start. Slots: 0 hand, 1-35 inventory, 36-39 feet, legs, chest, head, 40 off hand."""
+    """The items in a slot at the start. Slots: 0 hand; 1 to 35 inventory; 36 to 39 armour of feet, legs, chest and
+    head; 40 off hand.
+    """
 
     slot: Annotated[int, Field(ge=0, lt=SLOTS)]
     name: str
@@ -47,7 +50,7 @@ class Stack(Value):
 
 
 class Placement(Value):
-    """The start of the player: centre of the feet (blocks), yaw and pitch of the view direction (degrees)."""
+    """The initial position and view direction of the player: centre of the feet (blocks), yaw and pitch (degrees)."""
 
     x: float
     y: float
@@ -84,17 +87,17 @@ class Box(Value):
 
 
 class Mission(Value):
-    """The start of a world and the content of its observation.
+    """The initial state of a world and the content of the observation.
 
     :ivar inventory: at most one stack for each slot.
-    :ivar start: start of the player; default: safe ground near the centre of the world.
-    :ivar health: half hearts. :ivar food: half drumsticks.
-    :ivar time: ticks since sunrise (0 to 23,999; 6,000 is noon, 13,000 night).
-    :ivar biome: the only biome; default: a land of many biomes.
-    :ivar layers: blocks of a flat world, the lowest first; default: land generated from the seed.
-    :ivar weather: it does not change (in the game it does). "normal" means clear.
-    :ivar break_speed: factor of the speed at which blocks break. :ivar time_passes: whether the sun moves.
-    :ivar mobs_spawn: whether mobs exist and spawn. :ivar seed: seed of the land; default: a new one for each reset.
+    :ivar start: initial position of the player; default: a safe position near the centre of the world.
+    :ivar health: initial health in half hearts. :ivar food: initial food in half drumsticks.
+    :ivar time: initial time of day in ticks since sunrise (0 to 23,999; 6,000 is noon; at 13,000 it is night).
+    :ivar biome: the biome of the whole world; default: many biomes.
+    :ivar layers: blocks of a flat world, the lowest layer first; default: terrain that is generated from the seed.
+    :ivar weather: the weather, which does not change during an episode (in the game it changes). "normal" means clear.
+    :ivar break_speed: factor of the digging speed. :ivar time_passes: whether the time of day advances.
+    :ivar mobs_spawn: whether the world has mobs. :ivar seed: seed of the terrain; default: a new seed for each reset.
     :ivar image_size: height and width of ``rgb`` in pixels; default: no picture.
     :ivar voxels: the box of observed blocks. :ivar rays: the rays of the lidar.
     """

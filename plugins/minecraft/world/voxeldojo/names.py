@@ -1,7 +1,8 @@
 """MineDojo's names of items, crafts, biomes and statistics.
 
 The names are those of MineDojo 0.1 and Minecraft 1.11.2, from ``data/*_names.csv``; the first line of each file names
-its source. Items have underscores (``milk_bucket``), in observations spaces (``spaced``).
+its source. The words of an item's name are joined with underscores (``milk_bucket``); in observations they are
+separated by spaces (``spaced``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def spaced(name: str) -> str:
-    """Return the name of an item in observations."""
+    """Return the form of an item's name that observations use."""
     return name.replace("_", " ")
 
 

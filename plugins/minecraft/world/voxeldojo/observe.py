@@ -1,6 +1,7 @@
-"""The observation as MineDojo's dictionary (``spaces.observation_space``), in new arrays each time.
+"""The observation as MineDojo's dict (``spaces.observation_space``). Each observation has new arrays.
 
-Values are clipped to the bounds of their space: the temperature of a desert is 2, MineDojo's space ends at 1.
+Values are clipped to the bounds of their space. For example, the temperature of a desert is 2, but the maximum of
+MineDojo's space is 1.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ def _slots(scalars: ScalarObservation, which: slice | NDArray[np.int64]) -> dict
 
 
 def observe(scalars: ScalarObservation) -> dict[str, Any]:
-    """Return everything except ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. Leaves are views of the given
-    arrays."""
+    """Return the observation without ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. Its arrays are views of the given
+    arrays.
+    """
     numbers = np.clip(scalars.floats, _LOW, _HIGH)
     life: dict[str, Any] = {name: numbers[at] for name, at in _LIFE}
     life["is_sleeping"] = scalars.integers[_SLEEPS]

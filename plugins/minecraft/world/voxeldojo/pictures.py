@@ -39,7 +39,7 @@ def _biome(name: str, seed: int, yaw: float, pitch: float = 4.0) -> Callable[[],
 
 
 def _put(world: World, i: int, kind: str, ahead: float, aside: float, yaw: float, colour: int = 0) -> None:
-    """Put a mob on the ground, at a position relative to the player, whose view direction is south."""
+    """Put a mob on the ground, at a position relative to the player. The player looks south."""
     player, mob = world.player[0], world.mobs[i]
     x, z = float(player["x"]) - aside, float(player["z"]) + ahead
     y = int(world.top[math.floor(x), math.floor(z)]) + 1
@@ -78,7 +78,7 @@ def _into(world: World, x: int, y: int, z: int) -> None:
 
 
 def _room(world: World, x: int, y: int, z: int) -> bool:
-    """Return whether a player can stand at a place in a cave."""
+    """Return whether a position in a cave has enough space for the player."""
     blocks = world.blocks
     dark = world.light[x, y, z] >> 4 == 0
     return bool(dark and FULL[blocks[x, y - 1, z]] and blocks[x, y, z] == AIR and blocks[x, y + 1, z] == AIR)

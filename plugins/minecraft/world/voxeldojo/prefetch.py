@@ -1,9 +1,9 @@
 """Parallel compilation at the first start of a new version, in a second process.
 
-The main process compiles the kernels that generate land. Meanwhile a second process compiles the kernels that are
-needed last: the scalars of the observation and the tick, which is nearly half of all code. Each process writes its
-kernels into numba's cache. The second process reports each finished kernel, and the main process then loads this kernel
-from the cache. Without a second core, or if the process fails, each kernel is compiled at its first call.
+The main process compiles the kernels that generate land. Meanwhile, a second process compiles the kernels that are
+needed last: those of the scalar observations and of the tick, which are nearly half of all code. Each process writes
+its kernels into numba's cache. The second process reports each finished kernel, and the main process then loads this
+kernel from the cache. Without a second core, or if the process fails, each kernel is compiled at its first call.
 
     python -m voxeldojo.prefetch    # runs the second process
 """
@@ -40,9 +40,11 @@ _LOCK: Final = threading.Lock()
 def start(
     kernels: Sequence[Any] = tuple(KERNELS), command: Sequence[str] = PROCESS_COMMAND
 ) -> subprocess.Popen[bytes] | None:
-    """Start the process if the cache lacks the last kernel. The first call of a kernel then waits for its compilation.
+    """Start the second process if the cache does not contain the last kernel. The first call of a kernel then waits
+    until the second process has compiled this kernel.
 
-    :returns: the process, or None. Workers of ``multiprocessing`` start none: other workers use the cores.
+    :returns: the process, or None. Workers of ``multiprocessing`` do not start the process, because the other workers
+        use the cores.
     """
     with _LOCK:
         last = kernels[-1]
@@ -59,7 +61,7 @@ def start(
 
 
 def main() -> None:
-    """Compile all kernels into the cache. Print a line after each."""
+    """Compile all kernels into the cache. Print a line after each kernel."""
     world = empty(0)
     for compiled in KERNELS.values():
         compiled(world)
@@ -67,7 +69,7 @@ def main() -> None:
 
 
 def _listen(process: subprocess.Popen[bytes], compiled_events: Sequence[threading.Event]) -> None:
-    """Set one event for each line that the process prints, and all others when it ends."""
+    """Set one event for each line that the process prints. When the process ends, set all remaining events."""
     with process:
         for event, _ in zip(compiled_events, process.stdout or (), strict=False):
             event.set()
@@ -76,9 +78,10 @@ def _listen(process: subprocess.Popen[bytes], compiled_events: Sequence[threadin
 
 
 def _wait_for(compiled_events: threading.Event, kernel: Any) -> Callable[[Any], Any]:
-    """Wrap the kernel's ``compile``: the first call waits for the event, so that it finds the kernel in the cache.
+    """Wrap the kernel's method ``compile``: the first call waits for the event, and then finds the compiled kernel in
+    the cache.
 
-    A fork of this process does not wait, because its listening thread does not exist.
+    A forked child of this process does not wait, because it does not have the thread that sets the events.
     """
     compiled: Callable[[Any], Any] = kernel.compile
     owner = os.getpid()
@@ -104,4 +107,4 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # skips the teardown of numba, which takes one second while the main process waits
+    os._exit(0)  # ends without numba's clean-up, which takes one second while the main process waits

@@ -1,5 +1,6 @@
-"""Converts a world to bytes and back: numpy's archive of plain arrays without pickle, with the generated chunks
-only."""
+"""Converts a world to bytes and back. The format is numpy's archive of arrays without pickle. Only generated chunks are
+stored.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def _layout(world: World) -> str:
 
 
 def _chunks(cube: NDArray[Any]) -> NDArray[Any]:
-    """Return a view by chunks: ``(SIZE / CHUNK, SIZE / CHUNK, CHUNK, HEIGHT, CHUNK)``."""
+    """Return a view of an array that is indexed by chunk: ``(SIZE / CHUNK, SIZE / CHUNK, CHUNK, HEIGHT, CHUNK)``."""
     side = SIZE // CHUNK
     return cube.reshape(side, CHUNK, HEIGHT, side, CHUNK).transpose(0, 3, 1, 2, 4)
 
@@ -61,7 +62,7 @@ def pack(world: World, extra: Mapping[str, NDArray[Any]]) -> bytes:
 def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
     """Return the world and the additional arrays of ``pack``.
 
-    :raises SaveError: the bytes are not a saved world, or are one of another version.
+    :raises SaveError: the bytes are not a saved world, or another version of this package saved them.
     """
     world = empty(0)
     try:

@@ -1,4 +1,6 @@
-"""The observation without blocks and pictures, gathered in one call of compiled code."""
+"""The scalar observations and the inventory (everything except blocks and pictures), computed in one call of compiled
+code.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The simulator of one mission: one command for each tick, and the observations after it.
+"""The simulator of one mission. Each tick takes one command and gives one observation.
 
-``env`` and ``malmo`` use it.
+The gymnasium environment (``env``) and the server (``malmo``) use this simulator.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class Sim:
         return not player["dead"] and player["life"] > 0
 
     def reset(self, seed: int) -> None:
-        """Start the mission. The same seed and commands give the same mission on every machine.
+        """Start the mission. With the same seed and the same commands, the mission is the same on every machine.
 
-        :param seed: seed of all random numbers, and of the land if the mission has no seed.
+        :param seed: seed of all random numbers. If the mission has no seed, this is also the seed of the terrain.
         """
         prefetch.start()
         mission, land = self.mission, seed if self.mission.seed is None else self.mission.seed
@@ -101,8 +101,8 @@ class Sim:
             put(world, stack.slot, item, min(stack.quantity, int(STACK[item])), stack.variant, 0)
 
     def step(self, command: Command = NOTHING) -> None:
-        """Run one tick. Chat, craft, equip and place come first; a block is placed with the view direction before the
-        turn.
+        """Run one tick. The fields ``chat``, ``craft``, ``equip`` and ``place`` of the command are executed first: a
+        block is placed in the view direction that the player has before the turn.
 
         As in Malmo, a player who died in the last step respawns first.
 
@@ -156,11 +156,13 @@ class Sim:
         chat.execute(self.world, text)
 
     def scalars(self) -> ScalarObservation:
-        """Return the current scalars."""
+        """Return the scalar observations of the current tick."""
         return read_scalars(self.world)
 
     def facts(self, scalars: ScalarObservation | None = None) -> dict[str, Any]:
-        """Return Malmo's JSON without voxels and rays. ``scalars``: the current ones, if the caller has them."""
+        """Return Malmo's JSON without voxels and rays. ``scalars``: the result of the method ``scalars`` for this tick,
+        if the caller has it.
+        """
         return {**facts(self.world, scalars or self.scalars()), **self.statistics.as_json(self.world)}
 
     def info(self) -> dict[str, Any]:
@@ -178,7 +180,7 @@ class Sim:
         return self.sensors.picture(self.world)
 
     def save(self) -> bytes:
-        """Return the state of the mission as bytes, without the ``Mission`` itself."""
+        """Return the state of the mission as bytes. The ``Mission`` itself is not included."""
         return pack(
             self.world, {"totals": self.statistics.totals, "used": self.statistics.used, "fell": np.array(self._died)}
         )
@@ -186,8 +188,8 @@ class Sim:
     def load(self, data: bytes, *, seed: int | None = None) -> None:
         """Continue from a saved state.
 
-        :param seed: seed of all random numbers from now on; None: the saved random numbers continue. Land that is not
-            generated yet depends on the world's own seed in both cases.
+        :param seed: seed of all random numbers from now on; None: the saved random numbers continue. In both cases,
+            chunks that are generated later depend only on the world's own seed.
         :raises SaveError: ``data`` is not a saved state of this version.
         """
         world, beside = unpack(data)

@@ -1,6 +1,7 @@
 """MineDojo's observation and action space as gymnasium spaces.
 
-Source: MineDojo 0.1, ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn``. A conformance test compares them.
+Source: MineDojo 0.1, ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn``. A test compares these spaces with
+MineDojo's.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _ints(low: int, high: int, shape: Shape = ()) -> spaces.Box:
 
 
 def _flags(shape: Shape = ()) -> spaces.Box:
-    dtype: Any = np.bool_  # gymnasium accepts it, its annotations do not
+    dtype: Any = np.bool_  # gymnasium accepts this argument, although its type annotations do not
     return spaces.Box(0, 1, shape, dtype)
 
 

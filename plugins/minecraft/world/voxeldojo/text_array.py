@@ -32,7 +32,7 @@ class TextArray(spaces.Space[NDArray[np.str_]]):
         return False
 
     def sample(self, mask: None = None, probability: None = None) -> NDArray[np.str_]:
-        """Strings of lower-case letters; their lengths are uniform in 0 to 100.
+        """Return an array of random strings of lower-case letters. The lengths are uniformly distributed from 0 to 100.
 
         :raises ValueError: ``mask`` or ``probability`` is given.
         """

@@ -1,4 +1,4 @@
-"""A server with the Malmo protocol. The unmodified client of MineDojo can use it.
+"""A server that speaks the Malmo protocol. MineDojo's unmodified client can connect to it.
 
 ``python -m voxeldojo.malmo --port 9000`` starts it.
 """

@@ -30,7 +30,7 @@ _ITEMS: Final = frozenset(ITEMS)
 
 
 def read(text: str) -> tuple[Command, list[str]]:
-    """Parse the commands of a step. Return the command, and a remark for each line that has no effect."""
+    """Parse the command lines of a step. Return the command, and a remark about each line that has no effect."""
     known: dict[str, Any] = {}
     remarks = []
     for line in text.split("\n"):

@@ -1,4 +1,4 @@
-"""Errors caused by clients."""
+"""The errors that clients cause."""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ MAX_LOGGED_REMARKS: Final = 20
 
 
 def land_seed(text: str) -> int:
-    """Parse a seed as the game does: a 64-bit integer, else Java's hash of the text (minecraft.wiki, Seed)."""
+    """Parse a seed as the game does: text that is a 64-bit integer is this number; of other text, the seed is Java's
+    hash (minecraft.wiki, Seed).
+    """
     with contextlib.suppress(ValueError):
         if -(2**63) <= (number := int(text)) < 2**63:
             return number
@@ -35,10 +37,10 @@ def land_seed(text: str) -> int:
 class Game:
     """A running mission.
 
-    :ivar land: seed of its land. :ivar done: whether the mission has ended; then ``step`` has no effect.
-    :ivar steps: number of ticks. :ivar name: its name in the log.
+    :ivar land: seed of the terrain. :ivar done: whether the mission has ended; if it has, ``step`` has no effect.
+    :ivar steps: number of ticks so far. :ivar name: name of the mission in the log.
 
-    :param chance: seed of all random numbers except the land; default: the seed of the land.
+    :param chance: seed of all random numbers except those of the terrain; default: the seed of the terrain.
     :raises MissionError: the world cannot play the mission.
     """
 
@@ -56,7 +58,7 @@ class Game:
             logger.warning("%s: elements without effect in this world: %s", name, ", ".join(sorted(request.unknown)))
 
     def step(self, text: str) -> None:
-        """Run one tick with the commands in ``text``. Invalid commands are logged and left out."""
+        """Run one tick with the commands in ``text``. An invalid command is logged and has no effect."""
         if self.done:
             return
         command, remarks = commands.read(text)
@@ -71,7 +73,7 @@ class Game:
         self.done = self._ended()
 
     def picture(self) -> bytes:
-        """Return the picture in Malmo's format: rows from the lowest to the highest, three bytes for each pixel."""
+        """Return the picture in Malmo's format: the lowest row first, three bytes for each pixel."""
         return self.sim.rgb()[::-1].tobytes()
 
     def facts(self) -> bytes:

@@ -14,11 +14,11 @@ PLACE_TIMEOUT_S = 3.0
 
 
 class Lobby:
-    """Assigns places (one for each concurrent game) and creates games.
+    """Creates games, and gives a place to each concurrent game.
 
     :param games: maximal number of concurrent games. :param seed: seed of the generator that draws seeds for missions
         without one.
-    :param begun: called with each new game, in the thread that plays it.
+    :param begun: function that is called with each new game, in the thread that runs the game.
     :param timeout: seconds that a mission waits for a free place.
     """
 
@@ -32,7 +32,7 @@ class Lobby:
         self._count, self._timeout = 0, timeout
 
     def take(self) -> bool:
-        """Take a place. Return whether one was free."""
+        """Take a place. Return False if no place became free in time."""
         return self._places.acquire(timeout=self._timeout)
 
     def give_back(self) -> None:
@@ -40,7 +40,8 @@ class Lobby:
         self._places.release()
 
     def game(self, request: MissionRequest, chance: int | None) -> Game:
-        """Create a game of a mission. Without a seed and a forced reset, it uses the land of the previous game.
+        """Create a game of a mission. If the mission has neither a seed nor a forced reset, the game has the terrain of
+        the previous game.
 
         :raises MissionError: the world cannot play the mission.
         """

@@ -1,4 +1,4 @@
-"""Parses mission XML safely: no document types, hence no entities, and limits on size and depth."""
+"""Parses mission XML safely: document types (and therefore entities) are refused, and size and depth are limited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_DEPTH: Final = 32
 
 
 def parse(data: bytes) -> Element:
-    """Parse a document. Return its root; tags and attributes have no namespaces.
+    """Parse a document. Return its root element; the namespaces of tags and attributes are removed.
 
     :raises MissionError: the data is not XML, declares a document type, or is too large or too deep.
     """

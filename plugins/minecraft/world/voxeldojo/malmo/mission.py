@@ -54,11 +54,13 @@ NEEDLESS: Final = frozenset(
 class MissionRequest:
     """The content of a mission's XML.
 
-    :ivar known: fields of ``Mission``.
-    :ivar seed: seed of the land as text; empty for any. :ivar new_land: whether the land must differ from the last one.
+    :ivar known: the fields of ``Mission`` that the XML sets.
+    :ivar seed: seed of the terrain as text; empty: any seed. :ivar new_land: whether the terrain must differ from that
+        of the last mission.
     :ivar chat_commands: server commands that run before the mission begins.
-    :ivar ticks: length limit of the mission. :ivar ends_on_death: whether the player's death ends it.
-    :ivar goal_items: items (name, quantity), each of which ends it. :ivar unknown: elements that are ignored.
+    :ivar ticks: maximal length of the mission. :ivar ends_on_death: whether the player's death ends the mission.
+    :ivar goal_items: items (name, quantity); the mission ends when the player has one of them. :ivar unknown: elements
+        that are ignored.
     """
 
     known: dict[str, Any] = field(default_factory=dict)
@@ -72,7 +74,7 @@ class MissionRequest:
     agents: int = 0
 
     def mission(self, seed: int) -> Mission:
-        """Return the mission on the land of a seed.
+        """Return the mission on the terrain of a seed.
 
         :raises MissionError: a value is out of its range.
         """
@@ -86,7 +88,7 @@ class MissionRequest:
 def read(data: bytes) -> MissionRequest:
     """Parse a mission.
 
-    :raises MissionError: it is not a mission, or this world cannot play it.
+    :raises MissionError: the data is not a mission, or this world cannot play the mission.
     """
     request, root = MissionRequest(), parse(data)
     if root.tag != "MissionInit":

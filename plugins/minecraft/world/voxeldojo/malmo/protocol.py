@@ -1,7 +1,7 @@
 """The frames and messages of MalmoEnv 0.37.
 
-A frame is its length (four bytes, big-endian) and its content. The first frame is ``<MalmoEnv0.37.0/>``.
-Source: Malmo in MineDojo 0.1, ``Client/MalmoEnvServer``.
+A frame consists of the length of its content (four bytes, big-endian) and the content. The first frame is
+``<MalmoEnv0.37.0/>``. Source: Malmo in MineDojo 0.1, ``Client/MalmoEnvServer``.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def read_token(data: bytes) -> Token:
 
 
 def read_step(data: bytes) -> tuple[str, bool]:
-    """Parse ``<StepClient0>...</StepClient0 >``. Return its commands, one in each line, and whether the reply needs the
-    JSON.
+    """Parse a message ``<StepClient0>...</StepClient0 >``. Return its commands (one per line), and whether the client
+    requests the JSON in the reply.
 
     :raises ProtocolError: the format is wrong.
     """

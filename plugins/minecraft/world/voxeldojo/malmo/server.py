@@ -1,4 +1,4 @@
-"""Listens for clients. Each client has its own thread, and no client can disturb another."""
+"""Listens for clients. Each client has a separate thread, and a fault of one client has no effect on the others."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ MAX_CLIENTS = 64
 
 
 class Server:
-    """A server that plays missions with clients. The server listens from its construction on; ``with`` closes the
-    server.
+    """A server that runs missions for clients. The constructor opens the port, and the end of a ``with`` block closes
+    the server.
 
     :ivar port: the port on which it listens.
 
-    :param port: 0 for any. :param host: address to listen on. There is no authentication, so keep it local.
-    :param games: maximal number of concurrent missions. Further clients get a busy reply and ask again.
+    :param port: 0 for any free port. :param host: address to listen on. Use a local address, because clients are not
+        authenticated.
+    :param games: maximal number of concurrent missions. A further client gets a busy reply and repeats its request.
     :param silence: seconds until a silent client is disconnected.
     :param seed: seed of the generator that draws seeds for missions without one.
-    :param begun: called with each new game.
+    :param begun: function that is called with each new game.
     :param place_timeout: seconds that a mission waits for a free place before the busy reply.
-    :raises ConfigError: an argument is out of its range, or the address is in use or not of this machine.
+    :raises ConfigError: an argument is out of its range, the address is in use, or the address does not belong to this
+        machine.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The dialogue with one client."""
+"""The exchange of messages with one client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ REFUSED, DONE = struct.pack("!I", 0), struct.pack("!I", 1)
 
 
 class Session:
-    """One connection. A session has a place of the lobby from its first mission until the client quits or disconnects.
+    """One connection. From its first mission until the client quits or disconnects, a session occupies a place of the
+    lobby.
 
     :param name: name of the client in the log.
     """
@@ -34,7 +35,7 @@ class Session:
         :raises OSError: the connection broke.
         """
         hello = self._frames.receive()
-        if hello is None:  # the client only checked that the server listens
+        if hello is None:  # the client only checked whether the server listens
             return
         if not hello.startswith(HELLO.encode()):
             raise ProtocolError(f"the client began with {hello[:40]!r}, not with {HELLO}0/>")
@@ -48,7 +49,7 @@ class Session:
         if message.startswith(b"<StepClient"):
             self._step(message)
         elif message.startswith(b"<StepServer"):
-            return  # the player's step has already advanced the world
+            return  # the step message of the player has already advanced the world
         elif message.startswith(b"<Peek"):
             game = self._playing()
             self._frames.send(game.picture(), game.facts(), struct.pack("!b", game.done))

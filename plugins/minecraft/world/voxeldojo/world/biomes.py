@@ -1,4 +1,5 @@
-"""The biomes of the Overworld: height and plants as arrays by the game's id, and the map of biomes.
+"""The biomes of the Overworld: arrays with the height and the plants of each biome (the index is the game's biome id),
+and the map of biomes.
 
 The numbers are in ``data/biomes.csv``, whose first lines name the sources.
 """
@@ -93,14 +94,15 @@ def _cell_biome(seed: np.uint64, cell_x: int, cell_z: int) -> int:
 
 @part
 def _bend(seed: np.uint64, x: float, z: float) -> float:
-    """Return the river noise. A column with a noise near 0 is a river."""
+    """Return the noise that places rivers. A column with a noise near 0 belongs to a river."""
     return flat_noise(salted(seed, 2), x / 170.0 + 0.5, z / 170.0 + 0.5)
 
 
 @part
 def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
-    """Return the biome of a column: ``fixed``, or, if that is -1, the one of a map of cells, rivers, shores and
-    seas."""
+    """Return the biome of a column: ``fixed``, or if ``fixed`` is -1, the biome from the generated map (cells, rivers,
+    shores and seas).
+    """
     if fixed >= 0:
         return fixed
     warp = salted(seed, 1)
@@ -129,8 +131,8 @@ def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
 def chart(seed: np.uint64, fixed: int, west: int, north: int, apart: int, lie: bool, biomes: NDArray[np.uint8]) -> None:
     """Fill a square (x, z) with the biomes of columns ``apart`` blocks from one another, from its north-west corner.
 
-    :param lie: whether the biomes are for the height of the land. In a world whose only biome is a river, the places
-        away from the river then count as plains, so that it has banks.
+    :param lie: whether the biomes are used to compute the height of the terrain. If they are, and the only biome of the
+        world is a river, columns away from the river count as plains, so that the river has banks.
     """
     for i in range(biomes.shape[0]):
         for k in range(biomes.shape[1]):

@@ -1,4 +1,5 @@
-"""The blocks of the world, as a table for readers and as arrays by id for kernels (compiled functions).
+"""The kinds of blocks, as a table for Python code and as arrays for kernels (compiled functions). The index of an array
+is the block's id.
 
 The table is ``data/blocks.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
 ``jit.digest`` includes the table, so a change recompiles them.
@@ -43,17 +44,19 @@ class Block(NamedTuple):
     """One kind of block.
 
     :ivar key: unique key. :ivar name: name in MineDojo's voxels and lidar. :ivar meta: metadata.
-    :ivar hardness: a bare hand needs 1.5 times as many seconds, 5 times if a tool is required; -1: unbreakable.
-    :ivar tool: the class of tools that is faster, or "none". :ivar level: the required level of the tool; -1: any.
-    :ivar tool_free: whether it drops without a tool. :ivar collidable, solid, blocks_movement, blocks_light, liquid,
-        burns: flags of the voxels. :ivar full: whether it is an opaque full cube.
-    :ivar opacity: light that it absorbs, 0 to 15. :ivar light: light that it emits, 0 to 15.
-    :ivar replaceable: whether another block can be placed into its cell. :ivar falls: whether it falls like sand.
+    :ivar hardness: a bare hand needs 1.5 times this number of seconds, or 5 times if a tool is required; -1:
+        unbreakable.
+    :ivar tool: the kind of tool that digs faster, or "none". :ivar level: the minimal tier of the tool; -1: any tier.
+    :ivar tool_free: whether the block gives its drop without a tool. :ivar collidable, solid, blocks_movement,
+        blocks_light, liquid, burns: flags of the voxels. :ivar full: whether the block is an opaque full cube.
+    :ivar opacity: light that the block absorbs, 0 to 15. :ivar light: light that the block emits, 0 to 15.
+    :ivar replaceable: whether another block can be placed into its cell. :ivar falls: whether the block falls like
+        sand.
     :ivar shape: one of ``SHAPES``. :ivar top: height of the collision box in blocks, 0 for none.
     :ivar half: half the width of that box.
     :ivar on: one of ``SUPPORTS``. :ivar slipperiness: 0.6 for most blocks.
-    :ivar item: the item that places it, or "". :ivar variant: the variant of that item.
-    :ivar drop: its drop, or None. :ivar rare: further drops; for gravel, a replacement of the drop.
+    :ivar item: the item that places the block, or "". :ivar variant: the variant of that item.
+    :ivar drop: its drop, or None. :ivar rare: drops in addition to ``drop``; for gravel, a drop that replaces ``drop``.
     :ivar xp: minimal and maximal experience.
     """
 

@@ -1,8 +1,8 @@
 """Caves: winding tunnels in the stone, and pools of water and lava.
 
 Tunnels follow the game (Minecraft wiki: Cave). Each tunnel starts in a chunk and is a chain of balls with a slowly
-changing direction. A chunk digs the tunnels of all chunks from which one can reach it. Up to ``LAVA_LEVEL`` tunnels
-contain lava.
+changing direction. The generation of a chunk digs the tunnels that start in this chunk or in a chunk near enough to
+reach it. Up to the layer ``LAVA_LEVEL``, tunnels are filled with lava.
 """
 
 from __future__ import annotations
@@ -75,13 +75,15 @@ ICE = ID["ice"]
 
 @part
 def opening(seed: np.uint64, x: int, z: int) -> bool:
-    """Return whether caves can open to the surface here."""
+    """Return whether a cave can have an opening to the surface in this column."""
     return bool(flat_noise(salted(seed, 20), x / MOUTH_SCALE, z / MOUTH_SCALE) > MOUTH_ABOVE)
 
 
 @part
 def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, int]:
-    """Return the pool of a chunk: column, radius (0: no pool) and fluid. No tree grows near a pool."""
+    """Return the pool of a chunk: column, radius (0: no pool) and fluid. (The module ``trees`` uses this, too: no tree
+    grows near a pool.)
+    """
     chance = at(seed, 22, chunk_x, chunk_z)
     fluid = WATER if chance < POOL_WATER else LAVA
     radius = 0 if chance > POOL_SHARE else POOL_RADIUS + int(POOL_WIDER * at(seed, 23, chunk_x, chunk_z))
@@ -97,7 +99,7 @@ def _limits(
     mid_x, mid_z, radius, _ = pool(seed, chunk_x, chunk_z)
     for dx in range(CHUNK):
         for dz in range(CHUNK):
-            # the minimum of the surroundings, so that no river or lake flows into a cave beside it
+            # the minimum over the neighbouring columns, so that water of a river or lake does not flow into a cave
             ground = HEIGHT
             for i in range(-1, 2):
                 for k in range(-1, 2):
@@ -142,7 +144,7 @@ def _tunnel(
     for step in range(TUNNEL_LENGTH):
         away = max(-x, x - CHUNK, -z, z - CHUNK)
         if away > TUNNEL_LENGTH - step + TUNNEL_RADIUS:
-            return  # too far away to return
+            return  # the tunnel cannot come back into the chunk
         t = (step + 0.5) / TUNNEL_LENGTH
         wide = TUNNEL_ENDS + 4.0 * t * (1.0 - t) * thick
         flat = math.cos(pitch)
@@ -166,7 +168,9 @@ def _fill_pool(
     surface: NDArray[np.int64],
     biome: NDArray[np.uint8],
 ) -> bool:
-    """Dig the pool of a chunk if there is one on level ground. Call it before the tunnels, which avoid the pool."""
+    """Dig the pool of a chunk if the chunk has a pool and the ground is level. The caller digs the tunnels later,
+    because tunnels avoid the pool.
+    """
     mid_x, mid_z, radius, fluid = pool(seed, chunk_x, chunk_z)
     if radius == 0:
         return False
@@ -206,7 +210,7 @@ def carve(
     ceiling: NDArray[np.int64],
     stream: NDArray[np.uint64],
 ) -> None:
-    """Dig the pool of a chunk, and the tunnels of all chunks around that reach it.
+    """Dig the pool of a chunk, and all tunnels that reach this chunk.
 
     :param chunk: ``(CHUNK, CHUNK, HEIGHT)``. :param surface, biome: ``(WIDE, WIDE)``.
     :param ceiling: work array ``(CHUNK, CHUNK)``. :param stream: work array ``(1,)``.
@@ -230,5 +234,6 @@ def carve(
                 for _ in range(branches):
                     before = stream[0]
                     _tunnel(stream, chunk, ceiling, x, y, z)
-                    # the next tunnel is the same whether this one was dug or was too far away
+                    # the random numbers of the next tunnel do not depend on whether this tunnel was dug or left out as
+                    # too far away
                     stream[0] = mix(before)

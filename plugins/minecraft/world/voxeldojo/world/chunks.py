@@ -1,4 +1,6 @@
-"""Generates the land chunk by chunk. A chunk depends only on the seed, the fixed biome and its place."""
+"""Generates the terrain chunk by chunk. A chunk depends only on the seed, on the biome if the world has only one, and
+on its position.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ SPAWN_CHUNKS = 3
 
 
 class Room(NamedTuple):
-    """Work arrays of the generation of a chunk. Their order is x, z, y."""
+    """Work arrays for the generation of a chunk. Their axes are x, z, y."""
 
     chunk: NDArray[np.uint8]
     biome: NDArray[np.uint8]
@@ -99,9 +101,10 @@ def _store(
 
 
 def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
-    """Generate and light the missing chunks within ``radius_chunks`` of a column's chunk. Return their number.
+    """Generate the missing chunks within ``radius_chunks`` of a column's chunk, and compute their light. Return the
+    number of generated chunks.
 
-    Kernels must not call it: each caller would be compiled together with the whole generator.
+    Kernels must not call this function: numba would compile the whole generator again with each caller.
     """
     first_x, first_z = (max(at // CHUNK - radius_chunks, 0) for at in (x, z))
     made = world.generated[first_x : x // CHUNK + radius_chunks + 1, first_z : z // CHUNK + radius_chunks + 1]
@@ -123,8 +126,9 @@ def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
 
 @jit
 def stands(world: World, x: int, z: int) -> int:
-    """Return the layer of a player's feet in a column, or -1 if it is unsafe. Safe means dry ground, open sky, no
-    hazards."""
+    """Return the layer of the feet of a player who stands in a column, or -1 if the column is not safe. A safe column
+    has dry ground, open sky and no hazards.
+    """
     y = int(world.top[x, z])
     if y < 0 or y > HEIGHT - 4 or not FULL[world.blocks[x, y, z]]:
         return -1
@@ -141,8 +145,9 @@ def stands(world: World, x: int, z: int) -> int:
 
 
 def _rings(farthest: int) -> Iterator[tuple[int, int]]:
-    """Yield columns from the centre outwards, 4 apart, none near a chunk's border: ``stands`` reads two columns
-    around."""
+    """Yield columns from the centre outwards, 4 blocks apart. Columns near a chunk's border are left out, because
+    ``stands`` reads the two neighbouring columns on each side.
+    """
     middle = SIZE // 2
     for ring in range(0, farthest, 4):
         for i in range(-ring, ring + 1, 4):
@@ -153,14 +158,15 @@ def _rings(farthest: int) -> Iterator[tuple[int, int]]:
 
 
 def spawn(world: World) -> bool:
-    """Put the player on the safe ground nearest to the centre, set it as the respawn point, and generate the land
-    around.
+    """Put the player on the safe column nearest to the centre, make this position the respawn point, and generate the
+    terrain around the player.
 
-    Return False if there is none, for example in a sea. The player then starts at the centre, on the highest block.
+    Return False if no column is safe, for example in a sea. In this case the player starts at the centre, on the
+    highest block.
     """
     x = z = SIZE // 2
     y = -1
-    # a world of one biome is the same everywhere
+    # in a world of one biome, all regions are alike
     for at_x, at_z in _rings(SIZE // 2 - CHUNK if world.clock["biome"][0] < 0 else 4 * CHUNK):
         ensure(world, at_x, at_z, 0)
         y = stands(world, at_x, at_z)
@@ -178,7 +184,7 @@ def spawn(world: World) -> bool:
 
 
 def _clear(world: World) -> None:
-    """Clear only the generated chunks, so that unused memory stays unallocated."""
+    """Fill only the generated chunks with air: memory of other chunks stays unallocated."""
     for chunk_x in np.flatnonzero(world.generated.any(axis=1)):
         run = np.flatnonzero(world.generated[chunk_x])
         x = slice(chunk_x * CHUNK, (chunk_x + 1) * CHUNK)
@@ -191,9 +197,9 @@ def _clear(world: World) -> None:
 
 
 def generate(seed: int, biome: str | None = None) -> World:
-    """Create a world with a player on safe ground and the land around.
+    """Create a world: a player on safe ground, and the terrain around the player.
 
-    :param biome: MineDojo's name of the only biome; None: biomes by the seed.
+    :param biome: MineDojo's name of the only biome; None: many biomes, which depend on the seed.
     :raises UnknownNameError: the world does not have the biome.
     """
     fixed = biome_id(biome)

@@ -2,8 +2,8 @@
 
 A body is a box ``2 half`` wide and ``tall`` high above the centre of its feet. Blocks are boxes too (``blocks.TOP``,
 ``blocks.HALF``). As in the game, a block does not stop bodies that already overlap this block, so a body can leave a
-block. Sideways and above, a body keeps the distance ``GAP`` from blocks, so that rounding never moves the body into a
-block. Downwards the body rests exactly on the top of a block.
+block. At its sides and above, a body keeps the distance ``GAP`` to blocks, so that rounding errors never move the body
+into a block. Below, the body rests exactly on the top of a block.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def limit(
 def slide(
     blocks: Blocks, x: float, y: float, z: float, half: float, tall: float, dx: float, dy: float, dz: float
 ) -> tuple[float, float, float]:
-    """Move a body by up to ``dx``, ``dy``, ``dz`` and return its place. As in the game, the order is y, x, z.
+    """Move a body by up to ``dx``, ``dy``, ``dz`` and return its new position. As in the game, the order of the axes is
+    y, x, z.
 
     If the returned x is not ``x + dx``, a block stopped the body along x; the same is true for y and z.
     """

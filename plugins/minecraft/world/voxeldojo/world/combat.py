@@ -33,7 +33,7 @@ from voxeldojo.world.crosshair import MOB, aim
 from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_damage import wound
+from voxeldojo.world.mob_damage import damage_mob
 from voxeldojo.world.mob_kinds import HALF, SIGHT, TALL
 from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.ray import eyes, look, trace
@@ -44,13 +44,13 @@ SWORD, HOE, SHEARS, NO_TOOL = (TOOLS.index(name) for name in ("sword", "hoe", "s
 
 @part
 def strength(p: Any, item: int) -> float:
-    """Return the recovery since the last swing, 0 to 1 (``getCooledAttackStrength``)."""
+    """Return how far the player has recovered since the last swing, 0 to 1 (``getCooledAttackStrength``)."""
     return float(min(1.0, (p.attack_ticks + SWING_AHEAD) * ATTACK_SPEED[item] / 20.0))
 
 
 @part
 def knock(m: Any, dx: float, dz: float, force: float) -> None:
-    """Push a mob along ``dx``, ``dz`` and up (``EntityLivingBase.knockBack``)."""
+    """Knock a mob back in the direction ``dx``, ``dz`` and upwards (``EntityLivingBase.knockBack``)."""
     far = math.hypot(dx, dz)
     if m.kind == 0 or far < 1e-9:
         return
@@ -62,14 +62,14 @@ def knock(m: Any, dx: float, dz: float, force: float) -> None:
 
 @part
 def _strike(world: World, m: Any, amount: float, force: float) -> bool:
-    """Hit one mob. Return whether the hit counted."""
+    """Hit one mob. Return whether the hit did damage."""
     p = world.player[0]
     kind, dx, dz = int(m.kind), m.x - p.x, m.z - p.z
     m.hit_ticks = RECENT_BLOW
     if SIGHT[kind] > 0:
         m.panic = HUNT_MEMORY
     world.events[0].hit_mob = kind
-    if not wound(world, m, amount, True):
+    if not damage_mob(world, m, amount, True):
         return False
     knock(m, dx, dz, force)
     return True
@@ -77,9 +77,11 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
 
 @part
 def _sweep(world: World, target: int, x: float, y: float, z: float, half: float, tall: float) -> None:
-    """Hit the mobs beside the target of a full sword attack on the ground.
+    """Hit the mobs beside the target. (In the game, a fully recovered attack with a sword, made on the ground, has this
+    effect.)
 
-    :param x, y, z: the place of the target before the attack. :param half, tall: its size.
+    :param x, y, z: position of the target before the attack. :param half, tall: half the width and the height of the
+        target.
     """
     p = world.player[0]
     for index in range(MOBS):
@@ -95,7 +97,7 @@ def _sweep(world: World, target: int, x: float, y: float, z: float, half: float,
 
 @part
 def _blow(world: World, index: int) -> None:
-    """Hit the mob under the cross-hair with the item in the hand."""
+    """Attack the mob under the cross-hair with the item in the hand."""
     p, m = world.player[0], world.mobs[index]
     item = int(world.slots[p.selected].item)
     ready = strength(p, item)
@@ -121,12 +123,12 @@ def _blow(world: World, index: int) -> None:
 
 @part
 def attack(world: World) -> bool:
-    """Run one tick with the attack key held. Return whether a mob is under the cross-hair; the player then does not
-    dig.
+    """Run one tick during which the attack key is held. Return whether a mob is under the cross-hair. If one is, the
+    player does not dig.
 
     A hit happens when the attack key is pressed, not while the key is held (``attack_held`` of the previous tick): the
-    game calls ``clickMouse`` once for each press, and Malmo's ``FakeMouse`` presses a held button once. A swing without
-    a target also restarts the recovery.
+    game calls ``clickMouse`` once for each press, and Malmo's ``FakeMouse`` presses a held button once. A swing that
+    hits nothing also restarts the recovery.
     """
     p = world.player[0]
     x, y, z = eyes(world)

@@ -1,7 +1,8 @@
-"""Settings that make numba compile faster. The settings are active only during a compilation.
+"""Settings with which numba compiles faster. They are active only during a compilation.
 
-The garbage collector is off: it takes a fifth of the time. The types of calls of built-in functions are cached: numba
-otherwise tries all its rules for every ``a + b``, which takes a sixth of the time.
+The garbage collector is switched off; it would take a fifth of the time. The result types of calls of built-in
+functions are cached. Without this cache, numba tries all its rules for every ``a + b``, which takes a sixth of the
+time.
 """
 
 # mypy: allow-untyped-calls

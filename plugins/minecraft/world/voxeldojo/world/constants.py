@@ -1,8 +1,8 @@
 """Numbers of the game that do not belong to a block, an item or a mob.
 
-The numbers are in ``data/constants.csv``, each with its source. Units: blocks, blocks per tick, ticks. The last ones
-are our own choice, because the game has no such number or another one; their source column states this. Kernels hold
-them as constants.
+The numbers are in ``data/constants.csv``, each with its source. Units: blocks, blocks per tick, ticks. The last numbers
+in the file are our own choice, because the game has no such number or uses a different rule; their column ``source``
+states this. Kernels contain the numbers as constants.
 """
 
 from __future__ import annotations

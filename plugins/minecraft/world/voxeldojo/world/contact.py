@@ -62,7 +62,7 @@ def touched(world: World) -> int:
 
 @jit
 def climbs(world: World) -> bool:
-    """Return whether a ladder or a vine is at the feet."""
+    """Return whether the feet are in the cell of a ladder or a vine."""
     p = world.player[0]
     x, y, z = math.floor(p.x), math.floor(p.y), math.floor(p.z)
     return bool(_CLIMBED[block_at(world.blocks, x, y, z)])
@@ -70,7 +70,7 @@ def climbs(world: World) -> bool:
 
 @jit
 def surface(level: int) -> float:
-    """Return the height of a fluid in its cell by its level: 8/9 for a source, 1/9 for the thinnest."""
+    """Return the height of a fluid in its cell for its level: 8/9 for a source, 1/9 for the shallowest flow."""
     return 1.0 - (1.0 if level >= FALLING_LEVEL else level + 1.0) / FLUID_NINTHS
 
 

@@ -1,4 +1,4 @@
-"""The entity under the cross-hair: mobs and items on the ground, by their boxes."""
+"""Finds the entity (a mob, or an item on the ground) whose box is under the cross-hair."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ NOTHING, MOB, DROP = 0, 1, 2
 def aim(
     world: World, x: float, y: float, z: float, dx: float, dy: float, dz: float, reach: float, drops: bool
 ) -> tuple[int, int, float]:
-    """Find the nearest entity that a ray meets within ``reach``. Blocks are ignored: pass the distance of ``trace``.
+    """Find the nearest entity that a ray meets within ``reach``. Blocks are ignored: a caller whose ray stops at blocks
+    passes the distance from ``trace`` as ``reach``.
 
     :param drops: whether items on the ground count.
-    :returns: ``NOTHING``, ``MOB`` or ``DROP``; index into ``world.mobs`` or ``world.drops``; distance, 0 from inside.
-        Without an entity: 0, -1, ``reach``.
+    :returns: ``NOTHING``, ``MOB`` or ``DROP``; index into ``world.mobs`` or ``world.drops``; distance (0 if the ray
+        starts inside the box). Without an entity: 0, -1, ``reach``.
     """
     what, index, best = NOTHING, -1, reach
     for i in range(MOBS):
@@ -55,7 +56,9 @@ def reaches(
     half: float,
     tall: float,
 ) -> float:
-    """Return the distance to the box of an entity at a place: 0 from inside, ``FAR`` if the ray misses it."""
+    """Return the distance to the box of an entity at a position: 0 if the ray starts inside the box, ``FAR`` if the ray
+    misses the box.
+    """
     px, py, pz = x - at_x, y - at_y, z - at_z
     if abs(px) < half and abs(pz) < half and 0 < py < tall:
         return 0.0

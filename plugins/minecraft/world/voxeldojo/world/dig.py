@@ -1,8 +1,9 @@
 """Digging: speed, tools and cost.
 
-minecraft.wiki, Breaking, 1.11. The order is that of the client: the press of the attack key starts a block
-(``PlayerControllerMP.clickBlock``) and digs in the same tick (``onPlayerDamageBlock``). While the key is held,
-digging of the next block begins after a pause of ``DIG_DELAY`` ticks and one further tick.
+minecraft.wiki, Breaking, 1.11. The order is that of the game's client: in the tick in which the attack key is pressed,
+the player begins to dig a block (``PlayerControllerMP.clickBlock``) and makes the first progress
+(``onPlayerDamageBlock``). While the key is held, digging of the next block begins after a pause of ``DIG_DELAY`` ticks
+and one further tick.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ for _array in (BY_SWORD, WOOL):
 
 @jit
 def harvests(block: int, item: int) -> bool:
-    """Return whether a block that is broken with an item gives its drops."""
+    """Return whether a block gives its drops if it is broken with this item."""
     if TOOL_FREE[block]:
         return True
     if block == WEB and TOOL_CLASS[item] == SHEARS:
@@ -59,7 +60,7 @@ def harvests(block: int, item: int) -> bool:
 
 @jit
 def tool_speed(block: int, item: int) -> float:
-    """Return the speed of an item at a block, relative to a bare hand."""
+    """Return the digging speed of an item at a block, relative to a bare hand."""
     tool = TOOL_CLASS[item]
     if tool == SHEARS:
         return SHEARS_WOOL if WOOL[block] else float(SHEARS_LEAVES) if TOOL[block] == SHEARS or block == WEB else 1.0
@@ -70,7 +71,7 @@ def tool_speed(block: int, item: int) -> float:
 
 @jit
 def dig_speed(world: World, block: int, item: int) -> float:
-    """Return the share of a block that the player digs in one tick; 0 for unbreakable blocks."""
+    """Return the digging progress of one tick as a share of the block; 0 for unbreakable blocks."""
     p = world.player[0]
     hardness = HARDNESS[block]
     if hardness < 0:
@@ -87,7 +88,7 @@ def dig_speed(world: World, block: int, item: int) -> float:
 
 @part
 def _broken(world: World, block: int, item: int) -> None:
-    """Break the block that was dug."""
+    """Break the block whose digging is complete."""
     p = world.player[0]
     harvested = harvests(block, item)
     break_block(world, int(p.dig_x), int(p.dig_y), int(p.dig_z), item, harvested)
@@ -102,18 +103,18 @@ def _broken(world: World, block: int, item: int) -> None:
 
 @jit
 def stop_digging(world: World) -> None:
-    """Discard the progress."""
+    """Discard the digging progress."""
     p = world.player[0]
     p.dig_progress, p.dig_y = 0.0, -1
 
 
 @jit
 def dig(world: World) -> bool:
-    """Dig for one tick at the block under the cross-hair. Return False if no block is in reach.
+    """Dig the block under the cross-hair for one tick. Return False if no block is in reach.
 
-    Another block, or another item in the hand, discards the progress. While the key is held (``attack_held`` of the
-    previous tick), digging of the next block begins ``DIG_DELAY`` ticks and one further tick after a block is broken.
-    After a block that breaks in a single tick, there is no pause.
+    A change of the block under the cross-hair, or of the item in the hand, discards the progress. While the key is held
+    (``attack_held`` of the previous tick), digging of the next block begins ``DIG_DELAY`` ticks and one further tick
+    after a block is broken. After a block that breaks in a single tick, there is no pause.
     """
     p = world.player[0]
     x, y, z = eyes(world)

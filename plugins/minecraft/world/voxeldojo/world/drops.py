@@ -1,6 +1,6 @@
 """Creates items on the ground.
 
-``step_drops`` of ``item_motion.py`` moves them. Numbers: minecraft.wiki, Item (entity), 1.11.
+``step_drops`` in ``item_motion.py`` moves these items. Numbers: minecraft.wiki, Item (entity), 1.11.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ Drops = NDArray[Any]
 
 @part
 def add(drops: Drops, item: int, quantity: int, variant: int, damage: int, delay: int) -> int:
-    """Create a drop at the corner of the world and return its index in ``drops``. Without room, it replaces the oldest
-    one."""
+    """Create a drop at the corner of the world and return its index in ``drops``. If ``drops`` is full, the new drop
+    replaces the oldest drop.
+    """
     index = 0
     for i in range(DROPS):
         if not drops[i].alive:
@@ -55,7 +56,7 @@ def add(drops: Drops, item: int, quantity: int, variant: int, damage: int, delay
 def spill(
     drops: Drops, clock: Any, x: float, y: float, z: float, item: int, quantity: int, variant: int, damage: int
 ) -> None:
-    """Drop items at a place with a small upward speed, as blocks and mobs do."""
+    """Drop items at a position with a small upward speed, like the items of broken blocks and killed mobs."""
     drop = drops[add(drops, item, quantity, variant, damage, ITEM_PICKUP_DELAY)]
     drop.x, drop.y, drop.z = x, y, z
     drop.vx = draw(clock) * (2 * SPILL_SIDE) - SPILL_SIDE
@@ -100,7 +101,9 @@ def throw(world: World) -> bool:
 
 @part
 def exchange(world: World, item: int) -> None:
-    """Replace one item of the hand by ``item``, or by nothing (0). Without room, the new item is thrown."""
+    """Replace one item of the stack in the hand by ``item``, or remove it (``item`` is 0). If the inventory has no room
+    for the new item, the player throws the new item.
+    """
     index = int(world.player[0].selected)
     if world.slots[index].quantity == 1:
         fill(world.slots[index], item, 1 if item > 0 else 0, 0, 0)
@@ -112,7 +115,7 @@ def exchange(world: World, item: int) -> None:
 
 @part
 def spill_inventory(world: World) -> None:
-    """Drop the whole inventory at the player's place."""
+    """Drop the whole inventory at the player's position."""
     player, clock = world.player[0], world.clock[0]
     for i in range(SLOTS):
         slot = world.slots[i]

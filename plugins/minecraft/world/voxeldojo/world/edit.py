@@ -12,14 +12,15 @@ from voxeldojo.world.state import HEIGHT, QUEUE, RELIT, SIZE, TILE, World
 
 @jit
 def inside(x: int, y: int, z: int) -> bool:
-    """Return whether a place is in the world."""
+    """Return whether a position is inside the world."""
     return 0 <= x < SIZE and 0 <= y < HEIGHT and 0 <= z < SIZE
 
 
 @jit
 def get(world: World, x: int, y: int, z: int) -> int:
-    """Return the block at a place: bedrock below the world and beyond its border, air above it and in missing
-    chunks."""
+    """Return the block at a position. Positions below the world and beyond its border count as bedrock, positions above
+    the world and in missing chunks as air.
+    """
     if y >= HEIGHT:
         return AIR
     if not inside(x, y, z):
@@ -29,7 +30,9 @@ def get(world: World, x: int, y: int, z: int) -> int:
 
 @jit
 def queue_update(world: World, x: int, y: int, z: int, delay: int) -> None:
-    """Queue an update of the block at a place in ``delay`` ticks. ``clock.overflow`` counts updates without room."""
+    """Queue an update of the block at a position, due in ``delay`` ticks. If the queue is full, the update is lost and
+    counted in ``clock.overflow``.
+    """
     clock = world.clock[0]
     after = (clock.queue_end + 1) % QUEUE
     if after == clock.queue_start:
@@ -42,7 +45,9 @@ def queue_update(world: World, x: int, y: int, z: int, delay: int) -> None:
 
 @jit
 def update_around(world: World, x: int, y: int, z: int) -> None:
-    """Queue the block at a place and its six neighbours, each with its own delay, if they react to changes."""
+    """Queue updates of the block at a position and of its six neighbours, for those blocks that react to changes. Each
+    kind of block has its own delay.
+    """
     for face in range(7):
         nx = x + (face == 1) - (face == 2)
         ny = y + (face == 3) - (face == 4)
@@ -55,7 +60,8 @@ def update_around(world: World, x: int, y: int, z: int) -> None:
 
 @jit
 def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> bool:
-    """Set a block and queue its neighbours. Outside the world, return False and change nothing.
+    """Set a block and queue updates of its neighbours. If the position is outside the world, change nothing and return
+    False.
 
     :param level: level of a fluid: 0 source, 1 to 7 thinner, 8 falling. 0 for all other blocks.
     """

@@ -1,5 +1,6 @@
-"""Small plants and snow: flowers, grass, mushrooms, cacti, sugar cane, pumpkins, lily pads. Each is in a single
-column."""
+"""Small plants (flowers, grass, mushrooms, cacti, sugar cane, pumpkins, lily pads) and snow. Each plant occupies a
+single column.
+"""
 
 from __future__ import annotations
 
@@ -56,13 +57,14 @@ TALL = np.isin(np.arange(256), [ID[key] for key in ("sunflower", "rose_bush", "l
 
 @part
 def _on_turf(seed: np.uint64, x: int, z: int, biome: int) -> int:
-    """Return the plant on grass in a column, or ``AIR``."""
+    """Return the plant that grows on the grass block of a column, or ``AIR``."""
     flora, chance = int(FLORA[biome]), at(seed, 62, x, z)
     clump = flat_noise(salted(seed, 63), x / 11.0, z / 11.0)
     flowers = FLOWERS[biome] * (2.0 if clump < -0.15 else 0.4)
     if chance < flowers:
         which = chance / flowers
-        # patches of one kind; kinds far from the centre of the noise's range are rarer
+        # the noise selects the kind, so that equal kinds form patches; kinds near the ends of the noise's range are
+        # rarer
         patch = flat_noise(salted(seed, 60), x / 21.0, z / 21.0)
         if flora == SWAMP:
             return ORCHID
@@ -86,7 +88,7 @@ def _on_turf(seed: np.uint64, x: int, z: int, biome: int) -> int:
 
 @part
 def _beside(chunk: NDArray[np.uint8], dx: int, y: int, dz: int, block: int) -> int:
-    """Count the neighbours of this kind, without those in other chunks."""
+    """Count the neighbouring blocks of this kind. Blocks of other chunks do not count."""
     count = 0
     for side in range(4):
         i, k = dx + (side == 0) - (side == 1), dz + (side == 2) - (side == 3)
@@ -121,7 +123,7 @@ def _column(seed: np.uint64, x: int, z: int, chunk: NDArray[np.uint8], biome: in
     elif on == WATER and flora == SWAMP and y == SEA_LEVEL - 1 and chance < 0.06:
         plant = LILY
     for layer in range(y + 1, y + 1 + tall):
-        # a cactus needs air on all four sides, so none is placed at the border of the chunk
+        # a cactus needs air on all four sides, and the blocks beyond the border of the chunk are not known here
         if plant == CACTUS and _beside(chunk, dx, layer, dz, AIR) < 4:
             return
         if chunk[dx, dz, layer] != AIR:

@@ -1,10 +1,10 @@
 """Water and lava: spreading, falling, drying, mixing and pushing.
 
-The rules are those of the game (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid). A fluid
-updates at a fixed interval. A fluid becomes thinner than its highest neighbour by the step of the fluid. A fluid falls
-if possible. Otherwise it spreads towards the nearest hole within reach, or to all sides. Two water sources beside a
-cell make it a third source. Lava that touches water becomes obsidian (a source) or cobblestone. Lava that flows onto
-water turns it to stone.
+The rules are those of the game (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid). A fluid is
+updated at a fixed interval. The level of a flowing fluid is that of its highest neighbour minus a fixed decrement,
+which is larger for lava than for water. A fluid falls if possible. Otherwise it spreads towards the nearest hole within
+reach, or to all sides. Two water sources beside a cell make it a third source. Lava that touches water becomes obsidian
+(a source) or cobblestone. Lava that flows onto water turns it to stone.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ STOPS.flags.writeable = False
 
 @part
 def _side(face: int) -> tuple[int, int]:
-    """x and z of the four directions: north, south, west, east."""
+    """Return the direction of a side face as x and z: 2 north, 3 south, 4 west, 5 east."""
     return (face == 3) - (face == 2), (face == 1) - (face == 0)
 
 
 @part
 def _depth(world: World, x: int, y: int, z: int, fluid: int) -> int:
-    """Return the level of ``fluid`` in a cell, or -1."""
+    """Return the level of ``fluid`` in a cell, or -1 if the cell does not contain this fluid."""
     if block_at(world.blocks, x, y, z) != fluid or y < 0:
         return -1
     return int(world.level[x, y, z])
@@ -74,7 +74,9 @@ def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
 
 @part
 def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, steps: int, last: int, came: int) -> int:
-    """Return the steps to the nearest cell from which ``fluid`` would fall, or ``FAR`` if none is within ``last``."""
+    """Return the distance, in steps between cells, to the nearest cell from which ``fluid`` would fall; ``FAR`` if
+    there is none within ``last`` steps.
+    """
     best = FAR
     for face in range(4):
         if face == came ^ 1:
@@ -93,7 +95,9 @@ def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, ste
 
 @jit
 def mix(world: World, x: int, y: int, z: int) -> bool:
-    """Turn lava to stone if water touches it at a side or from above. While a body is in the cell, do nothing."""
+    """Turn lava to stone if water touches the lava at a side or from above. Do nothing while a player or mob is in the
+    cell.
+    """
     if block_at(world.blocks, x, y, z) != LAVA:
         return False
     wet = block_at(world.blocks, x, y + 1, z) == WATER
@@ -126,7 +130,7 @@ def pour(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
 
 @part
 def _spread(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
-    """Flow to the sides, in the directions with the shortest path to a hole."""
+    """Let a fluid flow to its sides, in the directions with the shortest path to a hole."""
     best, ways, last = FAR, 0, WATER_SEEKS if fluid == WATER else LAVA_SEEKS
     for face in range(4):
         dx, dz = _side(face)
@@ -148,7 +152,7 @@ def _spread(world: World, x: int, y: int, z: int, fluid: int, level: int) -> Non
 
 @part
 def _settled(world: World, x: int, y: int, z: int, fluid: int, level: int, loss: int) -> int:
-    """Return the level of a flowing fluid from its neighbours, or -1 if it dries up."""
+    """Return the level that a flowing fluid gets from its neighbours, or -1 if the fluid dries up."""
     best, sources = -1, 0
     for face in range(4):
         dx, dz = _side(face)
@@ -200,7 +204,9 @@ def update_fluid(world: World, x: int, y: int, z: int) -> None:
 
 @jit
 def current(world: World, x: int, y: int, z: int) -> tuple[float, float, float]:
-    """Return the unit vector of the flow of water in a cell; zeros for still water or none (``getFlow``)."""
+    """Return the direction of the flow of water in a cell as a unit vector; zeros for still water or a cell without
+    water (``getFlow``).
+    """
     level = _depth(world, x, y, z, WATER)
     if level < 0:
         return 0.0, 0.0, 0.0

@@ -56,7 +56,9 @@ BOOTS, HELMET = 36, 39
 
 @part
 def _armoured(world: World, amount: float) -> float:
-    """Return the damage that armour lets through (minecraft.wiki, Armor, since 1.9), and wear the armour."""
+    """Return the damage that remains after the protection of the armour (minecraft.wiki, Armor, since 1.9), and reduce
+    the armour's durability.
+    """
     armour, tough = 0.0, 0.0
     for index in range(BOOTS, HELMET + 1):
         if world.slots[index].quantity > 0:
@@ -69,10 +71,11 @@ def _armoured(world: World, amount: float) -> float:
 
 @jit
 def hurt(world: World, amount: float, kind: int) -> bool:
-    """Damage the player by ``amount`` half hearts. Return False if the last damage was too recent.
+    """Damage the player by ``amount`` half hearts. Return False if the player is still immune after the last damage.
 
-    Within ``HURT_INVULNERABLE`` ticks of a damage, only the excess over it counts. ``world.events`` describes the
-    damage; the caller adds ``distance``, ``yaw`` and ``pitch`` if it knows the source.
+    During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last one.
+    ``world.events`` describes the damage; a caller that knows the source of the damage adds ``distance``, ``yaw`` and
+    ``pitch``.
     """
     p, e = world.player[0], world.events[0]
     if p.dead or amount <= 0.0:
@@ -105,7 +108,7 @@ def hurt(world: World, amount: float, kind: int) -> bool:
 
 @jit
 def heal(world: World, amount: float) -> None:
-    """Heal half hearts, up to 20. A dead player stays dead."""
+    """Increase the player's health by a number of half hearts, up to 20. This does not revive a dead player."""
     p = world.player[0]
     if not p.dead:
         p.life = min(float(MAX_LIFE), p.life + amount)
@@ -143,8 +146,9 @@ def _breathe(world: World) -> None:
 
 @part
 def _digest(world: World) -> None:
-    """Update food for one tick: exhaustion reduces saturation, then food. A full player heals, a starving player is
-    hurt."""
+    """Update food for one tick: exhaustion reduces saturation, then food. A player with enough food regains health; a
+    player without food loses health.
+    """
     p = world.player[0]
     if p.exhaustion > EXHAUSTION_LIMIT:
         p.exhaustion -= EXHAUSTION_LIMIT

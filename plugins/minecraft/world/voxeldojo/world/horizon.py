@@ -1,4 +1,6 @@
-"""The slope of the horizon around the eyes. A ray that is steeper than the horizon meets only the sky."""
+"""The slope of the horizon in all directions from the eyes. A ray that rises more steeply than the horizon meets no
+block.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ SECTORS = 128
 
 @part
 def sector(dx: float, dz: float) -> float:
-    """Return the place of a heading on the circle of length ``SECTORS``. Its integer part is the sector. ``dx`` and
-    ``dz`` must not both be 0."""
+    """Return the position of a heading on a circle that is divided into ``SECTORS`` sectors. The integer part of the
+    position is the sector. ``dx`` and ``dz`` must not both be 0.
+    """
     along = dz / (abs(dx) + abs(dz))
     if dx < 0.0:
         along = 2.0 - along
@@ -31,8 +34,9 @@ def sector(dx: float, dz: float) -> float:
 
 @part
 def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float, steepest: Floats) -> None:
-    """Fill ``steepest`` ``(SECTORS,)``: for each sector, the squared slope from ``x, y, z`` that no block within
-    ``sight`` exceeds."""
+    """Fill ``steepest`` ``(SECTORS,)``: for each sector, the largest squared slope from ``x, y, z`` to a block within
+    ``sight``, or an upper bound of it.
+    """
     for i in range(SECTORS):
         steepest[i] = 0.0
     first_i, last_i = int(maximum((x - sight) / TILE, 0.0)), int(minimum((x + sight) / TILE + 1, SIZE // TILE))
@@ -52,7 +56,8 @@ def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float,
             low, high = 2.0 * SECTORS, 0.0
             for corner in range(4):
                 at = sector(west + TILE * (corner & 1), north + TILE * (corner >> 1))
-                # The circle begins in the east. A tile across that line continues beyond the end of the circle.
+                # The circle begins in the east. The range of a tile that lies across this line extends beyond the end
+                # of the circle.
                 if north < 0.0 <= west and at < SECTORS / 2:
                     at += SECTORS
                 low, high = minimum(low, at), maximum(high, at)

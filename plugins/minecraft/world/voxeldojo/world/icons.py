@@ -37,8 +37,9 @@ WORN = ("helmet", "chestplate", "leggings", "boots")
 
 
 def _look(name: str) -> tuple[str, str]:
-    """Return shape and colour of an item's picture. An item without an entry is a lump in a colour derived from its
-    name."""
+    """Return the shape and the colour of an item's picture. An item without an entry in the table has the shape of a
+    lump and a colour that is derived from its name.
+    """
     if name in KNOWN:
         return KNOWN[name]
     material, _, what = name.partition("_")
@@ -63,9 +64,10 @@ def tiles() -> dict[str, Tile]:
 
 
 def places(place: Mapping[str, int], sides: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the tile of each item's picture, ``(items, variants)``; -1 for items that look like the block they place.
+    """Return the tile of each item's picture, ``(items, variants)``; -1 for an item that is drawn as the block that it
+    places.
 
-    Plants and flat blocks show one side of the block.
+    The picture of a plant or a flat block is one side of the block.
 
     :param place: tile name -> index. :param sides: tile on a side of each block.
     """

@@ -23,7 +23,7 @@ ALWAYS = ITEM["golden_apple"], ITEM["chorus_fruit"]
 
 @part
 def _handle(world: World, m: Any) -> bool:
-    """Milk a cow or shear a sheep. Return whether this action was possible (minecraft.wiki, Cow, Sheep)."""
+    """Milk a cow or shear a sheep. Return whether this was possible (minecraft.wiki, Cow, Sheep)."""
     p, e, clock = world.player[0], world.events[0], world.clock[0]
     slot = world.slots[p.selected]
     if slot.quantity == 0:
@@ -78,7 +78,9 @@ def eat(world: World) -> bool:
 
 @part
 def interact(world: World) -> bool:
-    """Use the mob under the cross-hair. Return False if there is none. ``events.used`` is set if it had an effect."""
+    """Press the use key at the mob under the cross-hair. Return False if there is no mob. ``events.used`` is set if the
+    key had an effect.
+    """
     p = world.player[0]
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)

@@ -1,6 +1,6 @@
-"""The player's inventory: 41 slots that fill, merge, wear and empty as in the game.
+"""The player's inventory: 41 slots, with the game's rules for stacks and durability.
 
-A slot with quantity 0 is empty; all its fields are 0. Only this module changes slots, so that no item is lost.
+A slot with quantity 0 is empty, and all its fields are 0. No other module changes slots, so that no item is lost.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ for _name, _slot in WORN.items():
 
 @part
 def fill(slot: Any, item: int, quantity: int, variant: int, damage: int) -> None:
-    """Set a slot record. With quantity 0 it becomes empty."""
+    """Set the fields of a slot record. With quantity 0, the slot becomes empty."""
     slot.item = item if quantity > 0 else 0
     slot.quantity = quantity
     slot.variant = variant if quantity > 0 else 0
@@ -45,10 +45,11 @@ def remove(world: World, index: int, quantity: int) -> None:
 
 @jit
 def give(world: World, item: int, quantity: int, variant: int, damage: int) -> int:
-    """Add items to the inventory. Return the quantity without room.
+    """Add items to the inventory. Return the quantity for which there is no room.
 
-    Stacks of the same variant fill first: hand, off hand, then in order. Then empty slots fill, the hotbar first. Used
-    tools never share a slot. (minecraft.wiki, Inventory, 1.11. Malmo adds crafted items in the same way.)
+    Stacks of the same variant are filled first: the hand, the off hand, then the other slots in order. Then empty slots
+    are filled, the hotbar first. Used tools never share a slot. (minecraft.wiki, Inventory, 1.11. Malmo adds crafted
+    items in the same way.)
     """
     limit = int(STACK[item])
     if limit > 1 and damage == 0:
@@ -69,7 +70,8 @@ def give(world: World, item: int, quantity: int, variant: int, damage: int) -> i
 
 @part
 def wear(world: World, index: int, uses: int) -> bool:
-    """Wear a tool or a piece of armour by ``uses``. Return True if it broke. Other items do not change.
+    """Reduce the durability of a tool or a piece of armour by ``uses``. Return True if the item broke. Items without
+    durability do not change.
 
     An item breaks at the first use beyond its durability. (minecraft.wiki, Durability)
     """
@@ -84,7 +86,7 @@ def wear(world: World, index: int, uses: int) -> bool:
 
 
 def put(world: World, index: int, item: int, quantity: int, variant: int, damage: int) -> None:
-    """Set slot ``index``. With quantity 0 it becomes empty."""
+    """Set slot ``index``. With quantity 0, the slot becomes empty."""
     world.slots[index] = (item, quantity, variant, damage) if quantity > 0 else (0, 0, 0, 0)
 
 
@@ -94,20 +96,24 @@ def destroy(world: World, index: int) -> None:
 
 
 def count(world: World, item: int) -> int:
-    """Count ``item`` of all variants in the inventory, worn ones included."""
+    """Count the items of kind ``item`` in the inventory: all variants, including armour that the player wears."""
     return int(world.slots["quantity"][world.slots["item"] == item].sum())
 
 
 @part
 def matches(slot: Any, item: int, variant: int) -> bool:
-    """Return whether a slot holds ``item``, of this variant and unused unless ``variant`` is ``ANY``."""
+    """Return whether a slot contains ``item``. Unless ``variant`` is ``ANY``, the item must have this variant and be
+    unused.
+    """
     same = variant == ANY or (slot.variant == variant and slot.damage == 0)
     return bool(same and slot.quantity > 0 and slot.item == item)
 
 
 @part
 def take(world: World, item: int, quantity: int, variant: int) -> None:
-    """Remove up to ``quantity`` items, from the first slot on, worn ones last, never from the off hand."""
+    """Remove up to ``quantity`` items, beginning with the first slot. Armour that the player wears is removed last; the
+    off hand is left out.
+    """
     for i in range(ARMOUR_END):
         if quantity > 0 and matches(world.slots[i], item, variant):
             moved = min(quantity, int(world.slots[i].quantity))
@@ -117,7 +123,9 @@ def take(world: World, item: int, quantity: int, variant: int) -> None:
 
 @part
 def find(world: World, item: int) -> int:
-    """Return the first slot that holds ``item``, worn ones and the off hand included, or -1."""
+    """Return the first slot that contains ``item``, including the slots of worn armour and the off hand; -1 if there is
+    none.
+    """
     for i in range(SLOTS):
         if matches(world.slots[i], item, ANY):
             return i
@@ -135,8 +143,9 @@ def swap(world: World, first: int, second: int) -> None:
 
 @part
 def equip(world: World, item: int) -> bool:
-    """Swap the first stack of ``item`` with the hand, or with the slot in which it is worn. Return False if there is
-    none."""
+    """Swap the first stack of ``item`` with the item in the hand, or for armour, with the armour slot. Return False if
+    the inventory does not contain ``item``.
+    """
     source, target = find(world, item), int(WEAR_SLOT[item])
     if source < 0:
         return False

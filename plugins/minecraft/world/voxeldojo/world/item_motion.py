@@ -46,7 +46,7 @@ def _fall(world: World, d: Any) -> bool:
         fx, fy, fz = current(world, math.floor(d.x), math.floor(d.y + HALF), math.floor(d.z))
         d.vx, d.vy, d.vz = d.vx + fx * CURRENT, d.vy + fy * CURRENT, d.vz + fz * CURRENT
     elif FULL[inside] and TOP[block_of(blocks, d.x, d.y + 1.0, d.z)] == 0.0:
-        # a block was placed into its cell
+        # a block was placed into the cell of the item
         d.y, d.vx, d.vy, d.vz = math.floor(d.y) + 1.0, 0.0, 0.0, 0.0
     if d.vx == 0.0 and d.vy == 0.0 and d.vz == 0.0 and overlaps(blocks, d.x, d.y - 0.01, d.z, HALF, 0.01):
         return True
@@ -65,7 +65,7 @@ def _fall(world: World, d: Any) -> bool:
 
 @part
 def _merge(drops: Drops, index: int) -> None:
-    """Merge equal items nearby, up to the size of a stack."""
+    """Merge an item with equal items nearby, up to the maximal size of a stack."""
     d = drops[index]
     for other in range(index + 1, DROPS):
         o = drops[other]

@@ -1,4 +1,4 @@
-"""The items of the world: names and properties as arrays by id.
+"""The kinds of items: arrays of names and properties. The index of an array is the item's id.
 
 The table is ``data/items.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
 ``jit.digest`` includes the table, so a change recompiles them.

@@ -1,4 +1,6 @@
-"""The decorators that compile kernels: cached on disk, IEEE arithmetic, division as in numpy."""
+"""The decorators that compile kernels. Compiled kernels are cached on disk; arithmetic follows IEEE 754, and division
+by zero gives infinity or NaN, as in numpy.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +38,20 @@ event.register("numba:compile", Outermost(no_collecting, remembering))  # type: 
 def jit(function: F) -> F:
     """Compile ``function`` at its first call from Python, once for each combination of types, with numba's cache.
 
-    Fast math is off: the same seed and actions give the same world on every machine. Numba's cache checks only the time
-    of the function's own file, but a kernel contains its callees and tables. So the cache index depends on the files of
-    the function, of its callees and of the tables. Compiled functions call it like a ``part``.
+    Numba's option ``fastmath`` is off, so that the same seed and actions give the same world on every machine. Numba's
+    own cache checks only the modification time of the function's file, although a kernel also contains the functions
+    that it calls and the tables. Therefore the name of the cache index contains a digest of all these files. Other
+    compiled functions can call the function like a function of ``part``.
     """
     return _entry_point(function, part(function))
 
 
 def part(function: F) -> F:
-    """Compile ``function`` as a part of the compiled functions that call it.
+    """Compile ``function`` only as a part of the compiled functions that call it.
 
-    Python must not call such a function: the process would crash. The function must not create arrays, because it has
-    no reference counting. A function that is called often should take records and arrays rather than a world.
+    Python must not call such a function: the process would crash. The function must not create arrays, because it is
+    compiled without reference counting. A function that is called often should take records and arrays as arguments,
+    not a world.
     """
     return _callee(function, _nrt=False)
 
@@ -76,7 +80,8 @@ def _callee(function: F, **options: Any) -> F:
     wrappers: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     dispatcher: Any = numba.njit(pipeline_class=Callee, **wrappers, **OPTIONS, **options)(function)
     template = dispatcher.get_call_template
-    # Numba compiles a callee once for each literal (0, 1) and each width (int16, int32) of its arguments.
+    # Without this change, numba compiles a called function again for each literal (0, 1) and each width (int16, int32)
+    # of its arguments.
     dispatcher.get_call_template = lambda args, kws: template(
         tuple(map(_wide, args)), {name: _wide(kind) for name, kind in kws.items()}
     )

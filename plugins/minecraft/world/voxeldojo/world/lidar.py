@@ -1,10 +1,10 @@
-"""Rays from the eyes: MineDojo's ``rays``.
+"""MineDojo's observation ``rays``: what rays from the eyes hit.
 
 MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``: a ray is the view direction, rotated by ``Vec3d.rotatePitch``
-about the world's x axis and then by ``rotateYaw`` about y. A ray ends at blocks, plants and sources of fluids, and also
-reports mobs and items that it meets before its end. There is one difference: if a ray meets no block, the game's
-distance depends on the position of the player, because the game uses the ray's vector as a position. In this module,
-the distance is then the length of the ray.
+about the world's x axis and then by ``rotateYaw`` about y. A ray ends at a block, a plant or the source of a fluid, and
+also reports a mob or an item that it meets before its end. There is one difference to MineDojo. If a ray meets no
+block, MineDojo's distance depends on the position of the player, because MineDojo uses the vector of the ray as a
+position. In this module, the distance is the length of the ray.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def cast(
     """Trace ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the view direction, and length in blocks.
 
     :param found: ``(n, 3)``, written: block, its metadata, index into ``ENTITIES``.
-    :param distances: ``(n, 2)``, written: to the block and to the entity (the block's if there is no entity).
+    :param distances: ``(n, 2)``, written: distance to the block, and distance to the entity (without an entity, the
+        distance to the block again).
     :param places: ``(n, 3)``, written: x, y, z of the block.
     """
     p = world.player[0]
@@ -87,7 +88,7 @@ def cast(
             drop = world.drops[j - MOBS]
             kind, at = (len(ENTITIES) - 1) * int(drop.alive), (drop.x, drop.y, drop.z)
             half, tall = ITEM_SIZE / 2, ITEM_SIZE
-        # Most rays miss the ball around an entity's box, so that test comes first.
+        # Most rays miss the sphere around an entity's box, so this cheap test comes first.
         mx, my, mz, ball = at[0] - x, at[1] + tall / 2 - y, at[2] - z, 2 * half * half + tall * tall / 4
         away = mx * mx + my * my + mz * mz
         if kind > 0 and math.sqrt(away) < farthest + math.sqrt(ball):

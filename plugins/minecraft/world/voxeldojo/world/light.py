@@ -1,9 +1,9 @@
 """Light of the sky and of blocks as in the game, 0 to 15 in every cell, updated when blocks change.
 
-The light of a cell is the maximum of its own emission and, for each neighbour, the neighbour's light minus the opacity
-of the cell (an opacity of 0 counts as 1). The sky gives 15 to every cell without opacity above, and only to those. The
-light of the sky and the light of blocks are the unique solution of this rule, independent of the order of changes
-(minecraft.wiki, page Light, Java Edition 1.11).
+The light of a cell is the maximum of its own emission and of six values, one for each neighbour: the neighbour's light
+minus the opacity of the cell (an opacity of 0 counts as 1). A cell has the sky light 15 if no block above it has an
+opacity; all other cells have less. The light of the sky and the light of blocks are the unique solution of this rule,
+independent of the order of changes (minecraft.wiki, page Light, Java Edition 1.11).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def can_see_sky(world: World, x: int, y: int, z: int) -> bool:
 
 @jit
 def settle(world: World) -> None:
-    """Update the light for all changes of blocks since the last call."""
+    """Update the light after all changes of blocks since the last call."""
     clock = world.clock[0]
     count = clock.relit
     clock.relit = 0
@@ -65,7 +65,7 @@ def settle(world: World) -> None:
 
 @maker
 def _change(world: World, count: int, shift: int) -> None:
-    """Update one of the lights around the first ``count`` places of ``world.relit``."""
+    """Update the sky light or the block light around the first ``count`` positions of ``world.relit``."""
     blocks, light, top = world.blocks, world.light, world.top
     dark, darks = np.empty(count * HEIGHT, np.int32), 0
     bright, brights = np.empty(count * (HEIGHT + 7), np.int32), 0
@@ -74,7 +74,8 @@ def _change(world: World, count: int, shift: int) -> None:
         x, y, z = cell // (HEIGHT * SIZE), cell // SIZE % HEIGHT, cell % SIZE
         low, high = y, y
         if shift == SKY:
-            # Only cells under the open sky have 15, so the gained or lost cells are next to the top of the column.
+            # Only cells under the open sky have sky light 15, so the cells that changed are next to the top of the
+            # column.
             while low > 0 and low <= top[x, z] and light[x, low - 1, z] >> SKY == FULL_LIGHT:
                 low -= 1
             while low > top[x, z] + 1 and light[x, low - 1, z] >> SKY < FULL_LIGHT:
@@ -117,7 +118,7 @@ def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
         for x in range(max(x0 - 1, 0), min(x1 + 1, SIZE)):
             highest = 0
             for z in range(north, south):
-                # Above the tops of the neighbouring columns, no cell receives sky light from here.
+                # Above the tops of the neighbouring columns, every neighbouring cell already has sky light 15.
                 last = int(top[x, z]) + 2
                 for face in range(4):
                     nx, nz = x + (face == 0) - (face == 1), z + (face == 2) - (face == 3)

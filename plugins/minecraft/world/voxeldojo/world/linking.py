@@ -1,9 +1,9 @@
-"""Optimises compiled functions once, together with the function that Python calls.
+"""Optimises each compiled function only once: together with the function that Python calls.
 
 Numba generates machine code for every function, and each time optimises all callees again. With a hundred kernels that
-call one another, this takes most of the time. Functions that Python does not call need no machine code, and callees are
-optimised with their callers. So a function compiled with ``Callee`` stops at LLVM's intermediate code, and a function
-compiled with ``Root`` includes all direct and indirect callees.
+call one another, this takes most of the time. Functions that Python does not call need no machine code of their own,
+and a called function is optimised as a part of its caller. So a function compiled with ``Callee`` stops at LLVM's
+intermediate code, and a function compiled with ``Root`` includes all direct and indirect callees.
 
 Numba's passes for closures, for branches on None arguments and for array expressions are left out: no kernel needs
 them, and they take a tenth of the time.
@@ -29,8 +29,8 @@ UNUSED = (InlineClosureLikes, DeadBranchPrune, NopythonRewrites)
 
 
 class _Library(JITCodeLibrary):
-    """Links indirect callees as well, because a callee contains only itself. The library is optimised once, when
-    complete.
+    """Links the indirect callees as well, because the library of a callee contains only the callee itself. The complete
+    library is optimised once.
     """
 
     def _optimize_functions(self, ll_module: Any) -> None:

@@ -1,4 +1,4 @@
-"""Drops of broken blocks, and blocks that break together: the halves of a bed or of a tall flower."""
+"""The drops of broken blocks, and the removal of two-part blocks (beds, tall flowers), whose halves break together."""
 
 from __future__ import annotations
 

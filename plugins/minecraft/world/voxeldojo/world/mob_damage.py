@@ -56,12 +56,13 @@ def _die(world: World, m: Any) -> None:
 
 
 @part
-def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
-    """Damage a mob by ``amount`` half hearts. Return False if the last damage was too recent.
+def damage_mob(world: World, m: Any, amount: float, plain: bool) -> bool:
+    """Damage a mob by ``amount`` half hearts. Return False if the mob is still immune after the last damage.
 
-    Within ``HURT_INVULNERABLE`` ticks of a damage, only the excess over it counts. Armour reduces ``plain`` damage. At
-    0 the mob dies and leaves its drops. A death within ``RECENT_BLOW`` ticks of the player's attack counts as the
-    player's kill. (minecraft.wiki, Damage, Armor and Drops)
+    During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last one.
+    If ``plain`` is True, armour reduces the damage. A mob without health dies and leaves its drops. If it dies within
+    ``RECENT_BLOW`` ticks after an attack of the player, its death counts as a kill by the player. (minecraft.wiki,
+    Damage, Armor and Drops)
     """
     counted, fresh = amount, bool(m.hurt_ticks == 0)
     if not fresh:
@@ -83,8 +84,8 @@ def wound(world: World, m: Any, amount: float, plain: bool) -> bool:
 
 
 @part
-def ail(blocks: Blocks, m: Any) -> float:
-    """Damage a mob for one tick by its environment: fluids, fire, cacti, falls."""
+def damage_by_environment(blocks: Blocks, m: Any) -> float:
+    """Apply the damage of one tick that a mob takes from its environment: fluids, fire, cacti, falls."""
     m.hurt_ticks = max(m.hurt_ticks - 1, 0)
     m.hit_ticks = max(m.hit_ticks - 1, 0)
     feet = block_of(blocks, m.x, m.y + 0.01, m.z)

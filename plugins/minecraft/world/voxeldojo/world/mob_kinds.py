@@ -1,5 +1,5 @@
-"""The kinds of mobs from ``data/mobs.csv``, as a table for readers and as arrays by kind for kernels (compiled
-functions).
+"""The kinds of mobs from ``data/mobs.csv``, as a table for Python code and as arrays for kernels (compiled functions).
+The index of an array is the kind's id.
 
 A new kind is a new row of the table. The constants at the end of this file select further behaviour in ``mobs.py``,
 ``interact.py`` and ``spawn.py``.
@@ -17,7 +17,9 @@ from voxeldojo.world.items import ID as ITEM
 
 
 class Loot(NamedTuple):
-    """``least`` to ``most`` of an item, uniformly; ``cooked`` instead if the mob burns."""
+    """A drop of a mob: a uniformly distributed quantity from ``least`` to ``most`` of an item. A burning mob drops the
+    item ``cooked`` instead.
+    """
 
     item: int
     cooked: int
@@ -28,12 +30,16 @@ class Loot(NamedTuple):
 class Kind(NamedTuple):
     """One kind of mob.
 
-    :ivar half: half the width of its box. :ivar tall: its height. :ivar eyes: height of its eyes (all in blocks).
-    :ivar life: half hearts. :ivar armor: armour points. :ivar speed: the game's attribute.
-    :ivar flees: factor of the speed when hurt; 0: it does not flee.
-    :ivar sight: distance in blocks at which it hunts the player; 0: never. :ivar burns: whether it burns in sunlight.
-    :ivar attack: damage in half hearts. :ivar weight: weight among the kinds that spawn. :ivar group: size of a group.
-    :ivar rare: items of which one can drop in addition. :ivar xp: minimal and maximal experience.
+    :ivar half: half the width of its box. :ivar tall: height of its box. :ivar eyes: height of its eyes (all in
+        blocks).
+    :ivar life: initial health in half hearts. :ivar armor: armour points. :ivar speed: the game's attribute for the
+        walking speed.
+    :ivar flees: factor of its speed after damage; 0: the mob does not flee.
+    :ivar sight: maximal distance in blocks at which the mob follows the player; 0: never. :ivar burns: whether the mob
+        burns in sunlight.
+    :ivar attack: damage of an attack in half hearts. :ivar weight: relative frequency of the kind at spawning. :ivar
+        group: size of a spawned group.
+    :ivar rare: items, one of which can drop in addition. :ivar xp: minimal and maximal experience for a kill.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Renders everything that moves, before the land: mobs, items on the ground, and the player's hand. All are boxes.
+"""Renders all movable objects as boxes, before the terrain: mobs, items on the ground, and the player's hand.
 
 ``gather`` lists the boxes, each as ``BOX_VALUES`` numbers: position of the model (x, y, z); sine and cosine of its yaw;
 height and depth of the box's hinge, sine and cosine of its swing; factors of red, green and blue from light and dye;
@@ -39,7 +39,7 @@ FULL_DAY = 240
 
 @part
 def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) -> None:
-    """Begin a row: no swing, at a place, with the light of that place."""
+    """Begin the row of a box: its position, no swing, and the light at this position."""
     row[0], row[1], row[2] = x, y, z
     row[YAW], row[YAW + 1] = math.sin(yaw), math.cos(yaw)
     row[HINGED], row[HINGED + 1], row[HINGED + 2], row[HINGED + 3] = 0.0, 0.0, 0.0, 1.0
@@ -52,8 +52,9 @@ def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) ->
 
 @part
 def _as_item(art: Art, row: Floats, item: int, variant: int, size: float) -> bool:
-    """Write the box of an item, with its lower end at 0, and its tiles. Return True for a small block, False for a thin
-    picture."""
+    """Write the box of an item, whose lower end is at height 0, and the tiles of the box. Return True for a small
+    block, False for a thin picture.
+    """
     icon = art.icons[item, variant % VARIANTS]
     for side in range(6):
         row[TILES + side] = icon if icon >= 0 else art.faces[0, PLACES[item, variant % VARIANTS], side]
@@ -66,7 +67,7 @@ def _as_item(art: Art, row: Floats, item: int, variant: int, size: float) -> boo
 
 @part
 def gather(world: World, view: View, art: Art, boxes: Floats) -> int:
-    """List the boxes of everything that moves. Return their number. ``boxes``: ``(ROOM, BOX_VALUES)``."""
+    """Write the boxes of all movable objects into ``boxes`` ``(ROOM, BOX_VALUES)``. Return their number."""
     count = 0
     for i in range(MOBS):
         mob = world.mobs[i]
@@ -113,7 +114,7 @@ def _hand(world: World, view: View, art: Art, row: Floats) -> None:
     row[HIGH], row[HIGH + 1], row[HIGH + 2] = 0.1, 0.22, 0.25
     if held.quantity > 0:
         if not _as_item(art, row, held.item, held.variant, 0.42):
-            # The plane of the picture is along the look.
+            # The plane of the picture contains the view direction.
             row[LOW], row[LOW + 2], row[HIGH], row[HIGH + 2] = row[LOW + 2], row[LOW], row[HIGH + 2], row[HIGH]
     else:
         for side in range(6):
@@ -126,7 +127,9 @@ def _hand(world: World, view: View, art: Art, row: Floats) -> None:
 
 @part
 def paint_boxes(view: View, art: Art, image: NDArray[np.uint8], depth: Floats, boxes: Floats, count: int) -> None:
-    """Draw the pixels of the boxes that are nearer than ``depth`` (for each pixel, the smallest distance so far)."""
+    """Draw the boxes. A pixel is drawn only if the box is nearer than ``depth``, the smallest distance so far at this
+    pixel.
+    """
     rows, columns = image.shape[0], image.shape[1]
     at, pixel = view.at, 2.0 * view.tangent / rows
     for n in range(count):

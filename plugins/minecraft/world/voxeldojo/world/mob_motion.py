@@ -1,7 +1,8 @@
 """The motion of a mob in one tick, as in the game (``EntityLivingBase``, 1.11.2).
 
 A mob accelerates along its yaw, climbs steps of 0.6 blocks, jumps onto a block in its path, swims, falls, and is pushed
-by other mobs. On the ground, a walk adds ``0.98 * pace ** 2`` to the speed in each tick and keeps 0.546 of it.
+by other mobs. On the ground, walking adds ``0.98 * pace ** 2`` to the speed in each tick; then friction multiplies the
+speed by 0.546.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def block_of(blocks: Blocks, x: float, y: float, z: float) -> int:
 
 @part
 def _move(blocks: Blocks, m: Any) -> bool:
-    """Move by the current speed, including steps. Return whether a wall stopped it."""
+    """Move a mob by its current speed, and onto steps. Return whether a wall stopped the mob."""
     half, tall = HALF[m.kind], TALL[m.kind]
     dx, dy, dz, sx, sy, sz = m.vx, m.vy, m.vz, m.x, m.y, m.z
     if dx == 0.0 and dz == 0.0 and dy <= 0.0 and m.on_ground and overlaps(blocks, sx, sy - 0.01, sz, half, 0.01):
@@ -74,8 +75,8 @@ def _move(blocks: Blocks, m: Any) -> bool:
 def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
     """Move a mob by one tick. Return whether a wall is in its path.
 
-    :param pace: its walking pace along its yaw; 0: it stands. ``fall`` accumulates the height of a fall; the caller
-        resets it when the mob is ``on_ground``.
+    :param pace: walking pace along its yaw; 0: the mob stands. The field ``fall`` adds up the height of a fall; the
+        caller sets ``fall`` to 0 when the mob is ``on_ground``.
     """
     inside = block_of(blocks, m.x, m.y + FEET_DEEP, m.z)
     m.vx = 0.0 if abs(m.vx) < STILL else m.vx
@@ -119,10 +120,10 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
 def shove(dx: float, dz: float, room: float) -> tuple[float, float]:
     """Return the push (x, z; blocks per tick) of one body on another that is ``dx``, ``dz`` away from it.
 
-    There is no push if they are ``room`` or more apart along x or along z.
+    The push is zero if the distance along x or along z is at least ``room``.
 
-    In each tick each of the two bodies pushes the other (``Entity.applyEntityCollision``). The result is the sum of
-    both pushes.
+    In each tick, each of the two bodies pushes the other (``Entity.applyEntityCollision``). The result includes both
+    pushes.
     """
     far = max(abs(dx), abs(dz))
     if far >= room or far < SHOVE_LEAST:

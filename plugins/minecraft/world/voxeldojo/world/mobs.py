@@ -1,4 +1,5 @@
-"""The behaviour of mobs: they wander, flee when hurt, hunt the player, lay eggs and graze.
+"""The behaviour of mobs: mobs walk around at random, flee after damage, follow and attack the player, lay eggs and eat
+grass.
 
 A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of the game find paths around corners;
 mobs of this world do not. Probabilities and distances are those of the game's tasks (``EntityAIWander``,
@@ -51,7 +52,7 @@ from voxeldojo.world.edit import set_block
 from voxeldojo.world.health import PLAIN, hurt
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_damage import ail, wound
+from voxeldojo.world.mob_damage import damage_by_environment, damage_mob
 from voxeldojo.world.mob_kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
 from voxeldojo.world.mob_motion import block_of, shove, step_body
 from voxeldojo.world.ray import trace
@@ -85,7 +86,7 @@ def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: in
 
 @part
 def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
-    """Return whether a mob must stop: a fall of more than ``fall`` blocks or a harmful block is ahead."""
+    """Return whether a mob must stop because a fall of more than ``fall`` blocks or a harmful block is ahead."""
     yaw, ahead = math.radians(m.yaw), HALF[m.kind] + LOOK_AHEAD
     x, z = math.floor(m.x - math.sin(yaw) * ahead), math.floor(m.z + math.cos(yaw) * ahead)
     feet = math.floor(m.y + 0.5)
@@ -103,7 +104,7 @@ def _barred(blocks: Blocks, m: Any, fall: int) -> bool:
 
 @part
 def _sees(world: World, m: Any) -> bool:
-    """Return whether the player's eyes are visible from a mob's eyes, within its sight."""
+    """Return whether the player's eyes are within the sight of a mob and visible from the mob's eyes."""
     p = world.player[0]
     dx, dy, dz = p.x - m.x, p.y + EYE_HEIGHT - m.y - EYES[m.kind], p.z - m.z
     far = math.sqrt(dx * dx + dy * dy + dz * dz)
@@ -133,7 +134,7 @@ def _strike(world: World, m: Any) -> None:
 
 @part
 def _hunt(world: World, m: Any, p: Any) -> None:
-    """Look for the player at an interval, and hit them within reach (``EntityAIAttackMelee``)."""
+    """Look for the player at regular intervals, and hit a player within reach (``EntityAIAttackMelee``)."""
     m.cooldown = max(m.cooldown - 1, 0)
     m.panic = 0 if p.dead else max(m.panic - 1, 0)
     if (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and not p.dead and _sees(world, m):
@@ -148,7 +149,7 @@ def _hunt(world: World, m: Any, p: Any) -> None:
 
 @part
 def _graze(world: World, m: Any) -> None:
-    """Eat the grass below, which regrows the wool."""
+    """Let a sheep eat the grass below; its wool then grows again."""
     x, y, z = math.floor(m.x), math.floor(m.y - 0.5), math.floor(m.z)
     if block_at(world.blocks, x, y, z) == GRASS:
         set_block(world, x, y, z, DIRT, 0)
@@ -173,7 +174,7 @@ def _scorch(world: World, m: Any) -> None:
 
 @part
 def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
-    """Choose a goal and turn to it. Return the walking pace, 0 to stay."""
+    """Choose a goal and turn the mob towards the goal. Return the walking pace; 0: the mob stays."""
     pace, fall = float(SPEED[m.kind]), MOB_FALL
     if SIGHT[m.kind] > 0 and m.panic > 0:
         fall = HUNTING_FALL
@@ -203,7 +204,7 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
 
 @part
 def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
-    """Push apart this mob, those after it in the array, and the player."""
+    """Push this mob away from the player and from the mobs after it in the array, and push these away from this mob."""
     m = mobs[index]
     for other in range(index + 1, last):
         o = mobs[other]
@@ -217,7 +218,9 @@ def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
 
 @part
 def _live(world: World, m: Any) -> None:
-    """Run the further behaviour of each kind. The whole world is an argument, which is slow, but calls are rare."""
+    """Run the behaviour that only some kinds have (such as laying eggs). The call is slow because the whole world is an
+    argument, but calls are rare.
+    """
     p, clock, kind = world.player[0], world.clock[0], int(m.kind)
     if kind == CHICKEN:
         _lay(world.drops, clock, m)
@@ -241,9 +244,9 @@ def step_mobs(world: World) -> None:
         if m.kind == 0:
             continue
         m.age += 1
-        amount = ail(blocks, m)
+        amount = damage_by_environment(blocks, m)
         if amount > 0.0:
-            wound(world, m, amount, False)
+            damage_mob(world, m, amount, False)
         if m.kind == 0:
             continue
         if SIGHT[m.kind] > 0 or BURNS[m.kind] or m.kind == CHICKEN or m.sheared:

@@ -2,9 +2,9 @@
 
 Malmo (NearbyCraftCommandsImplementation) accepts blocks whose centre is at most ``CRAFT_REACH`` from the head
 (``CRAFT_HEAD`` above the feet), in front of the player, and within half the field of view in both directions (corrected
-by the aspect of the picture). Its projections are wrong by the cosine of the pitch, which is reproduced here. For a
-vertical look they divide by zero, so nothing is in view. Malmo accepts only blocks placed since the start of the
-mission; this module accepts every crafting table and furnace.
+by the aspect of the picture). Malmo's projections are wrong by a factor, the cosine of the pitch; this module has the
+same error. For a vertical view direction, Malmo divides by zero, so no block is in view. Malmo accepts only blocks that
+were placed since the start of the mission; this module accepts every crafting table and furnace.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gradient noise and random streams for the land: pure functions of a seed and a place.
+"""Gradient noise and random streams for the terrain generator: pure functions of a seed and a position.
 
 Perlin's improved noise (Perlin 2002, "Improving Noise") with hashed gradients instead of a table.
 """
@@ -19,7 +19,7 @@ SPREAD = np.uint64(0xFF51AFD7ED558CCD)
 
 @part
 def salted(seed: np.uint64, salt: int) -> np.uint64:
-    """Return a separate seed for each purpose."""
+    """Derive a separate seed for a purpose from the world's seed."""
     return mix(seed + GAMMA * np.uint64(salt + 1))
 
 

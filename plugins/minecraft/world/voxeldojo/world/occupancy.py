@@ -1,4 +1,4 @@
-"""Whether a block can be in a cell: bodies in the way, and its support."""
+"""Checks whether a block can be placed into a cell: no body is in the cell, and the block has its support."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def occupied(world: World, x: int, y: int, z: int, block: int) -> bool:
 
 @part
 def _beside(world: World, x: int, y: int, z: int, what: int) -> bool:
-    """Return whether a cell has the block ``what`` at one of its four sides; -1 means any solid block or lava."""
+    """Return whether the block ``what`` is beside a cell, at one of its four sides; ``what`` -1 stands for any solid
+    block or lava.
+    """
     for face in range(4):
         there = block_at(world.blocks, x + (face == 0) - (face == 1), y, z + (face == 2) - (face == 3))
         if there == what or (what < 0 and (BLOCKS_MOVEMENT[there] or there == LAVA)):
@@ -89,7 +91,7 @@ def _beside(world: World, x: int, y: int, z: int, what: int) -> bool:
 
 @jit
 def stands(world: World, x: int, y: int, z: int, block: int) -> bool:
-    """Return whether ``block`` has its support in a cell (``blocks.SUPPORTS``)."""
+    """Return whether ``block`` would have its support in a cell (``blocks.SUPPORTS``)."""
     need = ON[block]
     if need == NONE:
         return True

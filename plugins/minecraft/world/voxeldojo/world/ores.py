@@ -1,5 +1,6 @@
-"""Ores and other veins in the stone. ``data/veins.csv`` contains number, size and depth of the veins with their
-sources."""
+"""Ores and other veins in the stone. ``data/veins.csv`` contains the number, size and depth of the veins, and the
+sources of these numbers.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +42,9 @@ EMERALD = ID["emerald_ore"]
 def _vein(
     stream: NDArray[np.uint64], chunk: NDArray[np.uint8], block: int, size: int, x: float, y: float, z: float
 ) -> None:
-    """Replace stone by a vein: balls on a slanted line, thickest at the centre. Places are relative to the chunk's
-    corner."""
+    """Replace stone by a vein: a row of balls on a slanted line, with the largest balls at the centre. Positions are
+    relative to the chunk's corner.
+    """
     angle = math.pi * draw(stream)
     east, south = math.sin(angle) * size / VEIN_LENGTH, math.cos(angle) * size / VEIN_LENGTH
     first, last = y + VEIN_TILT * draw(stream) - VEIN_SINK, y + VEIN_TILT * draw(stream) - VEIN_SINK
@@ -74,7 +76,9 @@ def veins(
     biome: NDArray[np.uint8],
     stream: NDArray[np.uint64],
 ) -> None:
-    """Add the veins of a chunk and of its eight neighbours, clipped to the chunk, kind by kind. ``chunk``: x, z, y."""
+    """Add the veins of a chunk, and the parts of the eight neighbours' veins that lie in the chunk, kind by kind.
+    ``chunk``: x, z, y.
+    """
     peak = 0
     for dx in range(MARGIN, MARGIN + CHUNK):
         for dz in range(MARGIN, MARGIN + CHUNK):
@@ -92,9 +96,7 @@ def veins(
                     low, high = VEIN_LOW[kind], VEIN_HIGH[kind]
                     chance = (draw(stream) + draw(stream)) / 2.0 if kind == LAPIS else draw(stream)
                     y = low + (high - low) * chance
-                    if (
-                        y - (size / VEIN_THICKNESS + 0.5 + VEIN_SINK + 1.0) <= peak
-                    ):  # veins above that are completely above the stone
+                    if y - (size / VEIN_THICKNESS + 0.5 + VEIN_SINK + 1.0) <= peak:  # else the vein is above the stone
                         _vein(stream, chunk, block, size, x, y, z)
     if BASE[biome[WIDE // 2, WIDE // 2]] > MOUNTAINS:
         start(stream, salted(seed, 45), chunk_x, chunk_z)

@@ -1,7 +1,7 @@
-"""Functions that paint pixel art of 16 x 16. Rules paint all textures; no picture of the game is copied.
+"""Functions that draw the textures, 16 x 16 pixels each, by rules. No picture of the game is copied.
 
 A tile is float64 ``(16, 16, 4)``: red, green, blue and opacity, each 0 to 255. Row 0 is the upper edge. The name of a
-tile seeds its random numbers, so a texture is the same on every machine.
+tile is the seed of its random numbers, so a texture is the same on every machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def chance(name: str) -> np.random.Generator:
 
 
 def rgb(text: str) -> Colour:
-    """``"8f563b"`` -> (143, 86, 59)."""
+    """Convert a hexadecimal colour to numbers: ``"8f563b"`` -> (143, 86, 59)."""
     return int(text[:2], 16), int(text[2:4], 16), int(text[4:6], 16)
 
 
@@ -37,8 +37,9 @@ def clear() -> Tile:
 
 
 def field(name: str, wide: int = 1, high: int = 1) -> NDArray[np.float64]:
-    """Return values in [0, 1), uniformly distributed, in patches of about ``wide`` by ``high`` pixels, seamless at the
-    edges."""
+    """Return a field of random values, uniform in [0, 1), in patches of about ``wide`` by ``high`` pixels. The field
+    continues without a seam at opposite edges.
+    """
     noise = chance(name).random((SIDE, SIDE))
     smooth = sum(np.roll(noise, (i, j), (0, 1)) for i in range(high) for j in range(wide))
     ranks = np.empty(SIDE * SIDE)
@@ -79,7 +80,9 @@ def over(under: Tile, upper: Tile) -> Tile:
 
 
 def stencil(rows: Sequence[str], colours: dict[str, str]) -> Tile:
-    """Draw pixels from letters, centred. A letter without a colour is transparent."""
+    """Draw a centred picture from rows of letters. Each letter stands for a colour; a letter without a colour is
+    transparent.
+    """
     tile = clear()
     top, left = (SIDE - len(rows)) // 2, (SIDE - max(len(row) for row in rows)) // 2
     for i, row in enumerate(rows):
@@ -110,7 +113,7 @@ def specks(name: str, under: Tile, colour: str, places: Sequence[tuple[int, int]
 
 
 def bricks(name: str, colour: str, mortar: str, high: int = 4, wide: int = 8) -> Tile:
-    """Paint courses of bricks, each shifted by half a brick."""
+    """Paint rows of bricks; each row is shifted by half a brick."""
     out = grain(name, colour, 0.1)
     rows, columns = np.indices((SIDE, SIDE))
     moved = (columns + (rows // high % 2) * (wide // 2)) % wide

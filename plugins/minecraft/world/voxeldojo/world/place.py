@@ -1,7 +1,7 @@
-"""Using the item in the hand on the block under the cross-hair: placing blocks, filling and emptying buckets.
+"""The effect of the use key at the block under the cross-hair: placing blocks, filling and emptying buckets.
 
 ``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. ``player_actions.py``
-defines how often a held key acts.
+defines how often a held key has an effect.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _fits(world: World, x: int, y: int, z: int, block: int) -> bool:
 
 @part
 def _torch(world: World, x: int, y: int, z: int, face: int) -> int:
-    """Return a torch that finds support in a cell, the one of the clicked face first, or -1."""
+    """Return the block of a torch that has support in a cell, or -1. The torch at the clicked face has priority."""
     if face > 0 and stands(world, x, y, z, TORCHES[face]):
         return int(TORCHES[face])
     for other in (2, 3, 4, 5, 1):
@@ -78,7 +78,7 @@ def _torch(world: World, x: int, y: int, z: int, face: int) -> int:
 
 @part
 def _put(world: World, x: int, y: int, z: int, face: int, block: int) -> bool:
-    """Place a block into a cell if possible, beds and tall plants with their other half."""
+    """Place a block into a cell if possible. Beds and tall plants are placed with their other half."""
     if block == TORCH:
         block = _torch(world, x, y, z, face)
         if block < 0:
@@ -103,7 +103,7 @@ def _put(world: World, x: int, y: int, z: int, face: int, block: int) -> bool:
 
 @part
 def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int) -> bool:
-    """Place ``block`` at the face of the block ``hit``, or replace that block."""
+    """Place ``block`` at the face of the block ``hit``, or in its cell if ``hit`` is replaceable."""
     if block == LADDER and (face < 2 or not FULL[hit]):
         return False
     if ON[block] == ON_WATER:
@@ -121,7 +121,7 @@ def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int
 
 @part
 def _bucket(world: World, item: int) -> bool:
-    """Fill an empty bucket from a source of a fluid, or empty a full bucket."""
+    """Use a bucket: fill an empty bucket from a source of a fluid, or empty a full bucket."""
     p = world.player[0]
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)
@@ -147,7 +147,7 @@ def _bucket(world: World, item: int) -> bool:
 def use_on_block(world: World) -> bool:
     """Use the item in the hand on the block under the cross-hair. Return whether the use had an effect.
 
-    ``world.events`` gets ``placed`` (the block) and ``used``.
+    The function sets ``placed`` (the block) and ``used`` in ``world.events``.
     """
     p, e = world.player[0], world.events[0]
     slot = world.slots[p.selected]

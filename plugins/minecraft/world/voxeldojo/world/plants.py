@@ -1,4 +1,6 @@
-"""The tiles of plants: upright pictures, which the renderer draws twice, crossed, in a cell."""
+"""The tiles of plants. The renderer draws the tile of a plant on two vertical planes that cross in the centre of the
+cell.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ SAPLINGS = {"sapling": "4e8a2a", "spruce_sapling": "3a5f3a", "birch_sapling": "7
 
 
 def blades(name: str, colour: str, count: int, tall: int) -> Tile:
-    """Paint slightly leaning blades of grass, darker at the foot."""
+    """Paint slightly leaning blades of grass, which are darker at the bottom."""
     tile, draw = paint.clear(), paint.chance(name)
     for blade in range(count):
         column = (blade + 0.5) * 16 / count + draw.uniform(-0.7, 0.7)
@@ -47,7 +49,7 @@ def _blob(tile: Tile, name: str, row: float, column: float, radius: float, colou
 
 
 def tiles() -> dict[str, Tile]:
-    """Return the tile of every plant by the key of its block."""
+    """Return the tile of every plant: block key -> tile."""
     out: dict[str, Tile] = {}
     for name, (petals, heart) in FLOWERS.items():
         tile = _blob(_stem(9), name, 6, 7.5, 2.6, petals)

@@ -1,9 +1,9 @@
-"""The actions of the player's hands in a tick: hit or dig, use, place or eat, throw.
+"""The actions of the player's hands in a tick: attack or dig, use (place, eat), throw.
 
 Order and timing are those of the client (``Minecraft.processKeyBinds``, ``clickMouse``, ``rightClickMouse``, 1.11.2).
 A hit happens only when the attack key is pressed; digging continues while the attack key is held. The use key has an
-effect when it is pressed and then every ``USE_DELAY`` ticks. Malmo's ``FakeMouse`` keeps a button pressed if it gets
-another press.
+effect when it is pressed and then every ``USE_DELAY`` ticks. If a button is already pressed, Malmo's ``FakeMouse``
+ignores another press.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from voxeldojo.world.state import World
 
 @part
 def step_hands(world: World, action: NDArray[np.void]) -> None:
-    """Run attack, use and drop of ``action``, ACTION ``(1,)``, for one tick."""
+    """Run the keys attack, use and drop of ``action``, ACTION ``(1,)``, for one tick."""
     p, a = world.player[0], action[0]
     item = world.slots[p.selected].item
     p.attack_ticks = p.attack_ticks + 1 if item == p.held_item else 0

@@ -64,7 +64,9 @@ HALF = PLAYER_WIDTH / 2
 
 @jit
 def turn(world: World, yaw: float, pitch: float) -> None:
-    """Turn the view direction by degrees, to a yaw in [-180, 180) and a pitch in [-90, 90]. NaN has no effect."""
+    """Turn the view direction by a number of degrees. The new yaw is in [-180, 180), the new pitch in [-90, 90]. NaN
+    has no effect.
+    """
     p = world.player[0]
     if math.isfinite(yaw):
         p.yaw = (p.yaw + yaw + 180.0) % 360.0 - 180.0
@@ -74,14 +76,16 @@ def turn(world: World, yaw: float, pitch: float) -> None:
 
 @jit
 def exhaust(world: World, amount: float) -> None:
-    """Add exhaustion, up to ``EXHAUSTION_MOST``."""
+    """Increase the player's exhaustion, up to ``EXHAUSTION_MOST``."""
     p = world.player[0]
     p.exhaustion = min(EXHAUSTION_MOST, p.exhaustion + amount)
 
 
 @jit
 def _accelerate(world: World, strafe: float, forward: float, amount: float) -> None:
-    """Accelerate the player by the input, relative to the view direction (``Entity.moveRelative``)."""
+    """Accelerate the player according to the movement keys, relative to the view direction
+    (``Entity.moveRelative``).
+    """
     p = world.player[0]
     length = strafe * strafe + forward * forward
     if length < LEAST_INPUT:
@@ -94,7 +98,7 @@ def _accelerate(world: World, strafe: float, forward: float, amount: float) -> N
 
 @jit
 def _over_edge(world: World, dx: float, dz: float) -> bool:
-    """Return whether the moved body would have no block within one block below its feet."""
+    """Return whether, after the move, there would be no block within one block below the feet."""
     p = world.player[0]
     return not overlaps(world.blocks, p.x + dx, p.y - 1.0, p.z + dz, HALF, PLAYER_HEIGHT)
 
@@ -106,9 +110,10 @@ def _shorten(move: float) -> float:
 
 @jit
 def move(world: World, dx: float, dy: float, dz: float) -> None:
-    """Move the player's body with collisions, onto steps of up to 0.6 blocks, and not over edges when sneaking.
+    """Move the player's body with collisions. The body climbs steps of up to 0.6 blocks. A sneaking player does not
+    move over an edge.
 
-    The function sets ``on_ground``, ``bumped`` and ``fall``, and the speed along blocked axes to 0.
+    The function updates ``on_ground``, ``bumped`` and ``fall``, and sets the speed along blocked axes to 0.
     """
     p = world.player[0]
     blocks = world.blocks
@@ -168,7 +173,7 @@ def _jump(world: World) -> None:
 
 @jit
 def _free(world: World, x: float, y: float, z: float) -> bool:
-    """Return whether the body at a place touches neither block nor fluid."""
+    """Return whether a body at a position would touch neither a block nor a fluid."""
     for cx in range(math.floor(x - HALF), math.ceil(x + HALF)):
         for cz in range(math.floor(z - HALF), math.ceil(z + HALF)):
             for cy in range(math.floor(y), math.ceil(y + PLAYER_HEIGHT)):
@@ -179,7 +184,9 @@ def _free(world: World, x: float, y: float, z: float) -> bool:
 
 @jit
 def _swim(world: World, strafe: float, forward: float, drag: float) -> None:
-    """Move for one tick in a fluid: slow, sinking, and over the edge if a wall is ahead."""
+    """Move for one tick in a fluid. The player is slow and sinks. If a wall is ahead, the player swims up over its
+    edge.
+    """
     p = world.player[0]
     before = p.y
     _accelerate(world, strafe, forward, AIR_ACCELERATION)
@@ -187,7 +194,7 @@ def _swim(world: World, strafe: float, forward: float, drag: float) -> None:
     p.vx *= drag
     p.vy = p.vy * drag - FLUID_GRAVITY
     p.vz *= drag
-    # No blocks and no fluid slightly higher: this is the shore.
+    # Slightly higher, there is neither a block nor a fluid: the player can leave the fluid here.
     if p.bumped and _free(world, p.x + p.vx, before + p.vy + STEP_HEIGHT, p.z + p.vz):
         p.vy = LEAVE_FLUID
 
@@ -203,7 +210,7 @@ def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
         pace = WALK_ACCELERATION * (SPRINT_FACTOR if p.sprinting else 1.0)
         _accelerate(world, strafe, forward, pace * GROUND_FACTOR / (drag * drag * drag))
     else:
-        # A sprint makes steering in the air 30 % stronger, like walking.
+        # A sprint increases the acceleration in the air by 30 %, as it does on the ground.
         _accelerate(world, strafe, forward, AIR_ACCELERATION * (SPRINT_FACTOR if p.sprinting else 1.0))
     ladder = climbs(world)
     if ladder:
@@ -229,7 +236,7 @@ def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
 
 @jit
 def step_player(world: World, action: NDArray[np.void]) -> int:
-    """Move the player by one tick of input. Return what the body touched before (``contact.touched``)."""
+    """Move the player for one tick. Return what the body touched before the move (``contact.touched``)."""
     p, a = world.player[0], action[0]
     marks = touched(world)
     p.in_water, p.in_lava = marks & IN_WATER > 0, marks & IN_LAVA > 0

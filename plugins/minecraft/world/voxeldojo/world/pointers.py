@@ -1,8 +1,8 @@
-"""Passes a world between kernels as one pointer.
+"""Passes a world from one kernel to another as a single pointer.
 
-Numba passes a named tuple as its fields, which it unpacks and packs at every call. A world has about 150 fields;
-without pointers, the code for these fields was two fifths of all intermediate code. No kernel replaces the arrays of a
-world, so the kernel that Python calls stores the tuple once, and all other kernels get a pointer to it.
+Numba passes each field of a named tuple as a separate argument at every call. A world has about 150 fields; without
+pointers, two fifths of all intermediate code handled these fields. Kernels never replace the arrays of a world.
+Therefore the kernel that Python calls stores the tuple once, and all other kernels get a pointer to this tuple.
 """
 
 # mypy: allow-untyped-calls, allow-untyped-decorators, allow-subclassing-any
@@ -28,7 +28,7 @@ class Handed(types.NamedTuple):
 
     @property
     def whole(self) -> types.NamedTuple:
-        """Numba's own type of the named tuple."""
+        """Numba's own type for the named tuple."""
         return types.NamedTuple(self.types, self.instance_class)
 
 
@@ -38,14 +38,16 @@ def _typeof(value: World, context: Any) -> Handed:
 
 
 class _ReadOnly(ArgumentAttributes):
-    """Adds the LLVM attribute ``readonly``, which llvmlite does not know: values behind the pointer can be cached."""
+    """Adds the LLVM attribute ``readonly``, which llvmlite does not support. With this attribute, LLVM may keep values
+    behind the pointer in registers.
+    """
 
     _known = MappingProxyType({**ArgumentAttributes._known, "readonly": False})
 
 
 @register_default(Handed)
 class _HandedModel(models.PrimitiveModel):
-    """A pointer without reference counting: Python holds the arrays while a kernel runs."""
+    """A pointer without reference counting. Python keeps the arrays alive while a kernel runs."""
 
     def __init__(self, manager: Any, kind: Handed) -> None:
         super().__init__(manager, kind, manager.lookup(kind.whole).get_value_type().as_pointer())
@@ -68,7 +70,7 @@ def _unbox(kind: Handed, value: Any, frame: Any) -> NativeValue:
     place = cgutils.alloca_once_value(frame.builder, native.value)
 
     def cleanup() -> None:
-        # Numba releases the references of an argument by its type, and sees none behind a pointer.
+        # Numba releases the references that the type of an argument contains; it finds none behind a pointer.
         if native.cleanup is not None:
             native.cleanup()
         if frame.context.enable_nrt:

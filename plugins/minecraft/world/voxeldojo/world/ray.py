@@ -1,7 +1,8 @@
 """Ray tracing: voxel traversal (Amanatides and Woo 1987) and the slab test for boxes, both exact.
 
-Faces are those of the game: 0 below, 1 above, 2 north (-z), 3 south (+z), 4 west (-x), 5 east (+x). A ray that starts
-inside a box meets the face by which it leaves, as in the game's ``AxisAlignedBB.calculateIntercept``.
+Faces are those of the game: 0 below, 1 above, 2 north (-z), 3 south (+z), 4 west (-x), 5 east (+x). The hit of a ray
+that starts inside a box is the face through which the ray leaves the box, as in the game's
+``AxisAlignedBB.calculateIntercept``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ FAR = 1e30
 
 @jit
 def eyes(world: World) -> tuple[float, float, float]:
-    """Return the place of the player's eyes."""
+    """Return the position of the player's eyes."""
     p = world.player[0]
     tall = ASLEEP_EYE_HEIGHT if p.sleeping else SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT
     return p.x, p.y + tall, p.z
@@ -43,8 +44,9 @@ def meet(
     low: tuple[float, float, float],
     high: tuple[float, float, float],
 ) -> tuple[float, int]:
-    """Return distance (in lengths of the direction) and face of the hit of a ray with a box; ``FAR`` and -1 for a
-    miss."""
+    """Return where a ray hits a box: the distance (in multiples of the direction's length) and the face; ``FAR`` and -1
+    for a miss.
+    """
     near, far, into, out = -FAR, FAR, -1, -1
     for o, d, lo, hi, face in (
         (y, dy, low[1], high[1], 0),
@@ -75,9 +77,10 @@ def trace(
     """Find the first block that a ray meets.
 
     :param x, y, z: start of the ray. :param dx, dy, dz: a unit vector. :param reach: length of the ray in blocks.
-    :param liquids: whether sources of water and lava stop it. Flowing fluids never do
+    :param liquids: whether sources of water and lava stop the ray. Flowing fluids never stop a ray
         (``BlockLiquid.canCollideCheck``).
-    :returns: block, distance, the block's x, y, z, and the face. For a miss: 0, ``reach``, the cell of its end, -1.
+    :returns: block, distance, the block's x, y, z, and the face. For a miss: 0, ``reach``, x, y, z of the cell at the
+        ray's end, -1.
     """
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     sx, sy, sz = 1 if dx > 0 else -1, 1 if dy > 0 else -1, 1 if dz > 0 else -1

@@ -1,4 +1,6 @@
-"""Renders the land by ray marching: one ray for each pixel, like ``ray.trace``, with textures, light, water and fog."""
+"""Renders the terrain by ray marching: one ray for each pixel, as in ``ray.trace``, with textures, light, water and
+fog.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +40,16 @@ OPAQUE = 0.01
 
 
 class View(NamedTuple):
-    """The inputs of a picture.
+    """The inputs of the renderer for one picture.
 
     :ivar blocks, level, light: flat arrays of the world. :ivar biome: array of the world.
-    :ivar at: float64 ``(4, 3)``: place of the eyes, and unit vectors forward, right and up.
+    :ivar at: float64 ``(4, 3)``: position of the eyes, and unit vectors forward, right and up.
     :ivar sky, lit: results of ``sky.sky_of``.
-    :ivar steepest: result of ``horizon.horizon``. :ivar ceiling: layer above all blocks.
+    :ivar steepest: result of ``horizon.horizon``. :ivar ceiling: a layer that is above all blocks.
     :ivar far: visible distance in blocks. :ivar tangent: tangent of half the vertical field of view.
-    :ivar focus: flat index of the block under the cross-hair, or -1. :ivar crack: tile over that block, or -1.
-    :ivar thick: fog per block of the fluid around the eyes; 0 in air.
+    :ivar focus: flat index of the block under the cross-hair, or -1. :ivar crack: tile of the cracks that are drawn
+        over this block, or -1.
+    :ivar thick: density of the fog (per block) if the eyes are in a fluid; 0 in air.
     :ivar murk: float64 ``(6,)``: colour of the fog at the horizon, and at the zenith.
     """
 
@@ -69,7 +72,7 @@ class View(NamedTuple):
 
 @part
 def fog_share(far: float, sight: float, thick: float) -> float:
-    """Return the share of fog at a distance, 0 to 1."""
+    """Return the weight of the fog's colour at a distance, 0 to 1."""
     if thick > 0.0:
         return 1.0 - math.exp(-thick * far)
     return clamp((far - CLEAR_SIGHT * sight) / ((1.0 - CLEAR_SIGHT) * sight), 0.0, 1.0)
@@ -77,8 +80,9 @@ def fog_share(far: float, sight: float, thick: float) -> float:
 
 @part
 def texel(texels: NDArray[np.uint32], tile: int, u: float, v: float, spread: float) -> int:
-    """Return the texel of a tile at ``u`` to the right and ``v`` down. ``spread``: squared number of texels per pixel;
-    it selects the size of the tile."""
+    """Return the texel of a tile at ``u`` to the right and ``v`` down. ``spread``: squared number of texels per pixel,
+    which selects one of the tile's sizes (mipmap level).
+    """
     size, first = TEXTURE, 0
     while spread > SHARP and size > 1:
         first += size * size
@@ -90,7 +94,9 @@ def texel(texels: NDArray[np.uint32], tile: int, u: float, v: float, spread: flo
 
 @part
 def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) -> None:
-    """Draw the land and the sky. Pixels of ``image`` remain where their ``depth`` is nearer."""
+    """Draw the terrain and the sky. A pixel of ``image`` does not change if its ``depth`` is smaller than the distance
+    of the terrain.
+    """
     rows, columns = image.shape[0], image.shape[1]
     ox, oy, oz = view.at[0, 0], view.at[0, 1], view.at[0, 2]
     blocks, light, lit, looks, texels, faces = view.blocks, view.light, view.lit, art.looks, art.texels, art.faces
@@ -107,7 +113,7 @@ def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) 
             iy = 1.0 / dy if dy != 0.0 else FAR
             iz = 1.0 / dz if dz != 0.0 else FAR
             slope, fall = 1.0 / (dx - dz) if dx != dz else FAR, 1.0 / (dx + dz) if dx != -dz else FAR
-            # Between the walls of the world, its floor and the highest block, no step leaves the arrays.
+            # Between the borders of the world, its floor and its highest block, no step of a ray leaves the arrays.
             start, end = 0.0, minimum(view.far / length, depth[row, column])
             end = minimum(end, ((SIZE if dx > 0.0 else 0) - ox) * ix - CLOSE)
             end = minimum(end, ((SIZE if dz > 0.0 else 0) - oz) * iz - CLOSE)
@@ -199,7 +205,8 @@ def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) 
                         here = int(light[outside])
                         light_r, light_g, light_b = lit[here, 0], lit[here, 1], lit[here, 2]
                         if look <= HOLED:
-                            # Light is interpolated between the centres of cells. Solid cells darken their corners.
+                            # Light is interpolated between the centres of cells. Solid cells count as dark, which
+                            # darkens corners.
                             if p < 0.5:
                                 along = -along
                             if q < 0.5:

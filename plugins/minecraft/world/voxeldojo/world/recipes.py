@@ -1,13 +1,16 @@
-"""Crafting and smelting as in Malmo: immediately, from the inventory into the inventory.
+"""Crafting and smelting as in Malmo: the ingredients are taken from the inventory, and the product is added to it at
+once.
 
 The recipes and their order are those of the game, ``data/recipes.csv``. Of several recipes for an item, the first one
 whose ingredients are available is used, so birch logs become birch planks. The rules are those of Malmo's commands
 ``SimpleCraft``, ``NearbyCraft`` and ``NearbySmelt``, which MineDojo uses:
 
-- By hand, all items of ``CRAFT`` whose recipes fit into a grid of two by two, and items smelted from used tools.
-- Shapes do not matter, and containers (the buckets of a cake) are lost.
-- A smelting takes 200 ticks of fuel: first the remaining heat, then the first fuel in the inventory.
-- Only the first variant of a product counts: ``coal`` comes from coal ore, never from charcoal.
+- Without a table, the player can craft every item of ``CRAFT`` whose recipe fits into a grid of two by two. Items that
+  are smelted from used tools need no furnace.
+- The arrangement of the ingredients does not matter. Containers (the buckets of a cake) are lost.
+- Smelting one item takes fuel for 200 ticks: first the remaining heat is used, then the first fuel in the inventory.
+- Only the recipe of the first variant of a product is used: ``coal`` is made from coal ore, never as charcoal from
+  logs.
 """
 
 from __future__ import annotations
@@ -36,7 +39,9 @@ class Ingredient(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """A recipe that gives ``quantity`` of ``item``. ``size``: squares of the grid that it needs, 1 to 9."""
+    """A recipe that gives ``quantity`` of ``item``. ``size``: number of squares of the crafting grid that it needs, 1
+    to 9.
+    """
 
     smelted: bool
     item: int
@@ -71,7 +76,7 @@ RECIPES = tuple(
 
 
 def _tried(name: str) -> list[int]:
-    """Return the recipes for an item, in the order of the attempts."""
+    """Return the recipes for an item, in the order in which they are tried."""
     where, item = craft_place(name), ID[name]
     crafted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and not recipe.smelted]
     smelted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and recipe.smelted and recipe.variant == 0]
@@ -79,7 +84,9 @@ def _tried(name: str) -> list[int]:
 
 
 def _shown(name: str) -> Recipe:
-    """Return the recipe that MineDojo's mask uses: the first one that does not need its own product."""
+    """Return the recipe that MineDojo's mask uses: the first recipe whose ingredients do not include its own
+    product.
+    """
     smelted = craft_place(name) == "furnace"
     fit = (recipe for recipe in RECIPES if recipe.item == ID[name] and recipe.smelted == smelted)
     return next(recipe for recipe in fit if all(needed.item != recipe.item for needed in recipe.ingredients))
@@ -120,7 +127,7 @@ def _has_parts(world: World, recipe: int) -> bool:
 
 @part
 def fuel(world: World) -> int:
-    """Return the burning time of all fuel in the inventory and of the remaining heat, in ticks."""
+    """Return the total burning time, in ticks, of the remaining heat and of all fuel in the inventory."""
     total = int(world.player[0].fuel_ticks)
     for i in range(MAIN):
         total += FUEL[world.slots[i].item] * world.slots[i].quantity
@@ -146,7 +153,8 @@ def _burn(world: World) -> None:
 def craft(world: World, index: int) -> bool:
     """Craft ``CRAFT[index]`` by hand, at a table or in a furnace. If it is impossible, return False and change nothing.
 
-    A product without room drops at the player's feet. (In Malmo it is lost.)
+    If the inventory has no room for the product, the product is dropped at the player's feet. (In Malmo, the product is
+    lost.)
     """
     where = _WHERE[index]
     if where > 0:

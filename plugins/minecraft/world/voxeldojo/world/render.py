@@ -1,4 +1,4 @@
-"""Renders the player's view in any size."""
+"""Renders the player's view as a picture of any size."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def draw(
     if 0 <= cx < SIZE and 0 <= cy < HEIGHT - 1 and 0 <= cz < SIZE:
         here, block, above = int(world.light[cx, cy, cz]), world.blocks[cx, cy, cz], world.blocks[cx, cy + 1, cz]
     bright = (here >> 4 if here >> 4 > here & 15 else here & 15) / 15.0
-    # The fog is as dark as the place of the player (the game's ``fogColor1``).
+    # The brightness of the fog is that of the player's position (the game's ``fogColor1``).
     bright = 0.12 + 0.88 * bright / (4.0 - 3.0 * bright)
     if block in (WATER, LAVA) and (above == block or y < cy + SURFACE):
         thick = WATER_FOG if block == WATER else LAVA_FOG

@@ -1,4 +1,5 @@
-"""Random numbers of the world: one state that is saved with the world, and stateless hashes of positions.
+"""The random numbers of the world: a generator whose state is saved with the world, and hashes of positions, which need
+no state.
 
 SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 """
@@ -28,7 +29,9 @@ def mix(bits: np.uint64) -> np.uint64:
 
 @part
 def draw(clock: Any) -> float:
-    """Return the next number in [0, 1) from the world's clock record, which is faster to pass than a world."""
+    """Return the next number in [0, 1). The argument is the world's clock record, because a record is passed faster
+    than a world.
+    """
     clock.rng = clock.rng + GAMMA
     return float(mix(clock.rng) >> np.uint64(11)) * UNIT
 
@@ -53,7 +56,9 @@ def below(world: World, count: int) -> int:
 
 @jit
 def at(seed: np.uint64, salt: int, x: int, z: int) -> float:
-    """Return a number in [0, 1) that depends only on seed, place and ``salt``. Each purpose has its own ``salt``."""
+    """Return a number in [0, 1) that depends only on the seed, the position and ``salt``. Each purpose has its own
+    ``salt``.
+    """
     bits = mix(seed + GAMMA * np.uint64(salt + 1))
     bits = mix(bits ^ (np.uint64(x & 0xFFFFFFFF) << np.uint64(32)) ^ np.uint64(z & 0xFFFFFFFF))
     return float(bits >> np.uint64(11)) * UNIT

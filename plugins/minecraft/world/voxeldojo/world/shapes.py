@@ -1,7 +1,8 @@
-"""The box of each block for rays: the cross-hair and the lidar.
+"""The box of each block that the rays of the cross-hair and of the lidar hit.
 
-Bodies collide with other boxes (``blocks.TOP``, ``blocks.HALF``): a body passes through grass, a ray does not. The
-numbers are in sixteenths of a block: minecraft.wiki, Hitbox and the pages of the blocks, Java Edition 1.11.
+The boxes for collisions with bodies are different (``blocks.TOP``, ``blocks.HALF``): for example, a body passes through
+tall grass, but a ray hits tall grass. The numbers are in sixteenths of a block: minecraft.wiki, Hitbox and the pages of
+the blocks, Java Edition 1.11.
 """
 
 from __future__ import annotations

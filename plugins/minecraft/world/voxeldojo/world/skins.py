@@ -1,4 +1,4 @@
-"""The models of mobs: boxes, in sixteenths of a block, and their tiles.
+"""The models of mobs: boxes (sizes in sixteenths of a block) and the tiles on them.
 
 A model stands on the ground and looks along +z, with +x to its left. The sizes are from the pictures of the models in
 minecraft.wiki, Java Edition 1.11. The skins are our own.
@@ -20,9 +20,10 @@ Corner = tuple[float, float, float]
 class Part(NamedTuple):
     """One box of a model.
 
-    :ivar around: tile of all faces except the following. :ivar front: tile on +z. :ivar above: tile on top.
+    :ivar around: tile of all faces except front and top. :ivar front: tile of the face towards +z. :ivar above: tile of
+        the top.
     :ivar swing: direction of the swing about ``hinge`` (y, z) while the mob walks: 1, -1, or 0 for none.
-    :ivar wool: whether it has the colour of the mob's wool.
+    :ivar wool: whether the box has the colour of the mob's wool.
     """
 
     low: Corner
@@ -140,7 +141,7 @@ def faces() -> list[tuple[str, ...]]:
 
 
 def _eight(rows: Sequence[str], colours: dict[str, str]) -> Tile:
-    """Draw a picture of 8 x 8 pixels, each two texels wide."""
+    """Draw a picture of 8 x 8 pixels; each pixel covers 2 x 2 texels."""
     return np.repeat(np.repeat(paint.stencil(rows, colours)[4:12, 4:12], 2, axis=0), 2, axis=1)
 
 

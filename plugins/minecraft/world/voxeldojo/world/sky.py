@@ -1,4 +1,4 @@
-"""The colours of the sky, and the brightness of each light level, at the world's time.
+"""The colours of the sky, and the brightness of each light level, for a time of day.
 
 The colours of sky, fog and sunset are those of ``WorldProvider``, ``Biome`` and ``World`` of Minecraft 1.11.2. The
 colours of light are those of ``EntityRenderer.updateLightmap`` at the middle of the brightness slider (minecraft.wiki,
@@ -62,7 +62,7 @@ def sky_of(world: World, sky: Floats, lit: Floats) -> None:
 
 @part
 def _seen(light: float) -> float:
-    """Return the displayed brightness of light, 0 to 1, at the setting of the slider."""
+    """Return the displayed brightness of a light value, 0 to 1, for the setting of the brightness slider."""
     dark = 1.0 - minimum(light * 0.96 + 0.03, 1.0)
     return (1.0 - dark * (1.0 - GAMMA) - dark * dark * dark * dark * GAMMA) * 0.96 + 0.03
 
@@ -105,7 +105,7 @@ def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: 
         red = 205.0 + 40.0 * _chance(math.floor(dx * 30.0), math.floor(dz * 30.0))
         green, blue = red, red + 8.0
     elif sky[NIGHT] > 0.0:
-        # Uniform over the sky: one grid near the zenith, another along the horizon.
+        # The stars are spread uniformly over the sky: one grid near the zenith, another grid near the horizon.
         a, b = (dx, dz) if dy > 0.5 else (4.0 + math.atan2(dx, dz), dy)
         if _chance(math.floor(a * 110.0), math.floor(b * 110.0)) < 0.006:
             red, green, blue = red + 190 * sky[NIGHT], green + 190 * sky[NIGHT], blue + 200 * sky[NIGHT]

@@ -1,4 +1,4 @@
-"""The source files of a compiled function: its module and, recursively, the imported modules."""
+"""Finds the source files of a compiled function: its module and, recursively, the modules that this module imports."""
 
 from __future__ import annotations
 

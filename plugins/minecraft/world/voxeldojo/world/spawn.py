@@ -1,9 +1,10 @@
 """Spawning and removal of mobs.
 
-Animals spawn with the land, a group of four in every tenth chunk (``WorldEntitySpawner.performWorldGenSpawning``), and
-rarely later. Monsters spawn in the dark, at least ``SPAWN_AWAY`` blocks from the player, and vanish far from the player
-(``EntityLiving.despawnEntity``, 1.11.2). The game allows 70 monsters of all kinds around a player; this world allows
-``MOST_MONSTERS`` of its kinds. The world has at most 64 mobs: a new mob can replace a mob that is far away.
+When a chunk is generated, a group of four animals spawns in it with probability 1/10
+(``WorldEntitySpawner.performWorldGenSpawning``). Animals rarely spawn later. Monsters spawn in the dark, at least
+``SPAWN_AWAY`` blocks from the player, and vanish far from the player (``EntityLiving.despawnEntity``, 1.11.2). The game
+allows 70 monsters around a player; this world, which has fewer kinds, allows ``MOST_MONSTERS``. The world has at most
+64 mobs: a new mob can replace a mob that is far away.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ NO_ANIMALS.flags.writeable = False
 
 @part
 def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
-    """Return a free index of ``world.mobs``, or that of the farthest mob beyond ``GIVE_WAY``, or -1."""
+    """Return a free index of ``world.mobs``; without one, the index of the farthest mob if it is farther than
+    ``GIVE_WAY``; else -1.
+    """
     index, far = -1, float(GIVE_WAY * GIVE_WAY)
     for i in range(MOBS):
         m = mobs[i]
@@ -78,7 +81,7 @@ def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
 
 @part
 def _colour(clock: Any) -> int:
-    """Draw the colour of a sheep, as metadata of wool: black, gray, light gray, brown, pink, or white."""
+    """Draw the random colour of a sheep, as metadata of wool: black, gray, light gray, brown, pink or white."""
     hundredth = pick(clock, 100)
     if hundredth < DARK:
         return 15 if hundredth < SHEEP_DARK else 7 if hundredth < 2 * SHEEP_DARK else 8
@@ -89,7 +92,9 @@ def _colour(clock: Any) -> int:
 
 @jit
 def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
-    """Put a mob of ``kind`` (``mob_kinds.ID``) at a place. Return its index in ``world.mobs``, or -1 without room."""
+    """Put a mob of ``kind`` (``mob_kinds.ID``) at a position. Return its index in ``world.mobs``, or -1 if there is no
+    room.
+    """
     index = _place_of_new(world.mobs, world.player[0])
     if index < 0:
         return -1
@@ -107,7 +112,9 @@ def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
 
 @part
 def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
-    """Return whether a mob fits at a place: on a full block, without collision, not in a fluid."""
+    """Return whether a mob can be at a position: it stands on a full block, collides with nothing and is not in a
+    fluid.
+    """
     cx, cz = math.floor(x), math.floor(z)
     here = block_at(blocks, cx, y, cz)
     firm = FULL[block_at(blocks, cx, y - 1, cz)] and not LIQUID[here]
@@ -116,7 +123,7 @@ def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
 
 @part
 def _draw(clock: Any, monsters: bool) -> int:
-    """Draw a kind of monster or animal by weight; 0 if there is none."""
+    """Draw a random kind of monster or animal, with the probabilities of ``weight``; 0 if there is no kind."""
     total = 0
     for kind in range(1, KINDS):
         if (SIGHT[kind] > 0) == monsters:
@@ -132,7 +139,7 @@ def _draw(clock: Any, monsters: bool) -> int:
 
 @part
 def _herd(world: World, x0: int, z0: int, x: int, z: int) -> None:
-    """Spawn a group of animals around a place, only within the chunk that starts at ``x0``, ``z0``."""
+    """Spawn a group of animals around a position, but only within the chunk whose corner is ``x0``, ``z0``."""
     clock = world.clock[0]
     kind = _draw(clock, False)
     for _ in range(GROUP[kind]):
@@ -149,7 +156,7 @@ def _herd(world: World, x0: int, z0: int, x: int, z: int) -> None:
 
 @jit
 def populate(world: World, chunk_x: int, chunk_z: int) -> None:
-    """Spawn the initial animals of a chunk. The animals depend only on seed and chunk. The chunk must be generated."""
+    """Spawn the initial animals of a generated chunk. They depend only on the seed and the chunk."""
     clock = world.clock[0]
     if not clock.mobs_spawn:
         return

@@ -1,9 +1,9 @@
-"""The state of a world. The state consists only of arrays and records, which compiled code and copies can access
-completely.
+"""The state of a world. The state consists only of arrays and records, so that compiled code can use it and a copy is
+complete.
 
-Axes are those of the game: x east, y up, z south, in blocks. Yaw is in degrees, 0 is south (+z), 90 is west (-x). Pitch
-is in degrees, positive downwards. Speeds are in blocks per tick; a tick is 1/20 s. A position is the centre of the
-feet.
+Axes are those of the game: x east, y up, z south, in blocks. Yaw is in degrees: 0 is south (+z), 90 is west (-x). Pitch
+is in degrees: positive values look down. Speeds are in blocks per tick; a tick is 1/20 s. The position of a player or
+mob is the centre of the feet.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ SLOT = np.dtype(
     [
         ("item", np.int16),  # index into items.NAMES; 0 is air
         ("quantity", np.int16),
-        ("variant", np.int16),  # the game's metadata: 2 is birch of planks, 14 red of wool
-        ("damage", np.int16),  # uses so far; ``items.DURABILITY`` has the maximum
+        ("variant", np.int16),  # the game's metadata: for planks, 2 is birch; for wool, 14 is red
+        ("damage", np.int16),  # uses so far; the maximum is in ``items.DURABILITY``
     ],
     align=True,
 )
@@ -45,7 +45,7 @@ PLAYER = np.dtype(
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "pitch")),
         *((name, np.float64) for name in ("life", "food", "saturation", "exhaustion", "xp", "fall")),
         *((name, np.float64) for name in ("spawn_x", "spawn_y", "spawn_z")),
-        ("dig_progress", np.float64),  # 0 to 1 of the block at dig_*
+        ("dig_progress", np.float64),  # digging progress at the block dig_*, 0 to 1
         *((name, np.int32) for name in ("dig_x", "dig_y", "dig_z", "dig_delay")),
         ("air", np.int32),  # ticks of breath, 300 at most
         ("use_ticks", np.int32),  # ticks of the current meal
@@ -54,11 +54,11 @@ PLAYER = np.dtype(
         ("held_item", np.int32),  # item in the hand in the last tick; a change restarts the recovery of the arm
         ("dig_item", np.int32),  # item used for digging; a change discards the progress
         ("jump_delay", np.int32),
-        ("hurt_ticks", np.int32),  # ticks for which only a heavier damage than the last one counts
+        ("hurt_ticks", np.int32),  # remaining ticks in which only a damage larger than the last one counts
         ("last_damage", np.float64),  # the last damage
         ("fire_ticks", np.int32),
         ("food_timer", np.int32),
-        ("attack_ticks", np.int32),  # ticks since the last swing, for the strength of the next one
+        ("attack_ticks", np.int32),  # ticks since the last swing, which determine the strength of the next swing
         ("fuel_ticks", np.int32),  # ticks of remaining heat from the last fuel
         ("selected", np.int32),  # slot of the main hand, 0 to 8
         *((name, np.bool_) for name in ("on_ground", "in_water", "in_lava", "sneaking", "sprinting", "sleeping")),
@@ -76,9 +76,9 @@ MOB = np.dtype(
         ("on_ground", np.bool_),
         ("colour", np.int8),  # metadata of its wool
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz", "yaw", "life", "fall", "goal_x", "goal_z")),
-        ("last_damage", np.float64),  # the last damage: during hurt_ticks only the excess over it counts
+        ("last_damage", np.float64),  # a further damage during hurt_ticks counts only as far as it exceeds this one
         *((name, np.int32) for name in ("id", "age", "wander", "panic", "hurt_ticks", "cooldown", "fire_ticks")),
-        ("hit_ticks", np.int32),  # ticks for which its death counts as the player's kill
+        ("hit_ticks", np.int32),  # remaining ticks in which its death counts as a kill by the player
     ],
     align=True,
 )
@@ -88,7 +88,7 @@ DROP = np.dtype(
         ("alive", np.bool_),
         *((name, np.int16) for name in ("item", "quantity", "variant", "damage")),  # as in SLOT
         *((name, np.float64) for name in ("x", "y", "z", "vx", "vy", "vz")),
-        ("age", np.int32),  # ticks; it vanishes at 6,000
+        ("age", np.int32),  # age in ticks; the item vanishes at 6,000
         ("delay", np.int32),  # ticks until it can be picked up
     ],
     align=True,
@@ -101,14 +101,14 @@ CLOCK = np.dtype(
         ("tick", np.int64),  # ticks since the start
         ("time", np.int64),  # time of day, 0 (sunrise) to 23,999
         ("next_id", np.int32),
-        ("biome", np.int32),  # the game's id of the only biome; -1: biomes by the seed
+        ("biome", np.int32),  # the game's id of the only biome; -1: many biomes, which depend on the seed
         ("break_speed", np.float64),
         ("aspect", np.float64),  # width of the picture over its height, for the field of view
         ("queue_start", np.int32),
         ("queue_end", np.int32),
-        ("overflow", np.int32),  # block updates without room in the queue since the last tick
-        ("sweep", np.int32),  # columns that are still to be searched for these
-        ("relit", np.int32),  # number of changes in ``World.relit``, including those without room
+        ("overflow", np.int32),  # number of block updates that were lost since the last tick because the queue was full
+        ("sweep", np.int32),  # number of columns that still have to be searched for lost updates
+        ("relit", np.int32),  # number of changes for ``World.relit``, including those for which it has no room
         *((name, np.bool_) for name in ("time_passes", "mobs_spawn", "raining", "thundering")),
     ],
     align=True,
@@ -116,12 +116,12 @@ CLOCK = np.dtype(
 
 EVENTS = np.dtype(
     [
-        # the newest damage, as in MineDojo's damage_source
+        # the newest damage; the fields are those of MineDojo's damage_source
         *((name, np.float64) for name in ("amount", "distance", "yaw", "pitch", "hunger")),
         *((name, np.bool_) for name in ("explosion", "fire", "magic", "projectile", "unblockable")),
         # events of this tick; -1 or 0 for none
         *((name, np.int32) for name in ("broke", "placed", "hit_mob", "killed_mob", "ate", "milked", "sheared")),
-        ("used", np.bool_),  # the use key acted on a block or an animal
+        ("used", np.bool_),  # the use key had an effect on a block or an animal
     ],
     align=True,
 )
@@ -139,12 +139,12 @@ ACTION = np.dtype(
 
 
 class World(NamedTuple):
-    """The complete state of a world. Compiled functions take it as one argument and change it in place.
+    """The complete state of a world. Compiled functions take a world as one argument and change its arrays in place.
 
-    :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)``, x, y, z: index into ``blocks.TABLE``. ``level`` holds the levels of
-        fluids.
-    :ivar level: uint8, like ``blocks``: of a fluid: 0 source, 1 to 7 thinner, 8 falling. Else 0.
-    :ivar light: uint8, like ``blocks``: 16 times the sky light (0 to 15, at full daylight) plus the block light.
+    :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)``, x, y, z: index into ``blocks.TABLE``.
+    :ivar level: uint8, shape of ``blocks``: the level of a fluid (0 source, 1 to 7 flowing and shallower with larger
+        numbers, 8 falling); 0 for all other blocks.
+    :ivar light: uint8, shape of ``blocks``: 16 times the sky light (0 to 15, at full daylight) plus the block light.
     :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: whether a chunk is generated.
     :ivar top: int16 ``(SIZE, SIZE)``: the highest block of a column that stops light, or -1.
     :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``: upper bound of the height of all blocks in a tile, or -1.
@@ -179,7 +179,9 @@ KINDS = 16
 
 
 def empty(seed: int) -> World:
-    """Create a world of air without chunks, at sunrise. Memory is allocated only where something is written."""
+    """Create a world without generated chunks, at sunrise. All blocks are air. The operating system allocates memory
+    only for the parts that are written.
+    """
     world = World(
         blocks=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),
         level=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),

@@ -38,20 +38,24 @@ def sun_brightness(world: World) -> float:
 
 @jit
 def sky_brightness(world: World) -> float:
-    """Return ``getSunBrightness``: 0.2 at night to 1 at noon. MineDojo's ``sky_light_level``."""
+    """Return ``getSunBrightness``: 0.2 at night to 1 at noon. MineDojo's observation ``sky_light_level`` has this
+    value.
+    """
     return _brightness(world, 0.2) * 0.8 + 0.2
 
 
 @jit
 def light_for_spawning(world: World, x: int, y: int, z: int) -> int:
-    """Return the maximum of block light and sky light, with up to ``SKY_DIMS`` less at night. Monsters do not spawn
-    above 7."""
+    """Return the maximum of block light and sky light. At night, the sky light is reduced by up to ``SKY_DIMS``.
+    Monsters do not spawn at a light above 7.
+    """
     dimmed = int((1.0 - sun_brightness(world)) * SKY_DIMS)
     return max(sky_light(world, x, y, z) - dimmed, block_light(world, x, y, z))
 
 
 @jit
 def light_level(world: World, x: int, y: int, z: int) -> int:
-    """Return the maximum of both lights, with the sky light of full daylight: MineDojo reads it from the client, which
-    never dims it."""
+    """Return the maximum of block light and sky light, with the sky light of full daylight at any time of day: MineDojo
+    reads the sky light from the game's client, which does not reduce it at night.
+    """
     return max(sky_light(world, x, y, z), block_light(world, x, y, z))

@@ -1,7 +1,8 @@
-"""The shape of the land: an interpolated density on a coarse lattice, and the material of the surface.
+"""The shape of the terrain: a density that is interpolated between the points of a coarse lattice, and the materials of
+the surface.
 
-As in the game (Minecraft wiki: World generation), the biomes around a place give a height and a roughness, noise is
-added, and a positive sum is stone. Everything is a pure function of the seed and the place.
+As in the game (Minecraft wiki: World generation), the biomes around a position determine a height and a roughness,
+noise is added, and cells with a positive sum are stone. The result is a pure function of the seed and the position.
 """
 
 from __future__ import annotations
@@ -36,10 +37,11 @@ CLAY, SANDSTONE, HARDENED_CLAY, RED_SAND, ICE = (
 
 @jit
 def lattice(seed: np.uint64, west: int, north: int, biomes: NDArray[np.uint8], density: NDArray[np.float64]) -> None:
-    """Compute the density at points 4 columns and 8 layers apart, from the corner of the chunk's margin.
+    """Compute the density at the points of a lattice. The points are 4 columns and 8 layers apart and begin at the
+    corner of the margin around the chunk.
 
-    :param west, north: that corner. :param biomes: ``(CHARTED, CHARTED)``: biomes of the points and of ``REACH``
-        around.
+    :param west, north: coordinates of that corner. :param biomes: ``(CHARTED, CHARTED)``: biomes of the points and of
+        ``REACH`` around.
     :param density: ``(CORNERS, CORNERS, LAYERS)``, written.
     """
     relief, swell = salted(seed, 10), salted(seed, 11)
@@ -78,8 +80,8 @@ def shape(
     density: NDArray[np.float64], column: NDArray[np.float64], chunk: NDArray[np.uint8], surface: NDArray[np.int64]
 ) -> None:
     """Fill ``chunk`` ``(CHUNK, CHUNK, HEIGHT)`` (x, z, y) with stone in the cells with a positive density, and
-    ``surface`` ``(WIDE, WIDE)`` with the highest such layer, including the margin. ``column``: work array
-    ``(LAYERS,)``.
+    ``surface`` ``(WIDE, WIDE)`` with the highest stone layer of each column, including the margin. ``column``: work
+    array ``(LAYERS,)``.
     """
     for dx in range(WIDE):
         i, fx = dx >> 2, (dx & 3) * 0.25
@@ -108,7 +110,7 @@ def shape(
 
 @part
 def ground(seed: np.uint64, x: int, z: int, biome: int, surface: int) -> int:
-    """Return the block of the highest layer of a column."""
+    """Return the block at the surface of a column."""
     top = int(TOP[biome])
     if surface < SEA_LEVEL and top in (GRASS, GRAVEL):
         patch = flat_noise(salted(seed, 12), x / 13.0, z / 13.0) - (0.45 if FLORA[biome] == SWAMP else 0.0)

@@ -1,4 +1,6 @@
-"""The textures in the format of the renderer: every tile in five sizes, and the tile of each face of a block."""
+"""The textures in the format that the renderer needs: every tile in five sizes, and the tile of each face of a
+block.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ Names = tuple[str, str, str, str, str, str]
 """The game's order of faces: below, above, north, south, west, east."""
 
 _PILLARS = {
-    # key: below, above, sides
+    # block key: tiles below, above, and at the sides
     "grass": ("dirt", "grass_top", "grass_side"), "podzol": ("dirt", "podzol", "podzol_side"),
     "mycelium": ("dirt", "mycelium", "mycelium_side"), "grass_path": ("dirt", "path", "path_side"),
     "farmland": ("dirt", "farmland", "dirt"), "bookshelf": ("oak_planks", "oak_planks", "bookshelf"),
@@ -37,7 +39,7 @@ _FRONTS = {
 }  # fmt: skip
 """Blocks with a front face. The front face is on the north side, because the world has no rotated variants."""
 _SAME = {
-    # key: one tile on all faces
+    # block key: the tile of all faces
     "lava": "lava", "water": "water", "fire": "fire", "brick_block": "bricks", "brick_stairs": "bricks",
     "brick_slab": "bricks", "lit_furnace": "furnace_side", "furnace": "furnace_side", "dispenser": "furnace_side",
     "dropper": "furnace_side", "observer": "furnace_side", "lit_pumpkin": "pumpkin", "melon_block": "melon",
@@ -101,12 +103,14 @@ WOODEN = ("planks", "stairs", "slab", "fence", "fence_gate")
 
 
 class Art(NamedTuple):
-    """All textures as arrays.
+    """All textures, as arrays.
 
     :ivar texels: uint32 ``(tiles, TEXELS)``: red + 256 green + 65,536 blue + 16,777,216 opacity, of 16 x 16 texels row
         by row, then of 8 x 8, ... 1 x 1.
-    :ivar climate: int64 ``(256,)``: class of a biome. :ivar faces: int64 ``(classes, blocks, 6)``: tile of each face.
-    :ivar icons: int64 ``(items, 16)``: tile of an item's picture, or -1 if it looks like the block that it places.
+    :ivar climate: int64 ``(256,)``: climate class of each biome id. :ivar faces: int64 ``(classes, blocks, 6)``: tile
+        of each face of a block.
+    :ivar icons: int64 ``(items, 16)``: tile of an item's picture, or -1 if the item is drawn as the block that it
+        places.
     :ivar skins: int64 ``(boxes, 6)``: tile of each face of the boxes of mobs.
     :ivar hand: tile of the player's hand.
     :ivar looks: uint8 ``(blocks,)``: see ``appearance``. :ivar boxes: float64 ``(blocks, 6)``: box of a block that is
@@ -126,8 +130,9 @@ class Art(NamedTuple):
 
 
 def sizes(tile: Tile) -> NDArray[np.uint32]:
-    """Return a tile in five sizes, packed. Partly transparent tiles get more opaque in smaller sizes, so that they stay
-    visible."""
+    """Return the texels of a tile in five sizes, as packed integers. In smaller sizes, partly transparent tiles are
+    made more opaque, so that they stay visible.
+    """
     parts, now = [], tile.copy()
     now[..., :3] *= now[..., 3:] / 255.0
     for size in SIZES:
@@ -144,7 +149,7 @@ def sizes(tile: Tile) -> NDArray[np.uint32]:
 
 @cache
 def art() -> Art:
-    """Paint everything. This takes a few tenths of a second, once per process."""
+    """Generate all textures. This takes a few tenths of a second, once per process."""
     known = {**tiles.earths(), **tiles.woods(), **tiles.crafted(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
     known["grass_side"] = known["dirt"]
     for name, everywhere in _EVERYWHERE.items():

@@ -1,7 +1,7 @@
 """One tick of the world, in the game's order.
 
-The player's hands act on the target under the cross-hair after the turn and before the move, so the target is nearly
-that of the last observation.
+In a tick, the player first turns, then attacks or uses the target under the cross-hair, then moves. The target is
+therefore nearly the one that the last observation shows.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ def _forget_events(world: World) -> None:
 
 
 def tick(world: World, action: NDArray[np.void]) -> None:
-    """Advance the world by one tick, 1/20 s. ``action``: ACTION ``(1,)``. After the player's death, the world
-    continues."""
+    """Advance the world by one tick, 1/20 s. ``action``: ACTION ``(1,)``. The world continues after the player's
+    death.
+    """
     if _tick(world, action):
         player = world.player[0]
         ensure(world, int(player["x"]), int(player["z"]), SPAWN_CHUNKS)

@@ -30,7 +30,7 @@ METALS = {
 }  # fmt: skip
 LUMPS = ((1, 3), (3, 10), (6, 5), (8, 12), (11, 2), (12, 8))
 PLAIN = {
-    # name: colour, contrast, width and height of its patches
+    # name: colour, contrast, width and height of the patches of equal colour
     "stone": ("7d7d7d", 0.1, 4, 1), "dirt": ("866043", 0.2, 1, 1), "coarse_dirt": ("775536", 0.3, 1, 1),
     "sand": ("dbd3a0", 0.07, 1, 1), "red_sand": ("a95821", 0.08, 1, 1), "gravel": ("837f7e", 0.28, 2, 2),
     "clay": ("9ea4b0", 0.05, 3, 1), "bedrock": ("565656", 0.6, 2, 2), "obsidian": ("15101f", 0.5, 2, 2),
@@ -52,7 +52,7 @@ def _plain(name: str) -> Tile:
 
 
 def _ragged(name: str, under: Tile, upper: Tile) -> Tile:
-    """Draw ``upper`` over the upper rim of ``under``, 2 to 4 pixels deep."""
+    """Draw the tile ``upper`` over the top 2 to 4 rows of pixels of the tile ``under``."""
     depth = 2 + paint.chance(name).integers(0, 3, paint.SIDE)
     over = np.arange(paint.SIDE)[:, None] < depth[None, :]
     return np.where(over[..., None], upper, under)
@@ -188,7 +188,9 @@ def crafted() -> dict[str, Tile]:
 
 
 def _torch(first: int, tip: str, stick: str) -> Tile:
-    """Paint a torch: its flame starts at row ``first``, and it is ten rows long. Only two columns are visible."""
+    """Paint a torch. The flame starts at row ``first``, and the whole torch is ten rows long. Only two columns of
+    pixels are visible.
+    """
     tile = paint.fill(stick)
     tile[first : first + 2] = paint.fill(tip)[:2]
     tile[first + 2] = paint.fill("c8964a")[0]

@@ -29,7 +29,7 @@ CELLS = WIDE // 4
 
 @part
 def _put(chunk: NDArray[np.uint8], dx: int, y: int, dz: int, block: int, wood: bool) -> None:
-    """Set a log in air or leaves, or leaves in air. Blocks outside of the chunk are ignored."""
+    """Place a log (into air or leaves) or leaves (into air only). Blocks outside the chunk are ignored."""
     if 0 <= dx < CHUNK and 0 <= dz < CHUNK and 0 <= y < HEIGHT:
         there = chunk[dx, dz, y]
         if there == AIR or (wood and IS_LEAVES[there]):
@@ -47,7 +47,7 @@ def _disc(
     corners: float,
     leaf: int,
 ) -> None:
-    """Place a layer of leaves. Each of its four corners exists with probability ``corners``."""
+    """Place a layer of leaves. Each of its four corners is present with probability ``corners``."""
     for i in range(-radius, radius + 1):
         for k in range(-radius, radius + 1):
             if abs(i) == radius and abs(k) == radius and radius > 0 and draw(stream) >= corners:

@@ -1,7 +1,9 @@
-"""Block updates after a change of a neighbour: a queue with a maximal number of updates per tick.
+"""Updates of blocks after a change of a neighbouring block: a queue from which a limited number of updates runs in each
+tick.
 
-The queue is a ring. Updates that are not due return to the end of the queue. Updates without room
-(``clock.overflow``) are recovered: a search through the columns around the player queues all blocks that would react.
+The queue is a ring buffer. An update that is not due yet returns to the end of the queue. Updates are lost if the queue
+is full (``clock.overflow``). To recover these updates, the columns around the player are searched, and an update is
+queued for every block that would react.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ def _sweep(world: World) -> None:
 
 @jit
 def run_updates(world: World) -> None:
-    """Run the due updates of the queue, at most ``DONE``."""
+    """Run the updates of the queue that are due, at most ``DONE`` of them."""
     clock = world.clock[0]
     waiting = (clock.queue_end - clock.queue_start) % QUEUE
     done = 0

@@ -1,4 +1,6 @@
-"""Checks a world from an unknown source before kernels (compiled functions) use it: kernels do not check indices."""
+"""Checks a world from an unknown source before kernels (compiled functions) use the world. Kernels themselves do not
+check indices.
+"""
 
 from __future__ import annotations
 

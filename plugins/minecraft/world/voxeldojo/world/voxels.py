@@ -1,4 +1,4 @@
-"""The blocks of a box around the player: MineDojo's ``voxels``.
+"""MineDojo's observation ``voxels``: the blocks in a box around the player.
 
 MineDojo 0.1, ``JSONWorldDataHelper.buildGridData``: the box is relative to the block of the player's feet. The angle of
 a block is between the view direction and the vector from the eyes to the lowest corner of the block, not to its centre.
@@ -33,8 +33,8 @@ FLAGS = {
 def read_box(
     world: World, x: int, y: int, z: int, ids: NDArray[np.int64], metas: NDArray[np.int64], cosines: NDArray[np.float32]
 ) -> None:
-    """Fill three arrays of one shape ``(x, y, z)`` from the box whose lowest corner is at the offset ``x, y, z`` from
-    the feet.
+    """Fill three arrays of the same shape with the blocks of a box. The offset of the box's lowest corner from the feet
+    is ``x, y, z``.
 
     Cells outside of the world and in missing chunks are air.
     """
@@ -58,7 +58,7 @@ def read_box(
 
 
 def voxels(world: World, low: tuple[int, int, int], high: tuple[int, int, int]) -> dict[str, NDArray[Any]]:
-    """Return MineDojo's ``voxels`` of the box from ``low`` to ``high`` (both included), in blocks relative to the
+    """Return MineDojo's ``voxels`` for the box from ``low`` to ``high`` (both included), in blocks relative to the
     player's feet.
 
     :returns: ``block_name`` (str), ``block_meta`` (int64), seven flags (bool), ``cos_look_vec_angle`` (float32); each
