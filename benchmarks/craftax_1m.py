@@ -117,7 +117,7 @@ class CraftaxComparison(Comparison):
 
 
 def _values(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
-    """Row -> seed -> value. That of ``rlgpt`` is the value of what its run keeps."""
+    """Row -> seed -> value. The value of the row ``rlgpt`` is that of the code or policy that the run keeps."""
     values: dict[str, dict[int, float]] = {}
     for cell in cells:
         if cell in results:

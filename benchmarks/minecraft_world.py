@@ -6,8 +6,9 @@
 
 ``world``: steps per CPU-second of physics and mobs, with pictures, and of the environment with MineDojo's dictionary.
 ``minedojo``: steps per CPU-second of MineDojo's own client, of our Malmo server with which it plays, and of both
-together (``make minedojo``). ``start``: seconds until a new process has its first observation and picture. It is
-measured for three cases: numba compiles the functions on all cores, compiles them on one core, or reads them from disk.
+together (``make minedojo``). ``start``: seconds until a new process has its first observation and picture. The start
+time is measured for three cases: numba compiles the functions on all cores, compiles them on one core, or reads them
+from disk.
 
 Random actions are played in six biomes, by day and by night. The kinds of work alternate in short blocks. A figure is
 the median of the blocks; its rows are the biomes. The script ends with lines of JSON.

@@ -24,8 +24,8 @@ BUDGET = 1_000_000
 
 
 class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that uses its own seeds and actions instead of the trainer's. It counts steps in a file that other
-    processes can read.
+    """A wrapper that uses its own seeds and actions instead of the trainer's. The wrapper counts steps in a file that
+    other processes can read.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], steps_file: Path) -> None:

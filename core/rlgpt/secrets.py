@@ -44,8 +44,8 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def secrets_hidden() -> Iterator[None]:
-    """A context in which the secrets are removed from this process's environment. It is for libraries
-    that start child processes with a copy of the environment.
+    """A context in which the secrets are removed from this process's environment. The context is for libraries that
+    start child processes with a copy of the environment.
     """
     hidden = {name: value for name, value in os.environ.items() if is_secret(name)}
     for name in hidden:

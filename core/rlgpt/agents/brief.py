@@ -1,4 +1,4 @@
-"""The brief: the text that describes a task to the agents. It is rendered from the plugin once for a run."""
+"""The brief: the text that describes a task to the agents. The brief is rendered from the plugin once for a run."""
 
 from __future__ import annotations
 

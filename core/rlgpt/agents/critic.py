@@ -1,4 +1,6 @@
-"""The critic as a language model. It judges rehearsals and iterations, and writes findings for the other agents."""
+"""The critic as a language model. The critic judges rehearsals and iterations, and writes findings for the other
+agents.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ FRAMES = 8
 
 
 class LLMCritic(Critic):
-    """The critic as a language model. It reads traces and figures, and frames if the model accepts images.
+    """The critic as a language model. The critic reads traces and figures; a model that accepts images gets frames as
+    well.
 
     :param review_llm: the model for reviews of rehearsals; default: ``llm``.
     :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).

@@ -123,8 +123,8 @@ class Writer:
 
 
 class LLMFast(FastAgent):
-    """The fast agent as a language model. It checks each source by lint and sends the faults back to the model before
-    any code runs.
+    """The fast agent as a language model. The agent lints each source and sends the faults back to the model before any
+    code runs.
 
     :param setup_llm: the model for setups; default: ``llm``.
     :param function_llm: the model for functions; default: ``llm``.

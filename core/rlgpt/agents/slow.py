@@ -1,4 +1,4 @@
-"""The slow agent as a language model. It decides which sub-actions are coded and which are learned."""
+"""The slow agent as a language model. The slow agent decides which sub-actions are coded and which are learned."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from rlgpt.skills import Offered
 
 
 class LLMSlow(SlowAgent):
-    """The slow agent as a language model. It plans from the brief and, from the second iteration on, from the history.
+    """The slow agent as a language model. The inputs of a plan are the brief and, from the second iteration on, the
+    history.
 
     :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
     """

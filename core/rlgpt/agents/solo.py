@@ -1,4 +1,4 @@
-"""The single agent: one language model that gives plan, code and setup in one reply. It replaces slow and
+"""The single agent: one language model that gives plan, code and setup in one reply. The solo agent replaces slow and
 fast agent (an ablation of the paper).
 """
 
@@ -33,7 +33,7 @@ from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMSolo(SlowAgent, FastAgent):
-    """Slow and fast agent in one object. It sends one request for each iteration, and one for each repair.
+    """Slow and fast agent in one object. The solo agent sends one request for each iteration, and one for each repair.
 
     The reply of an iteration is kept in memory only. If a run stops between plan and setup, the reply is lost. After
     the resume, the agent asks for code and setup of the stored plan in separate requests.

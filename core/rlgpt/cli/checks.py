@@ -71,8 +71,8 @@ def boundary() -> Check:
 
 
 def sample_factory() -> Check:
-    """Check whether Sample Factory is installed. It is an extra, because it pins versions that need
-    overrides, which pip does not support.
+    """Check whether Sample Factory is installed. Sample Factory is an extra, because it pins versions of its
+    requirements that need overrides, which pip does not support.
     """
     if find_spec("sample_factory") is not None:
         return Check("sample-factory", True, metadata.version("sample-factory"))

@@ -34,8 +34,8 @@ _ANY = CodedAction(name="any", doc="a placeholder", source="")
 class ConstantPluginFactory:
     """A function ``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec` that always returns the same plugin.
 
-    Trainers with worker processes pickle this object. It can be pickled if the plugin's ``make_env`` can be pickled:
-    ``functools.partial(gymnasium.make, ID)`` can, a lambda cannot.
+    Trainers with worker processes pickle this object. The object can be pickled if the plugin's ``make_env`` can be
+    pickled: ``functools.partial(gymnasium.make, ID)`` can, a lambda cannot.
     """
 
     plugin: GenericPlugin
@@ -173,7 +173,7 @@ def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
 
 
 def guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """Call the user's code. Its exceptions become a ConfigError."""
+    """Call the user's code. An exception of this code becomes a ConfigError."""
     try:
         return call(*args, **more)
     except RlgptError:

@@ -24,8 +24,8 @@ Names = Mapping[str, str | Mapping[str, str] | tuple[str, ...]] | tuple[str, ...
 
 
 class Prepared(Value):
-    """The properties of an environment without a plugin that rlgpt determined when the run began. They do not change
-    afterwards.
+    """The properties of an environment without a plugin that rlgpt determined when the run began. These properties do
+    not change afterwards.
 
     :ivar docs: the expert knowledge about the environment in prompts.
     :ivar trial: results of the trial of the rules of success and score; None if there was no trial.

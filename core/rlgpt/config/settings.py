@@ -66,7 +66,7 @@ def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
 
 def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
     """The hyperparameters. The configuration's values have priority over the plugin's recommendations for the task.
-    These have priority over the defaults.
+    The recommendations have priority over the defaults.
 
     :raises ConfigError: ``num_envs`` is larger than the task allows, or a recommendation of the plugin is not valid.
     """

@@ -1,5 +1,5 @@
-"""The trial: a few episodes with random actions and with the idle action before a run. They show whether such episodes
-already count as success.
+"""The trial: a few episodes with random actions and with the idle action before a run. The trial shows whether such
+episodes already count as success.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Frozen values that the other packages exchange. They validate their fields and compute a few figures, nothing else.
+"""Frozen values that the other packages exchange. The classes validate their fields and compute a few figures, nothing
+else.
 
 All are pydantic models: the records of a run store them, and a language model's reply is parsed into them.
 """

@@ -59,8 +59,8 @@ class PrimitiveCall(Value):
 
 
 class Decision(Value):
-    """One choice of the policy, or of the next coded action of a plan. It takes ``duration`` primitive
-    steps, at least 1.
+    """One choice of the policy, or of the next coded action of a plan. A decision takes ``duration`` primitive steps,
+    at least 1.
     """
 
     action: str

@@ -19,7 +19,7 @@ def _ordered(what: str, low: float, high: float) -> None:
 
 
 class Output(Value):
-    """One number that a feature function computes. It is clipped into ``[low, high]``."""
+    """One number that a feature function computes. The number is clipped into ``[low, high]``."""
 
     name: Name
     low: Finite

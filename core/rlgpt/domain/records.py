@@ -29,7 +29,7 @@ class Critique(Value):
 
 
 class Review(Value):
-    """The critic's judgement of one rehearsal. It has at least one finding if ``works`` is False."""
+    """The critic's judgement of one rehearsal. A review has at least one finding if ``works`` is False."""
 
     works: bool
     findings: tuple[Finding, ...] = ()
@@ -265,8 +265,8 @@ class World(Value):
     :ivar labels: label -> meaning, for each part of the base action; None: the environment's own labels.
     :ivar observations: name -> meaning, for each number of the observation; None: the observation is one list. For a
         Dict: part -> meaning, or part -> (name -> meaning).
-    :ivar primitives: names of the user's own primitives. They are Python code outside the sandbox and are not part of a
-        bundle.
+    :ivar primitives: names of the user's own primitives. These primitives are Python code outside the sandbox and are
+        not part of a bundle.
     :ivar idle: the action that does nothing: a label of a Discrete space, or an action with lists for arrays. None: no
         action was given.
     :ivar success: the rule of success as text (:mod:`rlgpt.plugin.rules`). None: there is no rule, or the rule is a

@@ -127,7 +127,7 @@ class Score(Value):
 
 
 class Task(Value):
-    """A task that a plugin offers. It has a success, a score, or both."""
+    """A task that a plugin offers. A task has a success, a score, or both."""
 
     id: TaskId
     goal: str = Field(description="one sentence, for people and prompts")

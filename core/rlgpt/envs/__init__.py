@@ -1,5 +1,5 @@
-"""Environments in another Python interpreter. They run in a worker process, use shared memory, and are restarted after
-a crash.
+"""Environments in another Python interpreter. Such an environment runs in a worker process, exchanges data through
+shared memory, and is restarted after a crash.
 """
 
 from rlgpt.envs.env import WorkerEnv

@@ -1,4 +1,6 @@
-"""Anonymous memory that two processes share. It is freed when both have ended, even if they are killed."""
+"""Anonymous memory that two processes share. The system frees the memory when both processes have ended, even if they
+are killed.
+"""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ class LLMBudget(Value):
 
 
 class Spending(Value):
-    """The cost of a run's exchanges. Replayed exchanges cost nothing. They are listed separately and do not count
-    towards a budget.
+    """The cost of a run's exchanges. Replayed exchanges cost nothing. These exchanges are listed separately and do not
+    count towards a budget.
 
     :ivar dollars: cost of the calls whose price is known.
     :ivar unpriced: number of calls whose price is unknown.

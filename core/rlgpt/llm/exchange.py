@@ -84,7 +84,7 @@ class Journal:
         self._enter(self._lines.read())
 
     def append(self, exchange: Exchange) -> None:
-        """Append one line. It is on the disk when this method returns."""
+        """Append one line. The line is on the disk when this method returns."""
         self._write(exchange)
 
     def forget(self, key: RequestKey) -> None:

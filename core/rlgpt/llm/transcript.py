@@ -45,7 +45,7 @@ class Entry(Value):
 
     @property
     def reply(self) -> Reply:
-        """The stored reply. Its usage is marked as recorded, because a replay costs nothing."""
+        """The stored reply. The usage of this reply is marked as recorded, because a replay costs nothing."""
         dollars = self.usage.dollars
         usage = self.usage.model_copy(
             update={"tokens_source": "recorded", "cost_source": "unknown" if dollars is None else "recorded"}

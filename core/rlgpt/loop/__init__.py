@@ -1,4 +1,6 @@
-"""The inner and the outer loop of the method. They use agents, trainers and environments by their interfaces only."""
+"""The inner and the outer loop of the method. The loops use agents, trainers and environments only through their
+interfaces.
+"""
 
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.observer import Observer

@@ -22,7 +22,7 @@ def max_iterations(settings: LoopSettings, agents: Agents) -> int:
 
 
 class Allotment:
-    """Divides the primitive steps of one run among their purposes. Its methods depend only on the steps
+    """Divides the primitive steps of one run among their purposes. The results of all methods depend only on the steps
     spent so far.
     """
 

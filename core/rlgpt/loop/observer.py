@@ -18,7 +18,8 @@ def outcome(evaluation: Evaluation) -> dict[str, float]:
 
 
 class Observer:
-    """Receives the events of a run. Its methods do nothing; a subclass overrides those it needs.
+    """Receives the events of a run. The methods of this class do nothing; a subclass overrides the methods that it
+    needs.
 
     An observer is a context manager: a run enters it before its first event and leaves it after its last one.
     """

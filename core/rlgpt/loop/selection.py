@@ -1,5 +1,5 @@
 """Selection: a race on the selection seeds decides between code and policy, and finds the best way for the policy to
-act. Its episodes are stored in blocks.
+act. The episodes of the race are stored in blocks.
 """
 
 from __future__ import annotations

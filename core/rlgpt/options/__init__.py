@@ -81,10 +81,10 @@ def extend(
     :param observations: only without a plugin: names of the numbers of a one-dimensional observation, or name ->
         meaning. Code then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the names in the
         bundle; else no names.
-    :param idle: only without a plugin: the base environment's action that does nothing. It is used for a decision whose
-        coded action is masked or calls no primitive. Either a label of a Discrete space, or an action of the space.
-        Default: the idle action of the bundle; else a label that means "do nothing" (``noop``, ``idle``, ``stay``,
-        ...); else zeros, which is value 0 of a Discrete.
+    :param idle: only without a plugin: the base environment's action that does nothing. The idle action is used for a
+        decision whose coded action is masked or calls no primitive. Either a label of a Discrete space, or an action of
+        the space. Default: the idle action of the bundle; else a label that means "do nothing" (``noop``, ``idle``,
+        ``stay``, ...); else zeros, which is value 0 of a Discrete.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that are kept; None keeps all.
     :param reward_weights: reward term -> weight. The weighted sum of these terms replaces the environment's reward.

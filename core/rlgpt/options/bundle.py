@@ -65,7 +65,8 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
 
 
 def load_bundle(folder: Path) -> Bundle:
-    """Read a bundle. Its sources are data until a sandbox runs them, so it is safe to load an untrusted bundle.
+    """Read a bundle. The sources in a bundle are data until a sandbox runs them, so it is safe to load an untrusted
+    bundle.
 
     :raises BundleError: the bundle is missing or too large, has another schema or an invalid name, or contains a link.
     """

@@ -1,6 +1,6 @@
-"""The *effects* of a decision: requests for primitive steps, views and runs of code. A generator yields effects. Its
-caller (the driver) carries the effects out and sends their results back. A single environment carries out each effect
-at once. A vector collects the effects of all its lanes.
+"""The *effects* of a decision: requests for primitive steps, views and runs of code. A generator yields effects. The
+caller of the generator (the driver) carries the effects out and sends their results back. A single environment carries
+out each effect at once. A vector collects the effects of all its lanes.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     # -- states ------------------------------------------------------------------------------------------------------
 
     def save_episode(self) -> EpisodeState:
-        """The state of the episode between two decisions. It does not contain the globals of coded actions and
+        """The state of the episode between two decisions. This state does not contain the globals of coded actions and
         functions.
 
         :raises StateError: the plugin cannot save this task, or the environment's state cannot be saved.

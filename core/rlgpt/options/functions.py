@@ -105,7 +105,7 @@ class StepFunctions:
 
     @property
     def reward_terms(self) -> tuple[RewardTerm, ...]:
-        """The coded reward terms. They read :attr:`answers` and ignore their context argument."""
+        """The coded reward terms. These terms read :attr:`answers` and ignore their context argument."""
         rewards = [f for f in self._functions if isinstance(f, CodedReward)]
         return tuple(
             RewardTerm(r.name, r.doc, functools.partial(self._reward, r.name), r.kind, r.low, r.high) for r in rewards

@@ -10,7 +10,7 @@ from rlgpt.plugin.types import Context, RewardTerm
 
 
 class Shaping:
-    """Computes the training reward of one environment. It stores the previous value of each reward term.
+    """Computes the training reward of one environment. The object stores the previous value of each reward term.
 
     :param weights: term -> weight. Other terms are neither added nor recorded.
     :raises UnknownNameError: the plugin has no reward term of a name in ``weights``.
@@ -45,7 +45,8 @@ class Shaping:
     def pay(self, ctx: Context) -> tuple[float, dict[str, float]]:
         """The reward of the step that led to ``ctx``, and the weighted contribution of each term.
 
-        A term of weight 0 adds nothing. Its entry is unweighted, so that a record shows the values of the term.
+        A term of weight 0 adds nothing. The entry of such a term is unweighted, so that a record shows the values of
+        the term.
         """
         reward, paid = 0.0, dict[str, float]()
         for term, weight in self._terms:

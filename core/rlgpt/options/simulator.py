@@ -88,7 +88,7 @@ class Separate(Simulator):
 
 
 class Batch(Simulator):
-    """A vector of any other class. Its observations must be new arrays at every step."""
+    """A vector of any other class. The observations of such a vector must be new arrays at every step."""
 
     moves_all = True
 

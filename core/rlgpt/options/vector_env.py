@@ -191,8 +191,8 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         """Take primitive steps until at least ``at_least`` lanes have finished their decisions. Returns these lanes, in
         order.
 
-        :param at_least: number of lanes. It must be 1 for a simulator that steps all its environments in every call,
-            because such a simulator cannot step while a lane has no action.
+        :param at_least: number of lanes. The number must be 1 for a simulator that steps all its environments in every
+            call, because such a simulator cannot step while a lane has no action.
         :raises StateError: fewer than ``at_least`` lanes have an action; or the simulator needs an action for every
             lane.
         """

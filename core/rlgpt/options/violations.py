@@ -58,7 +58,7 @@ class Violations:
 
 
 class Quarantine:
-    """Which coded actions and functions of one environment are masked. It changes only between episodes.
+    """Which coded actions and functions of one environment are masked. The set changes only between episodes.
 
     :param names: masked from the first episode on; the caller counts violations. None: this object counts.
     :ivar now: the names that are masked in this episode.

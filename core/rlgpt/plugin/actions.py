@@ -32,7 +32,7 @@ class FreeNames:
     """Finds names that are not taken, each in constant time: the search for a suffix continues where the last search
     ended.
 
-    :param taken: sets of names that are not free. They may grow but must not shrink.
+    :param taken: sets of names that are not free. These sets may grow but must not shrink.
     """
 
     def __init__(self, *taken: Container[str]) -> None:

@@ -65,8 +65,8 @@ class EnvironmentPlugin(ABC):
     def make_vector(self, task: Task, *, count: int, seed: int) -> gymnasium.vector.VectorEnv[Any, Any, Any] | None:
         """Make a batch simulator with ``count`` of the task's environments, which the built-in PPO then learns from.
 
-        Its environments behave as those of :meth:`make_env`. Its autoreset mode is ``AutoresetMode.DISABLED`` or
-        ``NEXT_STEP``; :meth:`lane_model` gives the model of one environment.
+        The environments of the vector behave as those of :meth:`make_env`. The vector's autoreset mode is
+        ``AutoresetMode.DISABLED`` or ``NEXT_STEP``; :meth:`lane_model` gives the model of one environment.
 
         :returns: None, the default: there is no batch simulator.
         """
@@ -102,9 +102,9 @@ class EnvironmentPlugin(ABC):
         """:meth:`model` of environment ``lane`` of a vector (:func:`rlgpt.extend_vector`).
 
         Where the vector begins the next episode in the step that ends one (``AutoresetMode.SAME_STEP``), a batch
-        simulator is in the next episode when the last view and reward terms are computed. They must then come from the
-        observation and ``info``. Default: the model of this environment, if the vector holds separate ones; else
-        ``venv.unwrapped``.
+        simulator is in the next episode when the last view and reward terms are computed. View and reward terms must
+        then be computed from the observation and ``info``. Default: the model of this environment, if the vector holds
+        separate ones; else ``venv.unwrapped``.
         """
         envs = getattr(venv, "envs", None)
         return venv.unwrapped if envs is None else self.model(envs[lane])
@@ -163,7 +163,8 @@ class EnvironmentPlugin(ABC):
         return True
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
-        """The base action with the least effect. It is used for a coded action that calls no primitive. Default: zeros.
+        """The base action with the least effect. The idle action is used for a coded action that calls no primitive.
+        Default: zeros.
 
         :returns: an element of ``action_space``.
         """

@@ -1,5 +1,5 @@
-"""The built-in teams of agents, trainers, language models, observers and executors. They are registered
-through the same hooks as those of other distributions.
+"""The built-in teams of agents, trainers, language models, observers and executors. They are registered through the
+same hooks as the components of other distributions.
 """
 
 from __future__ import annotations

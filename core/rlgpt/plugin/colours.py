@@ -164,7 +164,7 @@ def drawn(colours: NDArray[np.uint8]) -> list[str]:
 
 
 class ColourView:
-    """The view keys of one colour picture. They share the regions that were computed for a step.
+    """The view keys of one colour picture. All keys share the regions that were computed for a step.
 
     :param newest: observation -> the newest picture, ``[height, width, 3]``, uint8.
     :param second: observation -> the picture before it, if the observation is a stack of pictures; None: the picture

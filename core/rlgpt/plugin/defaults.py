@@ -132,8 +132,8 @@ class SpaceDefaults:
 
     @property
     def alone(self) -> tuple[str, ...]:
-        """Observation keys of pictures and long arrays. Their numbers are not in the view, so only a
-        policy sees them.
+        """Observation keys of pictures and long arrays. The numbers of these keys are not in the view, so only a policy
+        sees them.
         """
         return self._observations.alone
 

@@ -1,5 +1,5 @@
-"""``GenericPlugin``: a plugin for an environment without a plugin of its own. It is derived from the spaces of the
-environment and the caller's arguments.
+"""``GenericPlugin``: a plugin for an environment without a plugin of its own. The plugin is derived from the spaces of
+the environment and the caller's arguments.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ class Camera:
 
     :param place: a free viewpoint, or the name of one of the model's own cameras.
 
-    The camera makes its context from EGL or OSMesa. It does not use ``mujoco.Renderer``, which takes the value that
-    ``MUJOCO_GL`` had when mujoco was imported; if the variable was unset, that class needs a window system.
+    The camera makes its context from EGL or OSMesa. The camera does not use ``mujoco.Renderer``, which takes the value
+    that ``MUJOCO_GL`` had when mujoco was imported; if the variable was unset, that class needs a window system.
     :raises ConfigError: no offscreen OpenGL library works on this machine.
     """
 

@@ -63,8 +63,8 @@ class ObservationCodec:
 
     :param labels: for a one-dimensional Box: name of each number -> its meaning with its unit, or "". For a Dict or
         Tuple: part -> meaning, or part -> (name of each of its numbers -> meaning); the keys are then ``PART_NAME``.
-    :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. Their numbers are in no key
-        of the view, so a policy gets them from the observation.
+    :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. The numbers of these parts
+        are in no key of the view, so a policy gets them from the observation.
     :raises ConfigError: the labels do not fit the space.
     """
 

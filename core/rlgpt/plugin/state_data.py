@@ -174,7 +174,9 @@ class _Reader:
         return self._mutable(node, int(node["n"]))
 
     def _mutable(self, node: dict[str, Any], number: int) -> Any:
-        """Read a container. It is registered before its items are read, because the items may refer to it."""
+        """Read a container. The container is registered before its items are read, because the items may refer to the
+        container.
+        """
         made: Any
         if "list" in node:
             made = self._made[number] = []

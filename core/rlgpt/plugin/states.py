@@ -90,7 +90,8 @@ def restore_episode(
 
 
 class AttributeStates(StateCodec):
-    """A codec for environments in plain Python. It saves the attributes of the environment and of all its wrappers.
+    """A codec for environments in plain Python. The codec saves the attributes of the environment and of all its
+    wrappers.
 
     Attributes are saved if they are bool, numbers, text, arrays, containers or random generators. Spaces, functions,
     classes, modules, paths and frozen dataclasses are constants and are not saved. An object of any other class is an

@@ -19,7 +19,8 @@ LowLevel = Generator[Any, None, Mapping[str, Plain] | None]
 
 @dataclass
 class Context:
-    """The state that primitives, views and reward terms read. It gives no access to the environment's ``step``.
+    """The state that primitives, views and reward terms read. The context gives no access to the environment's
+    ``step``.
 
     :ivar observation: the newest observation of the base environment.
     :ivar info: the newest ``info``.
@@ -45,8 +46,8 @@ class Context:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A skill that coded actions call by name. A primitive is trusted plugin code outside the sandbox. It must be
-    general and parameterised, and must not solve a task by itself.
+    """A skill that coded actions call by name. A primitive is trusted plugin code outside the sandbox. A primitive must
+    be general and parameterised, and must not solve a task by itself.
 
     :ivar doc: effect, units and content of the outcome; one to five lines for the prompt.
     :ivar run: ``run(ctx, **args)``, a generator of actions of the base environment. After each yield it reads ``ctx``
@@ -133,7 +134,8 @@ class StateCodec(ABC):
     def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
         """Return to a saved state.
 
-        :param env: an environment as for :meth:`save`. Its current episode, if any, is lost.
+        :param env: an environment as for :meth:`save`. The current episode of this environment, if there is one, is
+            lost.
         :param seed: seeds all randomness from here on. None: the saved random generators continue.
         :raises StateError: the bytes are not a saved state of this task.
         """

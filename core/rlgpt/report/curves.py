@@ -34,8 +34,8 @@ _INK = "#010203"
 
 
 def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float, float]]:
-    """The learning curve of a run over all its primitive steps. It contains the points of training and, after each
-    iteration, the result of the selection.
+    """The learning curve of a run over all its primitive steps. The curve contains the points of training and, after
+    each iteration, the result of the selection.
 
     A point of training is a mean over at least the newest ``smooth`` episodes. Steps of rehearsals, of earlier
     iterations and steps lost to kills are counted first, so the curve of a method that spends such steps starts further

@@ -97,7 +97,8 @@ def difference(
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """The interval of ``statistic(ours) - statistic(theirs)``. Both are resampled independently unless ``paired``.
+    """The interval of ``statistic(ours) - statistic(theirs)``. The two groups of scores are resampled independently
+    unless ``paired`` is True.
 
     :param ours: ``[runs]`` or ``[runs, tasks]``.
     :param theirs: ``[runs]`` or ``[runs, tasks]``; its number of runs may differ, unless ``paired``.

@@ -1,4 +1,4 @@
-"""The values that a report shows. They are made from run records."""
+"""The values that a report shows. These values are computed from run records."""
 
 from __future__ import annotations
 

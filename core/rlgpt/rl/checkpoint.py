@@ -112,7 +112,7 @@ class Checkpoint:
 
     @classmethod
     def load(cls, folder: Path, name: str = FILE) -> Checkpoint:
-        """Read a checkpoint that :meth:`save` wrote. It contains only tensors, numbers and text.
+        """Read a checkpoint that :meth:`save` wrote. A checkpoint contains only tensors, numbers and text.
 
         :raises TrainingFolderError: there is no checkpoint, or it cannot be read.
         """

@@ -49,7 +49,7 @@ class ActionCodec:
         return tuple(parts) if isinstance(self._target, spaces.Tuple) else parts[0]
 
     def encode(self, action: Any) -> Any:
-        """The inverse of :meth:`decode`. It is used for actions that are chosen by name."""
+        """The inverse of :meth:`decode`. This function is used for actions that are chosen by name."""
         many = isinstance(self._target, (spaces.Tuple, spaces.MultiDiscrete))
         values = action if many else (action,)
         parts = [_squeezed(part, value) for part, value in zip(self._parts, values, strict=True)]
@@ -64,7 +64,9 @@ def _normalised(part: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
 
 
 def _stretch(part: gymnasium.Space[Any]) -> Callable[[Any], Any]:
-    """A function that converts a normalised value to the units of ``part``. Its constants are computed only once."""
+    """A function that converts a normalised value to the units of ``part``. The constants of the function are computed
+    only once.
+    """
     if isinstance(part, spaces.Discrete):
         start = part.start
         return lambda value: np.int64(value) + start

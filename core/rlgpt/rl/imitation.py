@@ -133,8 +133,8 @@ class SelfImitation:
             descend(-settings.imitation_coef * log_probs.mean())
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The state for a checkpoint. It contains no unfinished episodes, because a resumed training
-        begins new episodes.
+        """The state for a checkpoint. The state contains no unfinished episodes, because a resumed training begins new
+        episodes.
         """
         rule = self.rule
         seen = torch.tensor([rule.count, rule.mean, rule.squares], dtype=torch.float64)

@@ -166,7 +166,7 @@ class ActorCritic(nn.Module):
 
 
 class Torso(nn.Module):
-    """Hidden layers. Their input is the observation vector and the features of each image."""
+    """Hidden layers. The input of these layers is the observation vector and the features of each image."""
 
     def __init__(
         self, inputs: int, images: Mapping[str, tuple[int, ...]], hidden: tuple[int, ...], encoder: Encoder

@@ -43,7 +43,7 @@ class RunningMoments(nn.Module):
         return ((values - self.mean.to(values.dtype)) / self._std(values)).clamp(-CLIP, CLIP)
 
     def scale(self, values: torch.Tensor) -> torch.Tensor:
-        """Like :meth:`normalize`, but without clipping. It is used for value targets."""
+        """Like :meth:`normalize`, but without clipping. This method is used for value targets."""
         return (values - self.mean.to(values.dtype)) / self._std(values)
 
     def unscale(self, values: torch.Tensor) -> torch.Tensor:

@@ -15,7 +15,8 @@ PLAN = "plan "
 
 
 class PlanFeatures:
-    """Computes the numbers about the plan's code. They follow the numbers of the setup's observation keys in ``obs``.
+    """Computes the numbers about the plan's code. In ``obs``, these numbers follow the numbers of the setup's
+    observation keys.
 
     For each coded action there is a number: 1 if the action is the plan's choice, else 0. If a decision may interrupt
     an action, there are further numbers: 1 while an action is in progress, and the base action that the action in

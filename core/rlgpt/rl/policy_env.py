@@ -1,5 +1,5 @@
-"""``PolicyEnv``: the environment that every trainer uses. It has one observation vector, an action mask,
-a duration and normalised actions.
+"""``PolicyEnv``: the environment that every trainer uses. The environment has one observation vector, an action mask, a
+duration and normalised actions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The built-in trainer. It is the reference for other trainers, so its code is short."""
+"""The built-in trainer. This trainer is the reference for other trainers, so its code is short."""
 
 from __future__ import annotations
 

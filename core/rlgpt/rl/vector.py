@@ -202,8 +202,8 @@ class WorkerVector(Vector):
 def _work(
     pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], step_file: Path, cells: int, lock: Shared | None
 ) -> None:
-    """The main function of a worker. It returns when the other end of ``pipe`` is closed, and then
-    releases ``lock``.
+    """The main function of a worker. The function returns when the other end of ``pipe`` is closed, and then releases
+    ``lock``.
     """
     with StepCounter(step_file, cells) as steps:
         try:

@@ -18,8 +18,8 @@ an interrupt); ``failed``: an error ended it.
 
 
 class Report(Value):
-    """The report of a run: an evaluation of its best iteration on seeds that no selection used. Its steps do not count
-    towards the budget.
+    """The report of a run: an evaluation of its best iteration on seeds that no selection used. The steps of the report
+    do not count towards the budget.
 
     :ivar acting: the policy's mode that the selection chose; None in a record of an earlier version, which always
         sampled.

@@ -35,7 +35,7 @@ _AGAIN = "Delete it to do this stage again, then resume."
 
 
 class Run:
-    """One run on disk. Its folder may come from an untrusted source, so everything in it is accessed through
+    """One run on disk. The run's folder may come from an untrusted source, so all its files are accessed through
     :attr:`files`.
 
     Use :meth:`create` or :meth:`open`; hold :meth:`lock` while writing.

@@ -88,8 +88,8 @@ class Functions:
     """All functions of an episode. Features are evaluated first, because rewards and predicates see them as keys of the
     view.
 
-    A function that fails causes one verdict and gives its neutral answer until the episode ends. It cannot change
-    another function.
+    A function that fails causes one verdict and gives its neutral answer until the episode ends. A function cannot
+    change another function.
 
     :param seed: seeds the module ``random`` of each function.
     :param quarantined: names of functions that are not called; their answers are neutral.

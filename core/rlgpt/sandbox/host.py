@@ -25,7 +25,7 @@ class Sandbox:
     longer.
 
     :param on_turn: called before each turn of a coded action (from one ``yield`` to the next), for the heartbeat of a
-        training. Its exceptions propagate.
+        training. Exceptions of this callback propagate.
     """
 
     def __init__(self, limits: SandboxLimits = DEFAULT, *, on_turn: Callable[[], None] | None = None) -> None:

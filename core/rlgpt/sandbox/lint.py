@@ -1,4 +1,6 @@
-"""Checks of a source before it runs. They are feedback for the model that wrote the source, not a protection."""
+"""Checks of a source before it runs. The findings are feedback for the model that wrote the source, not a
+protection.
+"""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ def _declared(function: CodedFunction, library: Library) -> list[Finding]:
 
 
 def _keys(function: ast.FunctionDef, view: str, library: Library) -> Iterator[Finding]:
-    """Findings on keys that the view does not have. They are not certain, because a source may read such a key in a
-    branch that never runs.
+    """Findings on keys that the view does not have. These findings are not certain, because a source may read such a
+    key in a branch that never runs.
     """
     keys = [key.name for key in library.view]
     nodes = list(own_nodes(function))

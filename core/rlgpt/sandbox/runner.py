@@ -109,8 +109,8 @@ class ActionRunner(CodeRunner):
     def can_start(self, view: str) -> bool | Verdict:
         """The answer of the loaded ``can_start``, given the view as JSON.
 
-        It is not called again where the view, the memory and the globals are those of its last answer, and
-        :attr:`reads` says that the answer depends on nothing else.
+        ``can_start`` is not called again if its answer cannot have changed: view, memory and globals are the same as at
+        its last call, and the answer depends on nothing else (:attr:`reads`).
         """
         asked = (view, self._lent, self.calls)
         if asked == self._asked:
@@ -128,7 +128,7 @@ class ActionRunner(CodeRunner):
         return answer
 
     def cancel(self, *, keep: bool = True) -> Verdict | None:
-        """Close the generator that waits. Its ``finally`` blocks use the fuel of the call.
+        """Close the generator that waits. The ``finally`` blocks of the generator use the fuel of the call.
 
         :param keep: whether to read the memory back. False if the call failed.
         :returns: the verdict if the clean-up had to be stopped or the memory is not valid, else None. Exceptions of the

@@ -75,8 +75,8 @@ BROKEN = action("broken", "def run():\n    yield use()\n    raise ValueError('no
 
 
 def grid_spec(counter: Path, *actions: CodedAction, task: Task = TASK, **setup: Any) -> EnvSpec:
-    """The recipe of the grid with ``actions``. Its primitive steps are counted in the file ``counter``;
-    ``setup`` changes the RLSetup.
+    """The recipe of the grid with ``actions``. The primitive steps are counted in the file ``counter``; ``setup``
+    changes the RLSetup.
     """
     default = GridPlugin().default_setup(task)
     chosen = default.model_copy(update={"coded_actions": tuple(a.name for a in actions), **setup})

@@ -1,5 +1,5 @@
-"""A small deterministic environment for tests. It has two tasks: pick up the key, and open the door. A step takes about
-10 microseconds.
+"""A small deterministic environment for tests. The environment has two tasks: pick up the key, and open the door. A
+step takes about 10 microseconds.
 
 Rows count downwards and columns to the right, both from 0 to 6. The reset's seed places agent, key and door in three
 different cells. ``use`` picks up the key in the agent's cell, and opens the door there if the agent holds the key.

@@ -21,7 +21,7 @@ TASK = Task(
 
 class Walk(gymnasium.Wrapper[Any, Any, Any, Any]):
     """A wrapper that reports the cells walked in a step, the row, and a metric that the task does not
-    declare. It reports no success.
+    declare. The wrapper reports no success.
     """
 
     @property

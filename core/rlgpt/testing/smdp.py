@@ -107,7 +107,7 @@ def _forward(ctx: Context, cells: int) -> LowLevel:
 
 
 class ForkPlugin(EnvironmentPlugin):
-    """The fork as a plugin. Its only primitive is ``forward(cells)``."""
+    """The fork as a plugin. The only primitive of this plugin is ``forward(cells)``."""
 
     name = "fork"
 

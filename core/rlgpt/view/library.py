@@ -26,7 +26,7 @@ FILM_LIMIT = 64 << 20
 
 
 class Library:
-    """The answers to the page's requests. Its methods may run in several threads."""
+    """The answers to the page's requests. The methods of this class may run in several threads."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self.catalogue, self.processes = Catalogue(roots), Processes()

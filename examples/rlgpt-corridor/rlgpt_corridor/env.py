@@ -1,4 +1,4 @@
-"""The environment. It does not depend on rlgpt."""
+"""The environment. This module does not depend on rlgpt."""
 
 from __future__ import annotations
 

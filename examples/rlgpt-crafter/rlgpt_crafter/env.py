@@ -1,4 +1,6 @@
-"""Crafter as a gymnasium environment with a symbolic observation of the visible cells. It does not depend on rlgpt."""
+"""Crafter as a gymnasium environment with a symbolic observation of the visible cells. This module does not depend on
+rlgpt.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reward terms. They are computed only from observations and the benchmark's own reward."""
+"""The reward terms. All terms are computed only from observations and the benchmark's own reward."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Simulator:
     of :data:`DECODED` numbers.
 
     :ivar reset: ``reset(key) -> (key, state, seen)``.
-    :ivar step: ``step(key, state, action) -> (key, state, seen, reward, over)``. It does not begin a new episode.
+    :ivar step: ``step(key, state, action) -> (key, state, seen, reward, over)``. ``step`` does not begin a new episode.
     :ivar key_of: ``key_of(seed)``, with a seed in [0, 2**32).
     """
 

@@ -1,4 +1,6 @@
-"""The view for coded actions, and the additional keys for policies. Both are computed only from observations."""
+"""The view for coded actions, and the additional keys for policies. Views and keys are computed only from
+observations.
+"""
 
 from __future__ import annotations
 

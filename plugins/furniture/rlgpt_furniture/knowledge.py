@@ -1,5 +1,5 @@
-"""The expert knowledge for the language model: pages about arm and parts. Their text and numbers depend
-on the settings.
+"""The expert knowledge for the language model: pages about arm and parts. The text and the numbers of these pages
+depend on the settings.
 """
 
 from __future__ import annotations

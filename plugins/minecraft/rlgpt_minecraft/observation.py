@@ -124,7 +124,9 @@ class ParsedObservation:
         return found
 
     def _nearest(self, kind: str, which: NDArray[np.int64]) -> Sighting:
-        """Return the nearest thing that the rays ``which`` hit. Its direction is the mean of the rays that hit it."""
+        """Return the nearest thing that the rays ``which`` hit. The direction of the thing is the mean of the rays that
+        hit it.
+        """
         rays = self.observation["rays"]
         away = rays["entity_distance" if kind == "entity" else "block_distance"][which]
         first = int(np.argmin(away))

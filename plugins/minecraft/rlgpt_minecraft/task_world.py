@@ -1,5 +1,6 @@
-"""MineDojo's environment of a task, with the backend that the task's settings name. Both backends have the same spaces
-and the same start."""
+"""MineDojo's environment of a task, with the backend that the task's settings name. The two backends have the same
+spaces and the same initial state.
+"""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ def make(task: str, seed: int = 0, render_mode: str | None = None) -> gymnasium.
 
 
 class Places(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper: the seed of each reset chooses one of the benchmark's positions. Its observation space
-    has no bounds, because Meta-World's observations exceed the declared bounds.
+    """A wrapper: the seed of each reset chooses one of the benchmark's positions. The observation space has no bounds,
+    because Meta-World's observations exceed the declared bounds.
     """
 
     def __init__(self, env: Any, tasks: list[Any]) -> None:

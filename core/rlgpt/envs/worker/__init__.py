@@ -1,8 +1,8 @@
 """The worker process, which runs an environment in its own interpreter for another process.
 
-This package runs in Python 3.8 or newer with numpy and any version of gym or gymnasium. It imports nothing else.
-``rlgpt.envs`` in the other process starts it as ``rlgpt_worker`` (see :data:`BOOT`), and also imports it, because both
-sides share the code for frames, descriptions of spaces, and positions in the shared memory.
+This package runs in Python 3.8 or newer with numpy and any version of gym or gymnasium. The package imports nothing
+else. ``rlgpt.envs`` in the other process starts it as ``rlgpt_worker`` (see :data:`BOOT`), and also imports it, because
+both sides share the code for frames, descriptions of spaces, and positions in the shared memory.
 
 A frame is four bytes of length (big endian) and a JSON object. Arrays of a fixed shape are in shared memory; text and
 sequences are in the frame, under the key ``inline``.

@@ -83,8 +83,8 @@ class Adapter(gymnasium.Env[Any, Any]):
 
     @classmethod
     def build(cls, job: Job, index: int) -> Adapter:
-        """Make environment ``index`` of a training. It draws episodes from seeds of its own, and its
-        primitive steps are counted.
+        """Make environment ``index`` of a training. The environment draws the seeds of its episodes from its own
+        generator, and its primitive steps are counted.
         """
         shared_status, row = SharedStatus(job.folder / STATUS_FILE), FIRST_ENV + index
         step_counter = StepCounter(job.folder / STEPS_FILE, job.hyperparameters.num_envs)

@@ -50,8 +50,8 @@ class EpisodeTag:
 
 
 class TrajectoryReorderer:
-    """Passes the rollouts of each environment to self-imitation in the order in which they were played. It runs in the
-    learner's process.
+    """Passes the rollouts of each environment to self-imitation in the order in which they were played. This code runs
+    in the learner's process.
 
     If several batches of rollouts are sent, a later batch may arrive first. Such a batch is stored until the earlier
     batches have arrived.

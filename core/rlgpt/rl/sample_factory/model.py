@@ -17,7 +17,7 @@ from rlgpt.rl.sample_factory.adapter import image_shapes, policy_entries
 
 
 class OptionActorCritic(nn.Module):
-    """The model that Sample Factory's learner and inference workers call. It wraps a
+    """The model that Sample Factory's learner and inference workers call. The model wraps a
     :class:`rlgpt.rl.network.ActorCritic`.
 
     The mask is applied to the logits, and trajectories store the masked logits, so old and new policy have the same
@@ -111,8 +111,8 @@ class OptionActorCritic(nn.Module):
         return self._last
 
     def normalize_obs(self, observations: dict[str, torch.Tensor]) -> TensorDict:
-        """Returns the inputs unchanged, because the network itself normalises them. Its statistics change
-        only during training.
+        """Returns the inputs unchanged, because the network itself normalises them. The statistics of the normalisation
+        change only during training.
         """
         if self.training and self._normalizes and "obs" in self._entries:
             self.network.observations.update(observations["obs"])

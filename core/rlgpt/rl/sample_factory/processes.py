@@ -21,8 +21,8 @@ _CLEANERS = ("resource_tracker", "torch_shm_manager")
 
 
 def child_environment(environment: Mapping[str, str], threads: int) -> dict[str, str]:
-    """A copy of the variables in ``environment`` without those that look like secrets. It limits numerical libraries to
-    ``threads`` threads.
+    """A copy of the variables in ``environment`` without those that look like secrets. The copy limits numerical
+    libraries to ``threads`` threads.
 
     Numerical libraries read the limit of threads at import, so the limit must be set before the child starts. Torch's
     default is four times slower if several processes share few cores.
@@ -75,8 +75,8 @@ def end_group(group: int, *, patience: float = 3.0) -> None:
     """Kill a process group. Processes that unlink semaphores are killed last, then the calling process if it is in the
     group.
 
-    The processes that unlink semaphores end by themselves after all others have ended. They get ``patience`` seconds
-    for this. This function unlinks torch's shared memory.
+    The processes that unlink semaphores end by themselves after all others have ended. This function waits ``patience``
+    seconds for them. This function unlinks torch's shared memory.
     """
     left = members(group)
     for pid in {group, *(p.pid for p in left)}:  # A leader that has already ended may have left shared memory.

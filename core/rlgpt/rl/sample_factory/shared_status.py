@@ -1,4 +1,4 @@
-"""The shared status of a training's processes: heartbeats, numbers of decisions, and violations. It is one
+"""The shared status of a training's processes: heartbeats, numbers of decisions, and violations. The status is one
 memory-mapped file, which every process can read.
 
 The file consists of int64 cells. Each cell has one writer, so no lock is needed. The kernel owns the memory pages, so
@@ -25,7 +25,7 @@ _COLUMNS = 5
 
 
 class SharedStatus:
-    """The status of the training in one folder. Its processes share it by memory mapping.
+    """The status of the training in one folder. The processes of the training share this status by memory mapping.
 
     The rows are: totals of earlier sessions, the runner, the learner, then one row for each environment. The columns
     are: decisions, training iterations, busy (1 during ``env.step`` or an update), time of the last heartbeat, whether
@@ -53,7 +53,7 @@ class SharedStatus:
 
     @classmethod
     def open_session(cls, path: Path, envs: int, actions: int) -> SharedStatus:
-        """Make the status of a new session. It contains the totals of earlier sessions.
+        """Make the status of a new session. The new status contains the totals of earlier sessions.
 
         :raises TrainingFolderError: the status of an earlier session is damaged, or has another number of coded
             actions.

@@ -1,5 +1,5 @@
-"""Supervises a training from the parent process. It starts the child, reads the child's messages, and
-ends the child's process group when the training crashes, hangs or finishes.
+"""Supervises a training from the parent process. The supervisor starts the child, reads the child's messages, and ends
+the child's process group when the training crashes, hangs or finishes.
 """
 
 from __future__ import annotations

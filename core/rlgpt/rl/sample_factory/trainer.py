@@ -26,8 +26,8 @@ from rlgpt.rl.training_stats import worth_keeping
 
 
 class SampleFactory(Trainer):
-    """PPO by Sample Factory (Petrenko et al. 2020), synchronous or asynchronous, over decisions of any duration. It
-    runs in a supervised child process.
+    """PPO by Sample Factory (Petrenko et al. 2020), synchronous or asynchronous, over decisions of any duration. The
+    training runs in a supervised child process.
 
     The policy network, its distribution, the advantages and the checkpoints are the same as in
     :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with three

@@ -156,7 +156,7 @@ def _herd(world: World, x0: int, z0: int, x: int, z: int) -> None:
 
 @jit
 def populate(world: World, chunk_x: int, chunk_z: int) -> None:
-    """Spawn the initial animals of a generated chunk. They depend only on the seed and the chunk."""
+    """Spawn the initial animals of a generated chunk. These animals depend only on the seed and the chunk."""
     clock = world.clock[0]
     if not clock.mobs_spawn:
         return
