@@ -126,7 +126,7 @@ def plain_started() -> Generator[Any, Any, Any]:
 
 
 def asked(size: str, count: int) -> Workload:
-    """The answers of the ``can_start`` of ``count`` actions to the same view."""
+    """Call the ``can_start`` of each of ``count`` actions with the same view."""
     names = [f"bench_{i}" for i in range(count)]
     actions = [CodedAction(name=name, doc="", source=GUARD + ONE) for name in names]
     guest = Sandbox().open(_library(VIEWS[size]), actions, seed=0)

@@ -38,7 +38,7 @@ class PPO(Trainer):
 
     :param workers: number of processes for the environments. With 0 the environments run in this process, which is
         faster except for slow simulators. If the plugin has a batch simulator, they are then its lanes.
-    :param segments: approximate number of segments of a training.
+    :param segments: approximate number of equal parts of a training; a checkpoint is written after each.
     """
 
     name = "ppo"

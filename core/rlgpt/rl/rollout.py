@@ -93,8 +93,8 @@ class _Piece(NamedTuple):
 class Collector:
     """Runs the policy of ``network`` in the environments of ``vector``. Rollouts may cross the ends of episodes.
 
-    If environments decide at different times, a rollout has different numbers of their decisions. A decision that goes
-    on at the end of a rollout belongs to the next one.
+    If environments decide at different times, a rollout has different numbers of their decisions. A decision that has
+    not ended at the end of a rollout belongs to the next rollout.
     """
 
     def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, stats: TrainingStats) -> None:

@@ -45,7 +45,9 @@ def knowledge(task: Task) -> str:
 
 
 def _for_blind_code(text: str) -> str:
-    """The page about the world without the lines about keys that the tier ``paper`` lacks, then the tier's own page."""
+    """The page about the world (without the lines about view keys that the tier ``paper`` does not have), followed by
+    the page about this tier.
+    """
     lines = [line for line in text.splitlines() if not line.startswith("Observing.")]
     return "\n".join([*lines, page("rlgpt_minecraft", "paper")])
 

@@ -23,7 +23,7 @@ _INDEX = {item: i for i, item in enumerate(CRAFTS)}
 
 
 def bins(degrees: float) -> int:
-    """Return the number of camera bins nearest to an angle."""
+    """Return the number of camera bins whose total angle is nearest to an angle (degrees)."""
     return round(degrees / CAMERA_INTERVAL)
 
 
