@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import rlgpt
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -26,10 +25,6 @@ def read(manifest: Path) -> dict[str, Any]:
 
 def lines(name: str) -> list[str]:
     return [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith("#")]
-
-
-def folder_name(path: Path) -> str:
-    return path.parent.name
 
 
 def requirements() -> Iterator[Requirement]:
@@ -58,14 +53,18 @@ def test_overrides_file_has_the_same_ranges_of_gymnasium_and_numpy_as_core() -> 
         assert {line for line in lines("overrides.txt") if line.startswith(name)} <= set(ranges)
 
 
-@pytest.mark.parametrize("requirement", list(requirements()), ids=str)
-def test_committed_version_of_a_package_satisfies_every_requirement(requirement: Requirement) -> None:
+def test_committed_versions_satisfy_every_requirement() -> None:
     """If this test fails after a change of a manifest, run ``make lock``, which rewrites constraints.txt."""
-    name = canonicalize_name(requirement.name)
-    pins = [pin for line in lines("constraints.txt") if canonicalize_name((pin := Requirement(line)).name) == name]
-    assert pins, f"constraints.txt has no version of {name}: run `make lock`"
-    versions = [specifier.version for pin in pins for specifier in pin.specifier]
-    assert all(requirement.specifier.contains(v, prereleases=True) for v in versions), f"{versions}: run `make lock`"
+    pinned: dict[str, list[str]] = {}
+    for pin in map(Requirement, lines("constraints.txt")):
+        pinned.setdefault(canonicalize_name(pin.name), []).extend(s.version for s in pin.specifier)
+    unmet = [
+        str(requirement)
+        for requirement in requirements()
+        if not (versions := pinned.get(canonicalize_name(requirement.name)))
+        or not all(requirement.specifier.contains(v, prereleases=True) for v in versions)
+    ]
+    assert not unmet, "constraints.txt does not fit these requirements: run `make lock`"
 
 
 def test_committed_versions_are_exact_and_have_no_address_or_local_build() -> None:
@@ -73,19 +72,19 @@ def test_committed_versions_are_exact_and_have_no_address_or_local_build() -> No
     assert not wrong
 
 
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=folder_name)
-def test_every_distribution_states_the_same_python_versions_and_licence(manifest: Path) -> None:
-    project = read(manifest)["project"]
-    assert project["requires-python"] == ">=3.11,<3.14"
-    assert project["license"] == "MIT"
+def test_every_distribution_states_the_same_python_versions_and_licence() -> None:
+    for manifest in MANIFESTS:
+        project = read(manifest)["project"]
+        assert project["requires-python"] == ">=3.11,<3.14", manifest
+        assert project["license"] == "MIT", manifest
 
 
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=folder_name)
-def test_every_distribution_takes_its_version_from_core(manifest: Path) -> None:
-    data = read(manifest)
-    assert data["project"]["dynamic"] == ["version"]
-    source = (manifest.parent / data["tool"]["hatch"]["version"]["path"]).resolve()
-    assert source == ROOT / "core" / "rlgpt" / "__init__.py"
+def test_every_distribution_takes_its_version_from_core() -> None:
+    for manifest in MANIFESTS:
+        data = read(manifest)
+        assert data["project"]["dynamic"] == ["version"], manifest
+        source = (manifest.parent / data["tool"]["hatch"]["version"]["path"]).resolve()
+        assert source == ROOT / "core" / "rlgpt" / "__init__.py", manifest
 
 
 def test_changelog_and_citation_state_the_current_version() -> None:
@@ -97,8 +96,8 @@ def test_changelog_and_citation_state_the_current_version() -> None:
     assert f'\ndate-released: "{newest[2]}"\n' in citation
 
 
-@pytest.mark.parametrize(
-    "manifest", [m for m in PLUGINS if "rlgpt" in read(m)["project"].get("entry-points", {})], ids=folder_name
-)
-def test_plugin_distribution_is_named_after_its_folder(manifest: Path) -> None:
-    assert read(manifest)["project"]["name"] == f"rlgpt-{manifest.parent.name.replace('_', '-')}"
+def test_every_plugin_distribution_is_named_after_its_folder() -> None:
+    plugins = [m for m in PLUGINS if "rlgpt" in read(m)["project"].get("entry-points", {})]
+    assert plugins
+    for manifest in plugins:
+        assert read(manifest)["project"]["name"] == f"rlgpt-{manifest.parent.name.replace('_', '-')}"

@@ -133,9 +133,10 @@ def test_exceeded_limit_causes_the_verdict_in_the_security_table(limit: str, ope
     assert turn.kind == _rows()[limit]
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:core|tests|benchmarks)/[\w./]+)`", PAGE))))
-def test_files_named_on_the_security_page_exist(path: str) -> None:
-    assert (ROOT / path).exists()
+def test_files_named_on_the_security_page_exist() -> None:
+    paths = set(re.findall(r"`((?:core|tests|benchmarks)/[\w./]+)`", PAGE))
+    assert paths
+    assert not [path for path in paths if not (ROOT / path).exists()]
 
 
 @pytest.mark.parametrize("name", [n for n, f in vars(vec).items() if inspect.isfunction(f)])

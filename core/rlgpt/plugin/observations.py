@@ -13,7 +13,7 @@ from rlgpt.domain import Plain
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.actions import names
 from rlgpt.plugin.colours import COLOURS, ColourView, rows_of
-from rlgpt.plugin.parts import LONG, LONGEST, Part, parts, shown
+from rlgpt.plugin.parts import LONG, MAX_VIEW_NUMBERS, Part, parts, shown
 from rlgpt.plugin.pictures import MOST, as_bytes, frame, is_colour, is_stack, rgb, shapes
 from rlgpt.plugin.types import Context, ViewKey
 
@@ -259,7 +259,7 @@ def _shapes(get: Callable[[Any], Any], back: int) -> Read:
 
 def _discrete(space: spaces.Discrete, name: str, get: Callable[[Any], Any]) -> Iterator[tuple[ViewKey, Read]]:
     start, n = int(space.start), int(space.n)
-    many = n > LONGEST
+    many = n > MAX_VIEW_NUMBERS
     doc = f"one of {n} states, {start} to {start + n - 1}"
     yield ViewKey(name, doc, size=int(many)), lambda whole: int(get(whole))
     if not many:

@@ -17,7 +17,7 @@ from rlgpt.sandbox.limits import DEFAULT
 LONG = 64
 """Length above which the numbers of a vector are rounded to five significant digits."""
 
-LONGEST = 512
+MAX_VIEW_NUMBERS = 512
 """Maximal length of an array whose numbers are in the view. The view contains only a summary of a longer array; a
 policy gets all its numbers.
 """
@@ -169,7 +169,7 @@ def _kind(space: spaces.Space[Any]) -> Kind:
     if is_image(space):
         return "cells"
     if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
-        return "long" if int(np.prod(space.shape)) > LONGEST else "numbers"
+        return "long" if int(np.prod(space.shape)) > MAX_VIEW_NUMBERS else "numbers"
     text = isinstance(space, spaces.Text) or (space.dtype is not None and np.dtype(space.dtype).kind == "U")
     return "text" if text else "unreadable"
 
@@ -210,7 +210,7 @@ def _bytes(part: Part) -> int:
     """Approximate maximal number of bytes of the part in a view's JSON text, including commas and brackets."""
     space, size = part.space, _size(part)
     if part.kind == "discrete":
-        return 3 * size if size <= LONGEST else 20
+        return 3 * size if size <= MAX_VIEW_NUMBERS else 20
     if part.kind not in ("numbers", "cells"):
         return 150 if part.kind != "picture" else 2_500 if is_colour(space) else 1_500
     if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating):

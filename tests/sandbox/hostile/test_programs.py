@@ -59,11 +59,11 @@ def undisturbed(sandbox: Sandbox) -> Decision:
     return stage.honest_episode()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_hostile_corpus_has_programs_of_every_kind(kind: str) -> None:
-    there = {pattern: matching([p.name for p in PROGRAMS], pattern) for pattern in KINDS[kind]}
-    assert all(there.values()), f"of {kind} there are no {[pattern for pattern in there if not there[pattern]]}"
-    assert len({name for found in there.values() for name in found}) >= 2
+def test_hostile_corpus_has_programs_of_every_kind() -> None:
+    for kind, patterns in KINDS.items():
+        there = {pattern: matching([p.name for p in PROGRAMS], pattern) for pattern in patterns}
+        assert all(there.values()), f"of {kind} there are no {[pattern for pattern in there if not there[pattern]]}"
+        assert len({name for found in there.values() for name in found}) >= 2, kind
 
 
 def test_every_file_of_hostile_programs_belongs_to_a_kind_of_attack() -> None:
@@ -122,10 +122,13 @@ def test_hostile_program_in_an_environment_ends_with_its_verdict_and_without_eff
 
 
 @EACH
-@pytest.mark.parametrize("unlocked", [False, True], ids=["guarded", "unlocked"])
-def test_hostile_program_in_a_guest_without_restrictions_has_no_effect_on_the_host(
+@pytest.mark.parametrize(
+    "unlocked", [pytest.param(False, marks=pytest.mark.slow), True], ids=["restricted", "unrestricted"]
+)
+def test_hostile_program_in_a_guest_alone_has_no_effect_on_the_host(
     program: Program, unlocked: bool, targets: Targets, sandbox: Sandbox
 ) -> None:
+    """The fast tests play each program with the guest's restrictions in an environment, see above."""
     before = host_state(targets)
     sources = {"hostile": targets.aim(program.source), "unlock": UNLOCKED, "honest": BENIGN}
     actions = [CodedAction(name=name, doc="", source=source) for name, source in sources.items()]
