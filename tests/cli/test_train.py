@@ -138,23 +138,20 @@ def test_resume_records_changed_settings(rlgpt: Call) -> None:
     assert (llm["kind"], llm["budget"]["dollars"]) == ("live", 5)
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ("seed=4", "cannot change its seed"),
-        ("task=grid/door", "cannot change its task"),
-        ("task_settings.size=9", "cannot change its task_settings"),
-        ("budgt=3", "'budget'"),
-        ("budget=-1", "budget=-1"),
-    ],
-)
-def test_resume_refuses_an_invalid_change_and_leaves_the_run_unchanged(rlgpt: Call, change: str, word: str) -> None:
+def test_resume_refuses_an_invalid_change_and_leaves_the_run_unchanged(rlgpt: Call) -> None:
     assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     before = Path("here/run.json").read_bytes()
-    status, _, err = rlgpt("resume", "here", change)
-    assert status == 2
-    assert word in err
-    assert Path("here/run.json").read_bytes() == before
+    for change, words in {
+        "seed=4": "cannot change its seed",
+        "task=grid/door": "cannot change its task",
+        "task_settings.size=9": "cannot change its task_settings",
+        "budgt=3": "'budget'",
+        "budget=-1": "budget=-1",
+    }.items():
+        status, _, err = rlgpt("resume", "here", change)
+        assert status == 2, change
+        assert words in err
+        assert Path("here/run.json").read_bytes() == before, change
 
 
 def test_resume_refuses_a_run_that_is_in_progress(rlgpt: Call) -> None:

@@ -7,6 +7,7 @@ of the plugin tutorial, which tests/plugin/test_tutorial.py runs.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -96,9 +97,19 @@ def test_command_lines_in_the_documents_are_valid(line: str, tmp_path: Path, mon
         installed = [re.sub(r"^task=mountain/\w+$", "task=kitchen/kettle", a) for a in arguments]
         installed = [a for a in installed if not a.startswith(NEEDS_A_SERVER)]
         assert main([*installed, "--cfg"]) == 0
-    elif command == "design":  # The command makes the environment, so it runs in a separate process.
-        run = [sys.executable, "-m", "rlgpt", *arguments, "--cfg"]
-        assert subprocess.run(run, capture_output=True, text=True, check=True).stdout
+
+
+DESIGN = (
+    "import json, sys, rlgpt.cli.main as cli\nfor line in json.loads(sys.argv[1]): assert cli.main(line) == 0, line"
+)
+
+
+def test_design_command_lines_in_the_documents_are_valid(tmp_path: Path) -> None:
+    """The commands make environments, so they run in a separate process."""
+    lines = [[*shlex.split(line)[1:], "--cfg"] for line in COMMANDS if line.startswith("rlgpt design ")]
+    assert lines
+    run = [sys.executable, "-c", DESIGN, json.dumps(lines)]
+    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
 
 
 def test_links_of_the_documents_lead_to_existing_files() -> None:
