@@ -100,7 +100,7 @@ def test_command_lines_in_the_documents_are_valid(line: str, tmp_path: Path, mon
 
 
 DESIGN = (
-    "import json, sys, rlgpt.cli.main as cli\nfor line in json.loads(sys.argv[1]): assert cli.main(line) == 0, line"
+    "import json, sys\nfrom rlgpt.cli import main\nfor line in json.loads(sys.argv[1]): assert main(line) == 0, line"
 )
 
 
