@@ -1,5 +1,5 @@
-"""The seal of a run proves that the run is the user's own. The seal covers the part of the run's record that has an effect on
-commands. A run that somebody else made, or whose record somebody changed, has no valid seal.
+"""The seal of a run proves that the run is the user's own. The seal covers the part of the run's record that has an
+effect on commands. A run that somebody else made, or whose record somebody changed, has no valid seal.
 """
 
 from __future__ import annotations
