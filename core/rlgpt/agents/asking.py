@@ -48,6 +48,7 @@ class Asker:
         pictured: str = "",
         leave_out: Collection[str] = (),
         code: str = "whole",
+        retries: int = 2,
     ) -> T:
         """Ask until a reply has no faults, and return its value.
 
@@ -62,6 +63,7 @@ class Asker:
         :param pictured: see :meth:`~rlgpt.agents.prompt.Prompt.render`.
         :param leave_out: fields of the reply that this task does not offer.
         :param code: what the Python block of the reply contains, in words ("whole": a whole source).
+        :param retries: maximal number of further replies, after an unusable one.
         :raises rlgpt.errors.LLMError: no usable reply after the last retry.
         """
         defaults = {name: getattr(brief.default_setup, name) for name in GUIDED}
@@ -86,4 +88,4 @@ class Asker:
                 raise UnreadableError(complaints)
             return result
 
-        return ask(self._llm, request, schema, accept).parsed
+        return ask(self._llm, request, schema, accept, retries=retries).parsed

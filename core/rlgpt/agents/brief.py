@@ -150,7 +150,7 @@ def _start(plugin: EnvironmentPlugin, view: Mapping[str, Plain]) -> str:
 
 def _is_default(plugin: EnvironmentPlugin) -> bool:
     """Whether the plugin has the default view, which contains the parts of the observation."""
-    return type(plugin).view_keys is EnvironmentPlugin.view_keys
+    return not plugin.overrides("view_keys")
 
 
 def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, Any]) -> dict[str, Plain]:

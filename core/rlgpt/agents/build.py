@@ -80,7 +80,12 @@ class TeamContext:
 
 def rl_only(context: TeamContext) -> Agents:
     """No language model: PPO on base actions with the plugin's default setup."""
-    return Agents(context.kind, FixedPlan(rl_plan()), FixedActions(), NoCritic(), rehearse=False, revise=False)
+    return pure_rl(context.kind)
+
+
+def pure_rl(kind: str = "rl_only") -> Agents:
+    """The team :func:`rl_only`."""
+    return Agents(kind, FixedPlan(rl_plan()), FixedActions(), NoCritic(), rehearse=False, revise=False)
 
 
 def primitives_only(context: TeamContext) -> Agents:

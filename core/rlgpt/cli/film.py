@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rlgpt.domain import best_of
 from rlgpt.loop import LoopContext
+from rlgpt.planner.context import planned
+from rlgpt.planner.kept import kept_of, player_of
 from rlgpt.report.video import Film
 
 FPS = 20
@@ -16,13 +18,17 @@ def film(context: LoopContext, name: str, *, seed: int | None = None) -> str:
     :param seed: seed of the episode; default: the first seed of the report.
     :returns: one line for the user.
     """
-    best = best_of(context.run.iterations())
-    if not best.kept.episodes:
+    kept, history = kept_of(context.run), context.run.iterations()
+    if kept is None and not best_of(history).kept.episodes:
         return "no video: the best iteration has neither a policy nor a coded action"
     seeds = (context.seeds.report(1)[0] if seed is None else seed,)
     try:
         with Film(context.run.files, name, fps=FPS) as shots:
-            played = context.evaluate_kept(best, seeds=seeds, on_frame=shots.add)
+            if kept is None:
+                played = context.evaluate_kept(best_of(history), seeds=seeds, on_frame=shots.add)
+            else:
+                with player_of(planned(context), kept, on_frame=shots.add) as player:
+                    played = player.evaluate(seeds).evaluation
     except Exception as error:  # Rendering depends on drivers; a failure must not end the run.
         return f"no video: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
     (episode,) = played.episodes

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rlgpt.cli.paths import conf_dir
-from rlgpt.config.run_config import RunConfig
+from rlgpt.config.run_config import PlannerConfig, RunConfig
 from rlgpt.plugin import PluginManager
 
 if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
 
-GROUPS = {"agents": "name", "trainer": "name", "llm": "kind", "executor": "name"}
+GROUPS = {"agents": "name", "planner": "name", "trainer": "name", "llm": "kind", "executor": "name"}
 """Kind of part (trainer, ...) that is chosen by ``KIND=NAME`` -> the key of the configuration for this name."""
 
 
@@ -42,7 +42,7 @@ def opened(
         path.prepend("command line", folder, "schema")
     store = ConfigStore.instance()
     before = copy.deepcopy(store.repo)
-    defaults = RunConfig().plain()
+    defaults = {**RunConfig().plain(), "planner": PlannerConfig().model_dump(mode="json")}
     defaults["llm"]["kind"] = None  # Without a kind, LLMSettings chooses record if a model is given, else replay.
     store.store(name="schema", node={**defaults, **_escaped(given or {})})
     for kind, key in GROUPS.items():

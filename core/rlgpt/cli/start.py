@@ -9,7 +9,8 @@ from rlgpt.config.build import build
 from rlgpt.config.run_config import RunConfig
 from rlgpt.config.runs import begin, begin_or_resume, new_folder, resume, with_record
 from rlgpt.executors import JobResult
-from rlgpt.loop import LoopContext, Result, run
+from rlgpt.loop import LoopContext, Result
+from rlgpt.planner import run
 from rlgpt.plugin import PluginManager
 from rlgpt.terminal import say
 

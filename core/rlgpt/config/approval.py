@@ -14,7 +14,7 @@ from typing import Any
 
 from rlgpt.config.build import OBJECT
 from rlgpt.config.components import effective, factory_of
-from rlgpt.config.run_config import RunConfig
+from rlgpt.config.run_config import PlannerConfig, RunConfig
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
@@ -27,7 +27,7 @@ _HARMLESS = (
 bound their values.
 """
 _UNUSED_IN_EVALUATION = {
-    *("llm", "agents", "executor", "skills"),
+    *("llm", "agents", "planner", "executor", "skills"),
     *("budget", "iterations", "repairs", "selection_episodes", "report_episodes", "traces"),
     *("confirmation_episodes", "judging", "sharpness", "min_decisions", "rehearsal_episodes", "evidence"),
 }
@@ -69,6 +69,7 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
     default["trainer"] = _default_trainer(config, manager)
     # A name needs no approval, because only installed distributions register names.
     default["agents"]["name"] = config.agents.name
+    default["planner"] = {**PlannerConfig().model_dump(mode="json"), "name": config.planner.name}
     transcript = config.llm.transcript
     if config.llm.kind == OBJECT or (config.llm.kind == "replay" and not _is_path(transcript)):
         plain["llm"] = {}  # A replay asks no language model.

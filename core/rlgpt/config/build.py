@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rlgpt.agents.build import WITHOUT_LLM, Agents, TeamContext
+from rlgpt.agents.build import WITHOUT_LLM, Agents, TeamContext, pure_rl
+from rlgpt.agents.planner import Planner
 from rlgpt.agents.setup_overrides import OverriddenSetup
 from rlgpt.config.components import Component, factory_of, make
 from rlgpt.config.environment import Objects, Place, place_of
-from rlgpt.config.run_config import RunConfig
+from rlgpt.config.run_config import AgentsConfig, RunConfig
 from rlgpt.config.settings import complete, refuse_keys
 from rlgpt.errors import ConfigError, TranscriptError
 from rlgpt.llm.base import LLM
@@ -18,6 +19,8 @@ from rlgpt.llm.build import LLMContext, build_llm
 from rlgpt.llm.reporting import ReportingLLM
 from rlgpt.loop import LoopContext, Observer
 from rlgpt.observers import Several
+from rlgpt.planner.build import PlannerContext
+from rlgpt.planner.context import planned
 from rlgpt.plugin import PluginManager
 from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters, Trainer
@@ -57,12 +60,14 @@ def build(
     library = library_of(place.plugin, place.task)
     trainer = objects.trainer or make("trainer", _not_object("trainer", config.trainer), Trainer, manager)  # type: ignore[type-abstract]
     record = RunRecord(task=place.task.id, seed=config.seed, created="", config=config.plain())
-    return LoopContext(
+    connected = _Connected(config, place, folder, manager, objects, watching)
+    agents = objects.agents or _team(config, config.agents, place, library, connected, manager)
+    context = LoopContext(
         settings=config.loop,
         task=place.task,
         plugin=place.plugin,
         factory=place.factory,
-        agents=objects.agents or _agents(config, place, library, folder, manager, objects, watching),
+        agents=agents,
         trainer=trainer,
         hyperparameters=Hyperparameters(**config.hyperparameters.model_dump()),
         fixed_hyperparameters=frozenset(config.fixed_hyperparameters or ()),
@@ -73,6 +78,12 @@ def build(
         world=config.environment.prepared.world if config.environment and config.environment.prepared else None,
         skills=None if config.skills is None else SkillLibrary(Path(config.skills)),
     )
+    if config.planner.name == "none" and config.planner.target is None and objects.planner is None:
+        return context
+    given = PlannerContext(library, config.sandbox, config.planner.planning, connected, _prompts(config), _file(config))
+    planner = objects.planner or make("planner", _not_object("planner", config.planner), Planner, manager, given)  # type: ignore[type-abstract]
+    teams = {"both": agents, "code": _for_code(config, agents, place, library, connected, manager), "rl": pure_rl()}
+    return planned(context, planner, config.planner.planning, teams)
 
 
 def _with_folder(config: RunConfig) -> RunConfig:
@@ -101,27 +112,58 @@ def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTH
     return Several([*named, *objects.observers])
 
 
-def _agents(
+class _Connected:
+    """Connects to the language models when they are first needed; all agents of a run share them."""
+
+    def __init__(self, *made_from: Any) -> None:
+        self._made_from = made_from
+        self._models: LLM | None = None
+
+    def __call__(self) -> Any:
+        if self._models is None:
+            *given, observer = self._made_from
+            self._models = ReportingLLM(_llm(*given), observer)
+        return self._models
+
+
+def _team(
     config: RunConfig,
+    named: AgentsConfig,
     place: Place,
     library: Library,
-    folder: Path,
+    connected: _Connected,
     manager: PluginManager,
-    objects: Objects,
-    observer: Observer,
 ) -> Agents:
     context = TeamContext(
-        kind=config.agents.name or str(config.agents.target),
+        kind=named.name or str(named.target),
         plugin=place.plugin,
         task=place.task,
-        connect=lambda: ReportingLLM(_llm(config, place, folder, manager, objects), observer),
+        connect=connected,
         library=library,
         limits=config.sandbox,
         iterations=config.iterations,
         prompts=_prompts(config),
     )
-    team = make("agents", config.agents, Agents, manager, context)
+    team = make("agents", named, Agents, manager, context)
     return replace(team, fast=OverriddenSetup(team.fast, config.setup)) if config.setup.model_fields_set else team
+
+
+def _for_code(
+    config: RunConfig,
+    agents: Agents,
+    place: Place,
+    library: Library,
+    connected: _Connected,
+    manager: PluginManager,
+) -> Agents:
+    """The team for sub-goals that code alone reaches: its prompts say that nothing is learnt."""
+    if agents.kind == AgentsConfig().name:
+        return _team(config, AgentsConfig(name="code_only"), place, library, connected, manager)
+    return replace(agents, train=False, evaluate="code" if agents.rehearse else agents.evaluate)
+
+
+def _file(config: RunConfig) -> Path | None:
+    return None if config.planner.file is None else Path(config.planner.file)
 
 
 def _prompts(config: RunConfig) -> Path | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rlgpt.agents.build import Agents
+from rlgpt.agents.planner import Planner
 from rlgpt.config.prepare import ConstantPluginFactory, prepare
 from rlgpt.config.run_config import Prepared, RunConfig
 from rlgpt.config.settings import task_of
@@ -31,6 +32,7 @@ class Objects:
     idle: Any = None
     states: StateCodec | None = None
     agents: Agents | None = None
+    planner: Planner | None = None
     trainer: Trainer | None = None
     llm: LLM | None = None
     observers: Sequence[Observer] = field(default=())

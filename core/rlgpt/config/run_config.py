@@ -17,6 +17,7 @@ from rlgpt.config.trial import Trial
 from rlgpt.domain import Metric, Plain, Score, Task, Value, World
 from rlgpt.llm.settings import LLMSettings
 from rlgpt.loop import LoopSettings
+from rlgpt.planner.context import PlannerSettings
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.sandbox import SandboxLimits
 
@@ -89,6 +90,24 @@ class AgentsConfig(Component):
     prompts: str | None = Field(default=None, description="a folder whose files replace prompts of the same names")
 
 
+class PlannerConfig(Component):
+    """The planner, which divides a long task into sub-goals, and its limits (:class:`PlannerSettings`).
+
+    :ivar file: a JSON file with the graph, as ``plan/0.json`` of a run; no model is asked for one.
+    """
+
+    name: str | None = "none"
+    file: str | None = Field(default=None, description="a JSON file with the graph of sub-goals")
+    sub_goals: int = Field(default=12, ge=1, le=24, description="maximal number of sub-goals of a graph")
+    revisions: int = Field(default=1, ge=0, description="maximal number of revisions of the graph from evidence")
+    repairs: int = Field(default=3, ge=0, description="maximal number of repairs of one graph that has faults")
+    visits: int = Field(default=3, ge=1, description="maximal number of times that one sub-goal is worked on")
+
+    @property
+    def planning(self) -> PlannerSettings:
+        return PlannerSettings(**{name: getattr(self, name) for name in PlannerSettings.model_fields})
+
+
 class HyperparameterOverrides(Hyperparameters):
     """The hyperparameters that the user sets. Each other hyperparameter has the value that the plugin recommends for
     the task, or the default.
@@ -121,6 +140,7 @@ class RunConfig(LoopSettings):
         description="hyperparameters that the user set, which no RL setup changes; set when the run begins",
     )
     agents: AgentsConfig = AgentsConfig()
+    planner: PlannerConfig = Field(default=PlannerConfig(), description="the planner, which divides a long task")
     trainer: Component = Component(name="ppo")
     llm: LLMSettings = LLMSettings()
     sandbox: SandboxLimits = Field(default=SandboxLimits(), description="limits of coded actions")
@@ -159,5 +179,11 @@ class RunConfig(LoopSettings):
         return LoopSettings(**{name: getattr(self, name) for name in LoopSettings.model_fields})
 
     def plain(self) -> dict[str, Any]:
-        """The configuration as JSON values. ``RunConfig(**config.plain())`` equals the configuration."""
-        return self.model_dump(mode="json", by_alias=True)
+        """The configuration as JSON values. ``RunConfig(**config.plain())`` equals the configuration.
+
+        The planner is left out if there is none, as in the records of earlier versions.
+        """
+        plain = self.model_dump(mode="json", by_alias=True)
+        if self.planner == PlannerConfig():
+            del plain["planner"]
+        return plain

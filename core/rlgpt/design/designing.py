@@ -14,8 +14,9 @@ from rlgpt.design.parts import Model, llm_settings, split
 from rlgpt.domain import Bundle
 from rlgpt.domain.validated import validated
 from rlgpt.llm.base import LLM
-from rlgpt.loop import Observer, run
+from rlgpt.loop import Observer
 from rlgpt.options import load_bundle
+from rlgpt.planner import run
 from rlgpt.plugin import PluginManager
 from rlgpt.plugin.generic import MakeEnv
 from rlgpt.plugin.idle import plain_idle

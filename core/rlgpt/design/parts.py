@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgpt.agents.build import Agents
+from rlgpt.agents.planner import Planner
 from rlgpt.config.build import OBJECT
 from rlgpt.errors import ConfigError, TranscriptError
 from rlgpt.llm.base import LLM
@@ -53,7 +54,7 @@ def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
     """Two dicts: settings for the configuration, and objects under the field names of
     :class:`~rlgpt.config.environment.Objects`."""
     settings, objects = dict(overrides), {}
-    for name, kind in (("trainer", Trainer), ("agents", Agents)):
+    for name, kind in (("trainer", Trainer), ("agents", Agents), ("planner", Planner)):
         if isinstance(overrides.get(name), kind):
             objects[name] = overrides[name]
             settings[name] = {"name": OBJECT}

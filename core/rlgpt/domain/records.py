@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from rlgpt.domain.events import Ending, Evaluation, Trace, TrainingRecord, Verdict
 from rlgpt.domain.functions import CodedFunction
+from rlgpt.domain.graph import GoalGraph
 from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Name, Plain, RLSetup, Score, TaskId, Value
 
 
@@ -283,23 +284,41 @@ class World(Value):
     metrics: Mapping[str, Metric] = Field(default_factory=dict)
 
 
+class BundledGraph(Value):
+    """How the coded actions of a bundle reach the sub-goals of a graph.
+
+    :ivar actions: sub-goal -> coded actions that play it, in this order and again and again.
+    """
+
+    graph: GoalGraph
+    actions: Mapping[str, tuple[Name, ...]]
+
+
 class Bundle(Value):
     """Coded actions with their RL setup and their test result. Users can publish and share a bundle.
 
-    :ivar schema_version: version of the format. Version 1 has no functions, version 2 has no shared code.
+    :ivar schema_version: version of the format. Version 1 has no functions, version 2 has no shared code, version 3
+        has no graph.
     :ivar actions: coded actions with distinct names. All actions with shared code have the same shared code.
     :ivar functions: coded features, reward terms and predicates, with distinct names.
     :ivar setup: the RL setup with which a policy learned to use them; None if no policy was trained.
     :ivar world: the environment's names, if :func:`rlgpt.design` made the bundle.
+    :ivar graph: the sub-goals that the actions reach, if a planner divided the task.
     """
 
-    schema_version: Literal[1, 2, 3] = 3
+    schema_version: Literal[1, 2, 3, 4] = 3
     actions: tuple[CodedAction, ...]
     functions: tuple[CodedFunction, ...] = Field(default=(), max_length=16)
     setup: RLSetup | None = None
     plan: ActionPlan | None = None
     tested_on: Provenance | None = None
     world: World | None = None
+    graph: BundledGraph | None = None
+
+    @model_serializer(mode="wrap")
+    def _graph_if_any(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        plain: dict[str, Any] = handler(self)
+        return {key: value for key, value in plain.items() if key != "graph" or value is not None}
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -311,4 +330,9 @@ class Bundle(Value):
                 raise ValueError(f"names of {what} must differ, got {names}")
         if len({a.shared for a in self.actions if a.shared}) > 1:
             raise ValueError("all actions of a bundle must have the same shared code, or none; got several")
+        if self.graph is not None:
+            there, nodes = {a.name for a in self.actions}, {n.name for n in self.graph.graph.nodes}
+            for node, played in self.graph.actions.items():
+                if node not in nodes or not there.issuperset(played):
+                    raise ValueError(f"the graph names a sub-goal or an action that is not in the bundle: {node!r}")
         return self

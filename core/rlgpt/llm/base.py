@@ -10,10 +10,10 @@ from pydantic import Field
 
 from rlgpt.domain import Plain, TaskId, Value
 
-Role = Literal["slow", "fast", "function", "setup", "review", "critic", "solo"]
-"""The role of the agent that sends a request. ``slow`` plans, ``fast`` writes coded actions, ``function`` writes
-features, reward terms and predicates, ``setup`` writes the RLSetup, ``review`` judges a rehearsal, ``critic`` judges an
-iteration. ``solo`` is the single agent of the ablation.
+Role = Literal["slow", "fast", "function", "setup", "review", "critic", "solo", "planner"]
+"""The role of the agent that sends a request. ``planner`` divides a long task into sub-goals, ``slow`` plans, ``fast``
+writes coded actions, ``function`` writes features, reward terms and predicates, ``setup`` writes the RLSetup,
+``review`` judges a rehearsal, ``critic`` judges an iteration. ``solo`` is the single agent of the ablation.
 """
 
 

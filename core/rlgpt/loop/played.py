@@ -78,6 +78,8 @@ def play(
     def look(inner: gymnasium.Env[Any, Any], step: int) -> None:
         if on_step is not None:
             on_step(inner, step)
+        if step < 0:
+            return
         views.append(copy.deepcopy(plugin.view(env.context)))
 
     env = ExtendedEnv(

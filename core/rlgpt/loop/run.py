@@ -47,7 +47,7 @@ def run(ctx: LoopContext) -> Result:
     """
     with ctx.run.lock():
         ctx.run.forget_stop()
-        ctx.run.update(status="running", reason="", steps=_steps_so_far(ctx))
+        ctx.run.update(status="running", reason="", steps=steps_so_far(ctx))
         try:
             ctx.book.follow(ctx.run.record.steps)
             ctx.observer.begins(ctx.run)
@@ -57,14 +57,15 @@ def run(ctx: LoopContext) -> Result:
             ctx.run.update(
                 status="stopped" if interrupted else "failed",
                 reason="interrupted" if interrupted else f"{type(fault).__name__}: {fault}"[:2000],
-                steps=_steps_so_far(ctx),
+                steps=steps_so_far(ctx),
             )
             raise
 
 
-def _brief(ctx: LoopContext) -> Brief:
+def brief_of(ctx: LoopContext) -> Brief:
     """The brief of the run's task, with the first view of an episode."""
-    env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task)
+    count = ctx.book.counting("rehearsal")
+    env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task, on_step=count)
     try:
         env.reset(seed=ctx.seeds.rehearsal(0))
         return make_brief(ctx.plugin, ctx.task, start_view=env.view(), limits=ctx.sandbox_limits, library=ctx.library)
@@ -75,7 +76,7 @@ def _brief(ctx: LoopContext) -> Brief:
 def _run(ctx: LoopContext) -> Result:
     if not ctx.run.iterations() and (line := ctx.allotment.note()):
         ctx.observer.message(line)
-    brief = with_skills(ctx, _brief(ctx))
+    brief = with_skills(ctx, brief_of(ctx))
     history, stopped = learn(ctx, brief)
     steps = spent(history) + _unfinished_iteration(ctx, history)
     if not history:
@@ -99,7 +100,7 @@ def _run(ctx: LoopContext) -> Result:
     return Result(history, report, stopped)
 
 
-def _steps_so_far(ctx: LoopContext) -> Steps:
+def steps_so_far(ctx: LoopContext) -> Steps:
     """The number of steps of the run so far.
 
     If a file with steps cannot be read, the number comes from the run's record. Other code reports an unreadable file.

@@ -80,6 +80,11 @@ class RunStepCounter:
                 raise KeyboardInterrupt
 
     @property
+    def counted(self) -> Steps:
+        """Primitive steps of each purpose so far."""
+        return Steps(**dict(zip(_CELLS, self._counter.cells, strict=False)))
+
+    @property
     def total(self) -> int:
         """Primitive steps of all purposes so far."""
         return self._counter.total

@@ -78,8 +78,8 @@ def load_bundle(folder: Path) -> Bundle:
     try:
         manifest = parse_json(text)
         version = manifest.get("schema_version") if isinstance(manifest, dict) else None
-        if version not in (1, 2, 3):
-            raise BundleError(f"{path} has schema version {version!r:.40}; this version of rlgpt reads 1 to 3.")
+        if version not in (1, 2, 3, 4):
+            raise BundleError(f"{path} has schema version {version!r:.40}; this version of rlgpt reads 1 to 4.")
         sources: dict[str, list[dict[str, Any]]] = {}
         for kind in _KINDS:
             listed = manifest.get(kind, ())

@@ -12,7 +12,7 @@ import gymnasium
 
 OnStep = Callable[[gymnasium.Env[Any, Any], int], None]
 """Called with the base environment and the number of primitive steps of the episode: after a reset (0) and after every
-step.
+step. -1: a step on the way to the start of an episode of a sub-goal, which belongs to no episode.
 """
 
 

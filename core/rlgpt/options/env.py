@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
@@ -15,7 +15,7 @@ from rlgpt.options.effects import Effects, perform
 from rlgpt.options.lane import Lane
 from rlgpt.options.lane_setup import LaneSetup, Settings
 from rlgpt.plugin.states import EpisodeState, restore_episode, save_episode
-from rlgpt.plugin.types import StateCodec, ViewKey
+from rlgpt.plugin.types import Context, StateCodec, ViewKey
 
 T = TypeVar("T")
 
@@ -54,6 +54,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     :ivar interrupt_every: maximal primitive steps of a coded action in one decision; None: a decision lasts until it
         ends.
     :ivar measurement: metrics and score of the episode so far.
+    :ivar on_step: see :data:`rlgpt.options.OnStep`.
     :ivar setup: what the settings of :func:`extend` make; ``lane`` is the state of this environment.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
@@ -81,8 +82,14 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         self.action_space = setup.extension.space
         self.interrupt_every, self.load_verdicts = setup.interrupt_every, setup.load_verdicts
         self.context, self.measurement = self.lane.context, self.lane.measurement
+        self.on_step = on_step
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        part = self.setup.sub_task
+        return self.reset_whole(seed, options) if part is None else part.begin(self, seed, options)
+
+    def reset_whole(self, seed: int | None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """:meth:`reset`, at the start of the whole task if the task is a part of another one."""
         observation, info = self.env.reset(seed=seed, options=options)
         return observation, self._perform(self.lane.begin(observation, info, seed))
 
@@ -122,6 +129,22 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         except Exception as fault:  # A plugin may raise any exception for an observation that its episodes never have.
             raise StateError(f"the saved state cannot be played: {type(fault).__name__}: {fault}.") from fault
         return self.context.observation, info
+
+    def take_over(self, context: Context, info: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode where the episode of another ``ExtendedEnv`` around the same environment stands.
+
+        :param context: the context of the other one. Its random generator continues.
+        :param info: the newest info of the environment.
+        :returns: observation and info, as :meth:`reset` does.
+        """
+        ctx = self.context
+        ctx.observation, ctx.previous = context.observation, context.previous
+        ctx.step, ctx.rng = context.step, context.rng
+        ctx.info = {"env_reward": 0.0, **info}
+        memory = dict(context.memory)
+        ctx.memory.clear()
+        ctx.memory.update(memory)
+        return ctx.observation, self._perform(self.lane.resume())
 
     def _codec(self) -> StateCodec:
         codec = self.plugin.states(self.task)

@@ -61,8 +61,8 @@ class Lane:
     ) -> None:
         self.setup, self._on_step, self._begun = setup, on_step, 0
         self._rng = np.random.default_rng()
-        self.context = Context(setup.task, None, {}, 0, self._rng, model)
-        self.functions = setup.functions()
+        self.context = Context(setup.whole, None, {}, 0, self._rng, model)
+        self.functions, self._done = setup.functions(), setup.done()
         terms = (*reward_terms_of(setup.plugin, setup.task), *(self.functions.reward_terms if self.functions else ()))
         self._shaping = None if setup.reward_weights is None else Shaping(terms, setup.reward_weights)
         self.measurement = Measurement(setup.task)
@@ -92,7 +92,7 @@ class Lane:
         yield from self._play_from_here(info)
         if self._shaping is not None:
             self._shaping.reset(ctx)
-        return (yield from self._first_report(info))
+        return (yield from self._first_report())
 
     def resume(self) -> Effects[dict[str, Any]]:
         """Begin an episode from a restored state, which the caller has put into ``context``.
@@ -105,7 +105,7 @@ class Lane:
         yield from self._play_from_here(info)
         if self._shaping is not None:
             self._shaping.restore(ctx)
-        return (yield from self._first_report(info))
+        return (yield from self._first_report())
 
     def close(self) -> None:
         """Close the guest, so that no state of the code remains after the episode."""
@@ -126,10 +126,21 @@ class Lane:
             view = yield LOOK
             reset = partial(self.functions.reset, view, seed=seed, quarantined=self._quarantine.now)
             self.verdicts += yield Code(reset)
+        if self._done is not None:
+            view = yield LOOK
+            self.verdicts += yield Code(partial(self._done.reset, view, seed=0, quarantined=()))
+            self._state.info = self._judged(self._state.info)
 
-    def _first_report(self, info: Mapping[str, Any]) -> Effects[dict[str, Any]]:
+    def _first_report(self) -> Effects[dict[str, Any]]:
         self._choices = yield from self._find_choices()
-        return self._report(dict(info), self._choices)
+        return self._report(dict(self._state.info), self._choices)
+
+    def _judged(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        """``info``, also in the context, with the answer of the sub-task's predicate as its success."""
+        assert self._done is not None
+        success = {"success": self._done.answers.predicates[self._done.names[0]]}
+        self.context.info = {**self.context.info, **success}
+        return {**info, **success}
 
     # -- one decision -------------------------------------------------------------------------------------------------
 
@@ -219,6 +230,11 @@ class Lane:
         ctx.info, ctx.step = {**info, "env_reward": float(env_reward)}, ctx.step + 1
         if self._on_step is not None:
             self._on_step(self.primitive_steps)
+        if self._done is not None:
+            view = yield LOOK
+            self.verdicts += yield Code(partial(self._done.update, view))
+            info = self._judged(info)
+            terminated = terminated or info["success"]
         state.observation, state.info = observation, info
         state.terminated, state.truncated = bool(terminated), bool(truncated)
         if horizon is not None and self.primitive_steps >= horizon and not terminated:

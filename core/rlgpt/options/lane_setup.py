@@ -51,6 +51,8 @@ class LaneSetup:
     :param observation_space: the observation space of the base environment.
     :param model: the model of one base environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
     :ivar actions: the coded actions with their step limits.
+    :ivar sub_task: what the task is a part of; None for a task of its own.
+    :ivar whole: the task in whose environment episodes are played.
     :ivar idle: the base action with the least effect.
     :ivar offset: index of the branch of the first coded action.
     :ivar names: the names of all coded actions and functions.
@@ -67,11 +69,16 @@ class LaneSetup:
         settings: Settings,
     ) -> None:
         self.plugin, self.task, self.gamma = settings["plugin"], settings["task"], settings["gamma"]
-        self.horizon, self.trace = settings.get("horizon"), settings.get("trace", False)
+        self.trace = settings.get("trace", False)
+        self.sub_task = self.plugin.sub_task(self.task)
+        self.whole = self.task if self.sub_task is None else self.sub_task.whole
+        self.horizon = settings.get("horizon")
+        if self.sub_task is not None:
+            self.horizon = min(self.task.horizon, self.horizon or self.task.horizon)
         self.reward_weights = settings.get("reward_weights")
         self.interrupt_every, self.residual = settings.get("interrupt_every"), settings.get("residual", 0.0)
         self.action_space = action_space
-        ctx = Context(self.task, None, {}, 0, np.random.default_rng(), model)
+        ctx = Context(self.whole, None, {}, 0, np.random.default_rng(), model)
         self.idle = self.plugin.noop(action_space, ctx)
         self.extension = ExtendedSpace(
             action_space,
@@ -95,8 +102,7 @@ class LaneSetup:
         self.names = (*(a.name for a in self.actions), *(functions.names if functions else ()))
         self.load_verdicts: Mapping[str, Verdict] = {}
         conditional = self._load() if self.actions else ()
-        asks_plugin = type(self.plugin).applicable is not EnvironmentPlugin.applicable
-        applicable = self.plugin.applicable if asks_plugin else None
+        applicable = self.plugin.applicable if self.plugin.overrides("applicable") else None
         self.guards = Guards(tuple(a.name for a in self.actions), conditional, applicable)
         primitives = {p.name: p for p in self.plugin.primitives(self.task)} if self.actions else {}
         self.execution = Execution(primitives, keep_calls=self.trace)
@@ -104,6 +110,14 @@ class LaneSetup:
     def functions(self) -> StepFunctions | None:
         """The coded functions for one lane; None if there are none."""
         return self._open_functions() if self._open_functions is not None else None
+
+    def done(self) -> StepFunctions | None:
+        """The predicate of a sub-task, for one lane; None if the environment's own success counts."""
+        if self.sub_task is None or self.sub_task.done is None:
+            return None
+        from rlgpt.plugin.library import library_of
+
+        return StepFunctions((self.sub_task.done,), library_of(self.plugin, self.task), self._open_sandbox())
 
     def open_guest(self, *, seed: int) -> Guest:
         """A guest with the coded actions, for one episode of one lane."""

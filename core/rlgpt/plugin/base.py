@@ -22,6 +22,7 @@ from rlgpt.plugin.types import (
     ResetOption,
     RewardTerm,
     StateCodec,
+    SubTask,
     ViewKey,
 )
 
@@ -44,6 +45,10 @@ class EnvironmentPlugin(ABC):
     """Functions of the sandbox's vector module ``vec`` that prompts describe: ``all``; ``plain``, without
     quaternions, if nothing rotates in three dimensions; ``none``, for a world of cells or words.
     """
+
+    def overrides(self, method: str) -> bool:
+        """Whether the plugin has its own version of the method of this name."""
+        return getattr(type(self), method) is not getattr(EnvironmentPlugin, method)
 
     @abstractmethod
     def tasks(self) -> Mapping[str, Task]:
@@ -218,6 +223,10 @@ class EnvironmentPlugin(ABC):
         may return :class:`~rlgpt.plugin.states.OwnStates`. The plugin contract (:mod:`rlgpt.testing`) tests that a
         restored episode continues exactly.
         """
+        return None
+
+    def sub_task(self, task: Task) -> SubTask | None:
+        """The part of another task that ``task`` is. Only rlgpt's planner makes such tasks. Default: None."""
         return None
 
     def knowledge(self, task: Task) -> str:

@@ -1,5 +1,5 @@
-"""The built-in teams of agents, trainers, language models, observers and executors. They are registered through the
-same hooks as the components of other distributions.
+"""The built-in teams of agents, planners, trainers, language models, observers and executors. They are registered
+through the same hooks as the components of other distributions.
 """
 
 from __future__ import annotations
@@ -14,6 +14,11 @@ TEAMS = ("rl_only", "code_only", "primitives_only", "untrained", "one_agent", "s
 @hookimpl
 def rlgpt_agents() -> Mapping[str, str]:
     return {name: f"rlgpt.agents.build.{name}" for name in TEAMS}
+
+
+@hookimpl
+def rlgpt_planners() -> Mapping[str, str]:
+    return {"none": "rlgpt.planner.build.none", "graph": "rlgpt.planner.build.graph"}
 
 
 @hookimpl

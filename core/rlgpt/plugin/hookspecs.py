@@ -47,6 +47,11 @@ def rlgpt_agents() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def rlgpt_planners() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name -> dotted name of ``f(context: rlgpt.planner.PlannerContext, **settings) -> Planner`` (``planner=NAME``)."""
+
+
+@hookspec
 def rlgpt_trainers() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Name -> dotted name of ``f(**settings) -> rlgpt.rl.Trainer`` (``trainer=NAME``)."""
 

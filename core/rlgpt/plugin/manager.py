@@ -21,6 +21,7 @@ from rlgpt.plugin.base import EnvironmentPlugin
 DISABLE = "RLGPT_DISABLE_PLUGINS"
 HOOKS = {
     "agents": "rlgpt_agents",
+    "planner": "rlgpt_planners",
     "trainer": "rlgpt_trainers",
     "llm": "rlgpt_llms",
     "observer": "rlgpt_observers",

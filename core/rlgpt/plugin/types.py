@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rlgpt.domain import Parameter, Plain, Task
+from rlgpt.domain import CodedPredicate, Parameter, Plain, Task
 
 if TYPE_CHECKING:
     import gymnasium
@@ -138,6 +138,26 @@ class StateCodec(ABC):
             lost.
         :param seed: seeds all randomness from here on. None: the saved random generators continue.
         :raises StateError: the bytes are not a saved state of this task.
+        """
+
+
+class SubTask(ABC):
+    """A task that is a part of another task, and is played in the environment of that task.
+
+    :ivar whole: the task in whose environment the part is played. :attr:`Context.task` is this task.
+    :ivar done: the predicate that is the part's success and ends its episodes; None: the success of the whole task.
+    """
+
+    whole: Task
+    done: CodedPredicate | None
+
+    @abstractmethod
+    def begin(self, env: Any, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode of the part.
+
+        :param env: the :class:`~rlgpt.options.ExtendedEnv`. Its method ``reset_whole`` begins at the start of the whole
+            task, ``restore_episode`` in a saved state, and ``take_over`` where another environment's episode stands.
+        :returns: observation and info of the start.
         """
 
 

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlgpt.domain import Evaluation, Iteration, best_of
+from rlgpt.domain import Evaluation, Iteration, SubGoal, best_of
 from rlgpt.errors import RunError
 from rlgpt.llm.exchange import Exchange, read_exchanges
+from rlgpt.planner.kept import kept_of, part_run, playings_of
+from rlgpt.planner.records import KeptGraph, Playing
+from rlgpt.planner.sub_task import part_id
+from rlgpt.report import curves
 from rlgpt.report.values import Clip
 from rlgpt.runs import Report, Run
 
@@ -27,19 +31,45 @@ class LoadedRun:
     iterations: tuple[Iteration, ...]
     report: Report | None
     exchanges: tuple[Exchange, ...]
+    graph: KeptGraph | None = None
+    playings: tuple[Playing, ...] = ()
 
     @classmethod
     def of(cls, run: Run) -> LoadedRun:
         """:raises RunError: a file of the run is damaged."""
         exchanges = tuple(read_exchanges(run.folder / "llm.jsonl"))
-        return cls(run, run.iterations(), run.report(), exchanges)
+        return cls(run, run.iterations(), run.report(), exchanges, kept_of(run), tuple(playings_of(run)))
+
+    @property
+    def began(self) -> bool:
+        """Whether there is anything to show: a finished iteration, or a graph of sub-goals that was played."""
+        return bool(self.iterations) or self.graph is not None
+
+    @property
+    def curve(self) -> list[tuple[float, float]]:
+        """The learning curve: of a graph, its success on the selection seeds after each round of playing it."""
+        if self.graph is None:
+            return curves.curve(self.iterations)
+        return [(p.steps, p.played.evaluation.success_rate) for p in self.playings]
+
+    def parts(self) -> Iterator[tuple[SubGoal, tuple[Iteration, ...], int]]:
+        """The sub-goals of the graph, with the finished iterations and the tokens of each."""
+        if self.graph is None:
+            return
+        for node in self.graph.graph.in_order:
+            part = part_run(self.run, node)
+            iterations = () if part is None else part.iterations()
+            named = part_id(self.run.record.task, node)
+            yield node, iterations, bill([e for e in self.exchanges if e.request.key.task == named])[0]
 
     @property
     def outcome(self) -> Evaluation:
         """The run's report on fresh seeds. If there is no report: the evaluation of its best iteration on
         the selection seeds.
         """
-        return self.report.kept if self.report is not None else best_of(self.iterations).kept
+        if self.report is not None:
+            return self.report.kept
+        return self.playings[-1].played.evaluation if self.playings else best_of(self.iterations).kept
 
     @property
     def bill(self) -> tuple[int, float | None]:

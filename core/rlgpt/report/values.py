@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from rlgpt.domain import Evaluation, Iteration, Value
+from rlgpt.domain import Evaluation, GraphEvidence, Iteration, Value
 from rlgpt.report.stats import Interval
 
 
@@ -32,6 +32,31 @@ class Clip(Value):
     mp4: bytes
 
 
+class PartStory(Value):
+    """What was done for one sub-goal."""
+
+    name: str
+    goal: str
+    facts: str
+    done: str
+    iterations: tuple[Iteration, ...]
+    best: int | None = None
+    steps: int = 0
+    tokens: int = 0
+
+
+class GraphStory(Value):
+    """A graph of sub-goals in the report.
+
+    :ivar drawing: a trusted ``<svg>`` element of :func:`rlgpt.report.graph.svg`.
+    """
+
+    thoughts: str = ""
+    drawing: str
+    evidence: GraphEvidence
+    parts: tuple[PartStory, ...]
+
+
 class Story(Value):
     """One run in the report, in order of time: plan, code, learning and result."""
 
@@ -51,6 +76,8 @@ class Story(Value):
     dollars: float | None = None
     clips: tuple[Clip, ...] = ()
     versions: Mapping[str, str] = Field(default_factory=dict)
+    steps: int = 0
+    graph: GraphStory | None = Field(default=None, description="the sub-goals, if a planner divided the task")
 
 
 class Comparison(Value):

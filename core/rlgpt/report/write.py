@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from rlgpt.domain import best_of
+from rlgpt.domain import Iteration, SubGoal, best_of
 from rlgpt.errors import RunError
 from rlgpt.files import Folder
-from rlgpt.report import curves, html
+from rlgpt.report import curves, graph, html
 from rlgpt.report.figures import score_name
 from rlgpt.report.loaded import LoadedRun, find
 from rlgpt.report.methods import methods
 from rlgpt.report.stats import Interval, spread
-from rlgpt.report.values import Comparison, MethodRow, Page, Story
+from rlgpt.report.values import Comparison, GraphStory, MethodRow, Page, PartStory, Story
 from rlgpt.runs import Run
 
 
@@ -35,7 +35,7 @@ def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
     """The values of the page for these runs. Runs without a finished iteration are left out; the page's
     note gives their number.
     """
-    finished = [loaded for loaded in map(LoadedRun.of, runs) if loaded.iterations]
+    finished = [loaded for loaded in map(LoadedRun.of, runs) if loaded.began]
     if not finished:
         raise RunError("none of the runs has a finished iteration: continue a run with rlgpt resume RUN.")
     if len(finished) < len(runs):
@@ -96,7 +96,7 @@ def _comparison(title: str, runs: Sequence[LoadedRun]) -> Comparison:
     drawn = {
         method: shown
         for method, group in groups.items()
-        if (shown := [curves.curve(loaded.iterations) for loaded in group if id(loaded) in alike])
+        if (shown := [loaded.curve for loaded in group if id(loaded) in alike])
     }
     return Comparison(
         title=title,
@@ -138,7 +138,7 @@ def _shown(runs: Sequence[LoadedRun]) -> Iterator[LoadedRun]:
     """
     for group in _methods(runs).values():
         best = max(group, key=lambda loaded: loaded.outcome.rank)
-        if len(runs) == 1 or any(i.rehearsals for i in best.iterations):
+        if len(runs) == 1 or best.graph is not None or any(i.rehearsals for i in best.iterations):
             yield best
 
 
@@ -154,7 +154,7 @@ def _story(loaded: LoadedRun) -> Story:
         reason=record.reason,
         model=", ".join(sorted({e.reply.model for e in loaded.exchanges})),
         iterations=loaded.iterations,
-        best=best_of(loaded.iterations).index,
+        best=best_of(loaded.iterations).index if loaded.iterations else None,
         outcome=report.kept if report else None,
         greedy=report.greedy if report and report.acting != "greedy" else None,
         dead_loop_rate=report.dead_loop_rate if report else None,
@@ -162,4 +162,33 @@ def _story(loaded: LoadedRun) -> Story:
         dollars=dollars,
         clips=tuple(loaded.clips()),
         versions=record.versions,
+        steps=record.steps.total,
+        graph=_graph(loaded),
+    )
+
+
+def _graph(loaded: LoadedRun) -> GraphStory | None:
+    if loaded.graph is None:
+        return None
+    drawn = graph.boxes(loaded.graph)
+    return GraphStory(
+        thoughts=loaded.graph.graph.thoughts,
+        drawing=graph.svg(drawn),
+        evidence=loaded.graph.evidence,
+        parts=tuple(_part(*part) for part in loaded.parts()),
+    )
+
+
+def _part(node: SubGoal, iterations: tuple[Iteration, ...], tokens: int) -> PartStory:
+    facts = [f"needs {', '.join(node.needs)}"] if node.needs else []
+    facts += [f"kind {node.kind}", f"horizon {node.horizon:,}", *(["standing"] if node.standing else [])]
+    return PartStory(
+        name=node.name,
+        goal=node.goal,
+        facts="; ".join(facts),
+        done=node.done,
+        iterations=iterations,
+        best=best_of(iterations).index if iterations else None,
+        steps=sum(i.steps.total for i in iterations),
+        tokens=tokens,
     )

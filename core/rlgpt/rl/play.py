@@ -121,6 +121,8 @@ class Camera:
         self._on_frame, self.action = on_frame, "start"
 
     def __call__(self, env: gymnasium.Env[Any, Any], step: int) -> None:
+        if step < 0:
+            return
         frame = env.render()
         if not isinstance(frame, np.ndarray):
             raise ConfigError(

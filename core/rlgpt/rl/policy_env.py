@@ -16,6 +16,7 @@ from rlgpt.errors import UnknownNameError
 from rlgpt.options import Arguments, ExtendedEnv, OnStep, extend
 from rlgpt.plugin.defaults import reward_terms_of
 from rlgpt.plugin.states import EpisodeState
+from rlgpt.plugin.types import Context
 from rlgpt.rl.policy_lane import EpisodeLog, Observation, PolicyFormat
 from rlgpt.rl.starts import LateStarts, SavedStarts, late_starts
 
@@ -81,6 +82,12 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         self._log.begin(seed, info)
         return self._form.observe(self.extended.lane, observation, info, 0), info
 
+    def take_over(self, context: Context, info: Mapping[str, Any], seed: int) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode where another episode in the same environment stands (:meth:`ExtendedEnv.take_over`)."""
+        observation, told = self.extended.take_over(context, info)
+        self._log.begin(seed, told)
+        return self._form.observe(self.extended.lane, observation, told, 0), told
+
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.extended.step(self.codec.decode(action))
         self._log.add(info)
@@ -142,6 +149,7 @@ def build(
     on_step: OnStep | None = None,
     on_turn: Callable[[], None] | None = None,
     begin: Mapping[int, EpisodeState] | None = None,
+    env: gymnasium.Env[Any, Any] | None = None,
 ) -> PolicyEnv:
     """Make the environment that a recipe describes.
 
@@ -156,10 +164,12 @@ def build(
     :param on_turn: called before each turn of a coded action (from one ``yield`` to the next). A turn may take as long
         as many primitive steps.
     :param begin: of an evaluation: seed of an episode -> the saved state in which it begins.
+    :param env: an environment of the task that exists already; None: the plugin makes one.
     :raises UnknownNameError: the setup contains an unknown action, observation key, reward term or reset option.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
-    env = plugin.make_env(task, seed=seed, render_mode=render_mode)
+    if env is None:
+        env = plugin.make_env(task, seed=seed, render_mode=render_mode)
     arguments = arguments_of(spec, env.action_space, plugin, evaluation=evaluation, limit=limit, on_turn=on_turn)
     arguments["trace"] = trace
     extended = extend(env, actions_of(spec), on_step=on_step, **arguments)

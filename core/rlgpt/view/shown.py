@@ -20,8 +20,10 @@ from rlgpt.domain import (
 )
 from rlgpt.errors import RunError, UnknownNameError
 from rlgpt.observers.entries import settings
+from rlgpt.planner.kept import newest
 from rlgpt.report import attempts, text
 from rlgpt.report.figures import mean_score, metric_figures, score_name
+from rlgpt.report.graph import boxes
 from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
 from rlgpt.runs import Run
 from rlgpt.view.plain import plain
@@ -47,7 +49,22 @@ def overview(run: Run) -> dict[str, Any]:
         "iterations": [_part(run, index) for index in range(_count(run))],
         "videos": [n for n in run.files.names("videos") if n.endswith(".mp4") and n[0] != "."][:16],
         "bundle": run.files.exists("bundle/bundle.json"),
+        "graph": _graph(run),
     }
+
+
+def _graph(run: Run) -> dict[str, Any] | None:
+    """The sub-goals of the run, each with its place and what is known of it; None if its task is not divided."""
+    kept = newest(run)
+    if kept is None:
+        return None
+    nodes = []
+    for box in boxes(kept):
+        node = kept.graph[box.name]
+        figures = {**box.figures.model_dump(), "failed": box.figures.failed}
+        nodes.append({**node.model_dump(), **figures, "column": box.column, "row": box.row, "share": box.share})
+    evidence = kept.evidence.model_dump(include={"episodes", "successes", "edges", "disagreements"})
+    return plain({"thoughts": kept.graph.thoughts, "revision": kept.revision, "nodes": nodes, **evidence})  # type: ignore[no-any-return]
 
 
 def iteration(run: Run, index: int) -> dict[str, Any]:

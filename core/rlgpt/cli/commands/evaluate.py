@@ -6,17 +6,21 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlgpt.cli import overrides as checks
-from rlgpt.domain import Evaluation, Mode, best_of
+from rlgpt.domain import Evaluation, Iteration, Mode, best_of
 from rlgpt.errors import ConfigError, RunError
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
 from rlgpt.terminal import say
+
+if TYPE_CHECKING:
+    from rlgpt.loop import LoopContext
+    from rlgpt.planner.records import KeptGraph
 
 FRESH = 700_000
 """Offset of the evaluation's seeds. Training, selection and report of a run use other seeds."""
@@ -32,14 +36,15 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.cli.film import film
     from rlgpt.config.approval import require_approval
     from rlgpt.config.build import build
-    from rlgpt.config.run_config import AgentsConfig
+    from rlgpt.config.run_config import AgentsConfig, PlannerConfig
     from rlgpt.config.runs import config_of
+    from rlgpt.planner.kept import kept_of
 
     if arguments.episodes < 1:
         raise ConfigError(f"--episodes {arguments.episodes}: the number must be at least 1.")
     run = Run.open(Path(arguments.run))
-    history = run.iterations()
-    if not history:
+    history, kept = run.iterations(), kept_of(run)
+    if not history and kept is None:
         raise RunError(f"{run.folder} has no finished iteration yet: rlgpt resume {run.folder} continues it.")
     first = run.record.seed * 1_000_000 + FRESH if arguments.seed is None else arguments.seed
     seeds = tuple(range(first, first + arguments.episodes))
@@ -52,22 +57,42 @@ def main(arguments: argparse.Namespace) -> int:
     if changes and config.environment is not None:
         raise ConfigError(f"{run.folder} has an environment without a plugin, so it has no task_settings. Remove them.")
     # An evaluation has no agents, so it needs no language model.
-    changed = {
-        "task_settings": {**config.task_settings, **changes},
-        "agents": AgentsConfig(name="rl_only"),
-        "skills": None,
-    }
+    without = {"agents": AgentsConfig(name="rl_only"), "planner": PlannerConfig(), "skills": None}
+    changed = {"task_settings": {**config.task_settings, **changes}, **without}
     context = replace(build(config.model_copy(update=changed), run.folder, manager), run=run)
     with context.observer:
-        best = best_of(history)
-        say(f"{run.record.task}{_listed(changes)}, iteration {best.index}, seeds {seeds[0]} to {seeds[-1]}")
-        for mode in _modes(best.kept.mode):
-            evaluation = context.evaluate_kept(best, seeds=seeds, mode=mode)
+        task = f"{run.record.task}{_listed(changes)}"
+        for evaluation in _evaluations(context, history, kept, seeds, task):
             say(_line(evaluation))
             run.rewrite(f"evaluations/{evaluation.mode}-{seeds[0]}-{len(seeds)}{_suffix(changes)}", evaluation)
         if arguments.video:
             say(film(context, f"videos/seed-{first}{_suffix(changes)}.mp4", seed=first))
     return 0
+
+
+def _evaluations(
+    context: LoopContext, history: Sequence[Iteration], kept: KeptGraph | None, seeds: Sequence[int], task: str
+) -> Iterator[Evaluation]:
+    """The evaluations of the best iteration in each mode, or of the graph of sub-goals. The first line for the user is
+    printed before them.
+    """
+    where = f"seeds {seeds[0]} to {seeds[-1]}"
+    if kept is None:
+        best = best_of(history)
+        say(f"{task}, iteration {best.index}, {where}")
+        for mode in _modes(best.kept.mode):
+            yield context.evaluate_kept(best, seeds=seeds, mode=mode)
+        return
+    from rlgpt.planner.context import planned
+    from rlgpt.planner.evidence import evidence_of
+    from rlgpt.planner.kept import player_of
+
+    say(f"{task}, graph of {len(kept.graph.nodes)} sub-goals, {where}")
+    with player_of(planned(context), kept) as player:
+        played = player.evaluate(seeds)
+    for node in evidence_of(kept.graph, played.episodes, {}).figures:
+        say(f"  {node.name}: called {node.calls} times, done {node.done}, {node.steps:,} steps")
+    yield played.evaluation
 
 
 def settings(overrides: Sequence[str]) -> dict[str, Any]:

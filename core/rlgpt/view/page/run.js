@@ -9,11 +9,11 @@ import { figure } from "/figure.js";
 const PURPOSES = ["rehearsal", "code", "training", "selection", "lost"];
 
 export function run(main, id) {
-  const parts = Object.fromEntries(["head", "now", "control", "tiles", "usage", "videos", "settings"].map((name) => [name, h("div", {})]));
+  const parts = Object.fromEntries(["head", "now", "control", "tiles", "goals", "usage", "videos", "settings"].map((name) => [name, h("div", {})]));
   const iterations = h("div", {}), known = new Map();
   const curves = figure([id]);
   const talk = dialogue(id);
-  main.replaceChildren(parts.head, parts.control, parts.now, parts.tiles,
+  main.replaceChildren(parts.head, parts.control, parts.now, parts.tiles, parts.goals,
     h("h2", {}, "Learning"), curves.element, parts.usage,
     iterations, h("h2", {}, "Language model"), talk.element, parts.videos, h("h2", {}, "Settings"), parts.settings);
 
@@ -29,6 +29,7 @@ export function run(main, id) {
       r.output ? h("details", { open: r.status !== "running" }, h("summary", {}, "Output of the resumed run"), h("pre", { class: "code log", tabindex: "0" }, r.output)) : null]);
     section(parts.control, [r.status, r.stopping, r.own], () => control(r));
     section(parts.tiles, [r.report, r.steps, r.budget, r.bill], () => tiles(r));
+    section(parts.goals, r.graph, goals);
     section(parts.usage, r.usage, usage);
     section(parts.videos, r.videos, (names) => names.length ? [h("h2", {}, "Videos"), names.map((name) => video(id, name))] : null);
     section(parts.settings, [r.settings, r.versions], () => h("details", {}, h("summary", {}, "All settings and versions"),
@@ -90,6 +91,22 @@ function usage(points) {
   return [h("h3", {}, "Use of actions in training"), h("div", { class: "usage wide" }, names.map((name) => [
     h("span", { class: "who" }, code(name)), svg("svg", { class: "term", width: 160, height: 28, role: "img", "aria-label": `share of ${name} over the training` }, line(name)),
     h("span", { class: "bar" }, h("i", { style: { width: `${100 * last.shares[name]}%` } })), h("span", { class: "num" }, percent(last.shares[name]))]))];
+}
+
+// The sub-goals of a divided task: each is right of what it needs.
+function goals(g) {
+  if (!g) return null;
+  const node = (n) => h("li", { class: `node ${n.standing ? "standing" : ""}`, style: { "grid-column": n.column + 1, "grid-row": n.row + 1 } },
+    h("div", {}, code(n.name), " ", chip(n.kind), n.standing ? [" ", chip("standing")] : null), brief(n.goal),
+    n.needs.length ? h("div", { class: "reason" }, `needs ${n.needs.join(", ")}`) : null,
+    h("div", { class: "reason" }, n.calls ? `${n.done} of ${many(n.calls, "call")}, ${count(n.steps)} steps` : "not called yet", n.failed ? [" ", chip(`${n.failed} failed`, "bad")] : null),
+    h("div", { class: "reason" }, n.alone === null ? "nothing was learnt yet" : `alone ${percent(n.alone)} (${n.mode}), ${many(n.iterations, "iteration")}, ${count(n.worked)} steps of work`),
+    h("span", { class: "bar" }, h("i", { style: { width: `${100 * n.share}%` } })));
+  const edge = (e) => e.kind === "unneeded" ? [code(e.node), " held without its need ", code(e.need), ` in ${many(e.count, "episode")}`] : [code(e.node), " was only reached where ", code(e.need), ` held, in ${many(e.count, "call")}`];
+  return [h("h2", {}, "Sub-goals"), g.thoughts ? h("blockquote", {}, g.thoughts) : null,
+    h("ol", { class: "goals", "aria-label": "sub-goals, each after what it needs" }, g.nodes.map(node)),
+    h("p", { class: "small" }, `Calls in ${many(g.episodes, "episode")} of the whole task, of which ${g.successes} succeeded; a bar is the share of the steps.`),
+    g.edges.map((e) => h("p", { class: "small" }, edge(e)))];
 }
 
 function video(id, name) {

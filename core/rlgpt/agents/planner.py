@@ -1,0 +1,209 @@
+"""The planner: divides a long task into a graph of sub-goals, and revises the graph from evidence."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rlgpt.agents.asking import Asker
+from rlgpt.agents.base import Brief
+from rlgpt.agents.replies import Thoughts
+from rlgpt.agents.text import shorten, source_block
+from rlgpt.domain import GoalGraph, GraphEvidence, Name, Plain, SubGoal, Value
+from rlgpt.domain.graph import MAX_SUB_GOALS
+from rlgpt.errors import ConfigError
+from rlgpt.llm.base import LLM, RequestKey
+from rlgpt.sandbox import Library, SandboxLimits, lint
+
+Check = Callable[[GoalGraph], Sequence[str]]
+"""Plays the predicates of a graph and returns its faults, in words for a language model."""
+
+MOST_VIEW = 1_200
+"""Maximal number of characters of one view in a prompt."""
+
+
+class Planner(ABC):
+    """Writes and revises graphs of sub-goals."""
+
+    @abstractmethod
+    def plan(self, brief: Brief, check: Check) -> GoalGraph:
+        """The first graph.
+
+        :param check: the returned graph has no fault by this check.
+        :raises rlgpt.errors.LLMError: the model returned no usable graph and no retry is left.
+        """
+
+    @abstractmethod
+    def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
+        """The next graph. It equals ``graph`` if nothing should change.
+
+        :param revision: number of the revision, from 1.
+        """
+
+
+class FixedPlanner(Planner):
+    """A planner that always returns the same graph."""
+
+    def __init__(self, graph: GoalGraph) -> None:
+        self._graph = graph
+
+    def plan(self, brief: Brief, check: Check) -> GoalGraph:
+        """:raises ConfigError: the graph has a fault."""
+        if faults := list(check(self._graph)):
+            raise ConfigError(f"the graph of sub-goals cannot be used: {'; '.join(faults)}")
+        return self._graph
+
+    def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
+        return graph
+
+
+class SubGoalReply(Value):
+    name: Name = Field(description="what then holds, such as key_held; a sub-goal that stays keeps its name")
+    goal: str = Field(min_length=1, max_length=1000, description="one sentence: what is true when it is reached")
+    needs: tuple[Name, ...] = Field(default=(), max_length=8, description="sub-goals that must hold when it is called")
+    horizon: int = Field(ge=1, description="primitive steps of one call")
+    kind: Literal["code", "rl", "both"] = "both"
+    standing: bool = Field(default=False, description="whether it must hold at all times")
+
+
+class GraphReply(Value):
+    """The planner's reply."""
+
+    thoughts: Thoughts
+    sub_goals: Annotated[tuple[SubGoalReply, ...], Field(min_length=1, max_length=MAX_SUB_GOALS)]
+    source: str = Field(default="", description="all predicates, each begun by `# sub-goal: NAME`")
+
+    def graph(self) -> GoalGraph:
+        """:raises ValueError: a predicate is missing, or the graph has a fault."""
+        sources = split_predicates(self.source)
+        names = [s.name for s in self.sub_goals]
+        if missing := [n for n in names if n not in sources]:
+            raise ValueError(
+                f"{', '.join(missing)}: the predicate is missing. Begin each one by a line `# sub-goal: NAME` in the "
+                "Python block"
+            )
+        if unknown := [n for n in sources if n not in names]:
+            raise ValueError(f"{', '.join(unknown)}: there is a predicate, but no sub-goal of this name")
+        nodes = (SubGoal(**s.model_dump(), done=sources[s.name]) for s in self.sub_goals)
+        return GoalGraph(thoughts=self.thoughts, nodes=tuple(nodes))
+
+
+_SECTION = re.compile(r"^#+ *sub-?goal: *`?([a-z][a-z0-9_]*)`?.*$", re.MULTILINE)
+
+
+def split_predicates(source: str) -> dict[str, str]:
+    """Name -> source, from a block in which each source follows a line ``# sub-goal: NAME``."""
+    pieces = _SECTION.split(source)
+    return {name: text.strip("\n") + "\n" for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
+
+
+class LLMPlanner(Planner):
+    """The planner as a language model.
+
+    :param library: its view is what the predicates read.
+    :param most: maximal number of sub-goals.
+    :param repairs: maximal number of further replies where a graph has faults.
+    :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        library: Library,
+        limits: SandboxLimits,
+        *,
+        most: int = 12,
+        repairs: int = 3,
+        prompts: Path | None = None,
+    ) -> None:
+        self._ask = Asker(llm, "planner", prompts)
+        self._library, self._limits, self._most, self._repairs = library, limits, most, repairs
+
+    def plan(self, brief: Brief, check: Check) -> GoalGraph:
+        return self._reply(brief, check, 0, "There is none yet: this is the first graph.", "", {})
+
+    def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
+        measured: dict[str, Plain] = {"success": round(evidence.successes / max(1, evidence.episodes), 3)}
+        return self._reply(brief, check, revision, render_graph(graph), render_evidence(evidence), measured)
+
+    def _reply(
+        self, brief: Brief, check: Check, revision: int, graph: str, evidence: str, measured: dict[str, Plain]
+    ) -> GoalGraph:
+        return self._ask(
+            brief,
+            RequestKey(task=brief.task.id, iteration=revision, role="planner"),
+            ("evidence", "role", "reply"),
+            {"graph": graph, "evidence": evidence, "most": str(self._most)},
+            GraphReply,
+            value=GraphReply.graph,
+            faults=lambda replied: (
+                graph_faults(replied, brief, self._library, self._limits, self._most) or list(check(replied))
+            ),
+            measured=measured,
+            code="every predicate",
+            retries=self._repairs,
+        )
+
+
+def graph_faults(
+    graph: GoalGraph, brief: Brief, library: Library, limits: SandboxLimits, most: int = MAX_SUB_GOALS
+) -> list[str]:
+    """The faults of a graph that show without playing: too many sub-goals, predicates that lint refuses or that use
+    their memory, and horizons above that of the task.
+    """
+    return list(_faults(graph, brief, library, limits, most))
+
+
+def _faults(graph: GoalGraph, brief: Brief, library: Library, limits: SandboxLimits, most: int) -> Iterator[str]:
+    if len(graph.nodes) > most:
+        yield f"there are {len(graph.nodes)} sub-goals; at most {most} are taken"
+    for node in graph.nodes:
+        for verdict in lint(node.predicate, library, limits):
+            yield f"{node.name}: {f'line {verdict.line}: ' if verdict.line else ''}{verdict.message}"
+        if len(re.findall(r"\bmemory\b", node.done)) > 1:
+            yield f"{node.name}: its predicate uses `memory`, which stays empty; it must read only the view"
+        if node.horizon > brief.task.horizon:
+            yield f"{node.name}: its horizon is {node.horizon}; an episode of the task has {brief.task.horizon} steps"
+
+
+def render_graph(graph: GoalGraph) -> str:
+    """The graph as text."""
+    parts = []
+    for node in graph.nodes:
+        facts = [f"kind {node.kind}", f"horizon {node.horizon}"]
+        facts += [f"needs {', '.join(node.needs)}"] if node.needs else []
+        facts += ["standing"] if node.standing else []
+        parts.append(f"## {node.name}\n{node.goal} ({'; '.join(facts)})\n{source_block(node.done)}")
+    return "\n\n".join(parts)
+
+
+def render_evidence(evidence: GraphEvidence) -> str:
+    """What is known of the graph as text, bounded in length."""
+    lines = [
+        "# What happened with it",
+        f"The executor played {evidence.episodes} episodes of the task; {evidence.successes} succeeded.",
+    ]
+    for f in evidence.figures:
+        alone = "nothing was learnt for it yet" if f.alone is None else f"alone it succeeds in {f.alone:.0%} ({f.mode})"
+        ends = ", ".join(f"{n} {end}" for end, n in f.ended.items())
+        called = f"called {f.calls} times, done {f.done} ({ends}), {f.steps:,} steps" if f.calls else "never called"
+        blocked = f"; not called in {f.blocked} episodes, because something before it failed" if f.blocked else ""
+        worked = f"{f.iterations} iteration{'s' * (f.iterations != 1)}, {f.worked:,} steps of work"
+        lines.append(f"- `{f.name}`: {alone}; {called}{blocked}; {worked}")
+    for edge in evidence.edges:
+        if edge.kind == "unneeded":
+            lines.append(f"- `{edge.node}` held without its need `{edge.need}` before, in {edge.count} episodes")
+        else:
+            lines.append(f"- `{edge.node}` was only done where `{edge.need}` held, in {edge.count} calls; no need yet")
+    if evidence.disagreements:
+        lines.append(f"- the last predicate and the success disagreed at the end of {evidence.disagreements} episodes")
+    for name, view in evidence.furthest.items():
+        lines.append(
+            f"\nThe view at the end of an episode that failed in `{name}`:\n{shorten(view, MOST_VIEW, 'view')}"
+        )
+    return "\n".join(lines)

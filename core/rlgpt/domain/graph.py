@@ -1,0 +1,269 @@
+"""A long task as a graph of sub-goals, and the records of its episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from rlgpt.domain.events import Evaluation
+from rlgpt.domain.functions import CodedPredicate
+from rlgpt.domain.values import Name, Value
+
+MAX_SUB_GOALS = 24
+"""Maximal number of sub-goals of a graph."""
+
+MAX_CALLS = 200
+"""Maximal number of calls in the record of one episode."""
+
+
+class SubGoal(Value):
+    """One node of a graph.
+
+    :ivar goal: what is to be reached, in words.
+    :ivar done: source of ``def done(view, memory) -> bool``, which is True while the sub-goal holds. It reads only the
+        view: ``memory`` stays empty.
+    :ivar needs: sub-goals that must hold when this one is called.
+    :ivar horizon: maximal number of primitive steps of one call.
+    :ivar kind: ``code``: coded actions alone; ``rl``: a policy over base actions; ``both``: the two loops decide.
+    :ivar standing: a sub-goal that must hold at all times. Where it does not, it interrupts the others.
+    :ivar version: increases when a revision changes what the sub-goal is.
+    """
+
+    name: Name
+    goal: str = Field(min_length=1, max_length=1000)
+    done: str = Field(min_length=1, max_length=4000)
+    needs: tuple[Name, ...] = Field(default=(), max_length=8)
+    horizon: int = Field(ge=1)
+    kind: Literal["code", "rl", "both"] = "both"
+    standing: bool = False
+    version: int = Field(default=0, ge=0)
+
+    @property
+    def predicate(self) -> CodedPredicate:
+        return CodedPredicate(name=self.name, doc=self.goal, source=self.done)
+
+    @property
+    def label(self) -> str:
+        """The name with the version, for folders and task ids."""
+        return f"{self.name}-{self.version}" if self.version else self.name
+
+    def is_same(self, other: SubGoal) -> bool:
+        """Whether work on ``other`` is work on this sub-goal. The needs and the version may differ."""
+        same = ("name", "goal", "done", "horizon", "kind", "standing")
+        return all(getattr(self, field) == getattr(other, field) for field in same)
+
+
+class GoalGraph(Value):
+    """Sub-goals and what they need. The last sub-goal is the task's own success.
+
+    :raises ValueError: names are equal; a need does not exist, is a standing sub-goal or the last one; the needs form a
+        circle; the last sub-goal is standing; or a sub-goal leads nowhere. The message names the sub-goals.
+    """
+
+    thoughts: str = ""
+    nodes: tuple[SubGoal, ...] = Field(min_length=1, max_length=MAX_SUB_GOALS)
+
+    @model_validator(mode="after")
+    def _valid(self) -> Self:
+        if faults := [*self._faults()]:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def _faults(self) -> Iterator[str]:
+        names = [n.name for n in self.nodes]
+        if doubles := sorted({n for n in names if names.count(n) > 1}):
+            yield f"names of sub-goals must differ; used twice: {', '.join(doubles)}"
+            return
+        if self.last.standing:
+            yield f"{self.last.name}: the last sub-goal is the task's success, so it cannot be standing"
+        standing = [n.name for n in self.standing]
+        for node in self.nodes:
+            for need in node.needs:
+                if need not in names:
+                    yield f"{node.name}: it needs {need!r}, which is no sub-goal. Valid: {', '.join(names)}"
+                elif need in standing:
+                    yield f"{node.name}: it needs {need!r}, a standing sub-goal, which every other one needs anyway"
+                elif need == self.last.name:
+                    yield f"{node.name}: it needs {need!r}, the last sub-goal, which ends the task"
+            if node.standing and node.needs:
+                yield f"{node.name}: a standing sub-goal needs nothing, because it may be called at any time"
+        if all(need in names for node in self.nodes for need in node.needs):
+            if circle := self._circle():
+                yield f"the needs form a circle: {' needs '.join(circle)}"
+            else:
+                led = self._before(self.last.name)
+                for node in self.nodes:
+                    if not (node.standing or node.name in led):
+                        yield (
+                            f"{node.name}: no other sub-goal needs it and it is not the last one; let one need it, "
+                            "make it standing, or leave it out"
+                        )
+
+    def _circle(self) -> list[str]:
+        """The names along a circle of needs, the first name repeated at its end; empty if there is none."""
+        finished: set[str] = set()
+
+        def visit(name: str, path: list[str]) -> list[str]:
+            if name in path:
+                return [*path[path.index(name) :], name]
+            for need in () if name in finished else self[name].needs:
+                if found := visit(need, [*path, name]):
+                    return found
+            finished.add(name)
+            return []
+
+        return next((found for n in self.nodes if (found := visit(n.name, []))), [])
+
+    def _before(self, name: str) -> set[str]:
+        found, todo = set[str](), [name]
+        while todo:
+            if (current := todo.pop()) not in found:
+                found.add(current)
+                todo += self[current].needs
+        return found
+
+    def __getitem__(self, name: str) -> SubGoal:
+        return next(n for n in self.nodes if n.name == name)
+
+    @property
+    def last(self) -> SubGoal:
+        """The sub-goal that is the task's success."""
+        return self.nodes[-1]
+
+    @property
+    def standing(self) -> tuple[SubGoal, ...]:
+        """The standing sub-goals; the first has priority."""
+        return tuple(n for n in self.nodes if n.standing)
+
+    @property
+    def in_order(self) -> tuple[SubGoal, ...]:
+        """All sub-goals: each after those that it needs, the standing ones before the last one."""
+        ordered: list[SubGoal] = []
+
+        def visit(node: SubGoal) -> None:
+            for need in node.needs:
+                visit(self[need])
+            if node not in ordered:
+                ordered.append(node)
+
+        for node in sorted(self.nodes, key=lambda n: n is self.last):
+            visit(node)
+        return tuple(ordered)
+
+    def revised(self, new: GoalGraph) -> GoalGraph:
+        """``new`` with versions: unchanged sub-goals keep theirs, changed ones get the next."""
+        nodes = []
+        for node in new.nodes:
+            old = next((n for n in self.nodes if n.name == node.name), None)
+            version = 0 if old is None else old.version if node.is_same(old) else old.version + 1
+            nodes.append(node.model_copy(update={"version": version}))
+        return new.model_copy(update={"nodes": tuple(nodes)})
+
+
+CallEnd = Literal["done", "horizon", "episode", "stuck", "interrupted"]
+"""How a call of a sub-goal ended, in the order of the literals: its predicate holds; its horizon was reached; the
+episode ended; its code was stuck; a standing sub-goal interrupted it.
+"""
+
+
+class Call(Value):
+    """One call of a sub-goal in an episode.
+
+    :ivar start: primitive steps of the episode before the call.
+    :ivar holding: sub-goals that held at the start of the call.
+    """
+
+    node: Name
+    start: int = Field(ge=0)
+    steps: int = Field(ge=0)
+    ended: CallEnd
+    holding: tuple[Name, ...] = ()
+
+
+class GraphEpisode(Value):
+    """How a graph was played in one episode.
+
+    :ivar calls: the calls in order, at most the first :data:`MAX_CALLS`.
+    :ivar reached: sub-goal -> primitive steps of the episode when it was first seen to hold.
+    :ivar agrees: whether the predicate of the last sub-goal gave the same answer as the task's success, at the end of
+        the episode.
+    :ivar view: the last view of an episode without success, as the plugin sums it up.
+    """
+
+    seed: int
+    success: bool
+    primitive_steps: int = Field(ge=0)
+    calls: tuple[Call, ...] = ()
+    reached: Mapping[str, int] = Field(default_factory=dict)
+    agrees: bool = True
+    view: str = Field(default="", max_length=2000)
+
+
+class SubGoalFigures(Value):
+    """What is known of a sub-goal.
+
+    :ivar calls: its calls in the episodes of the whole graph; ``done`` of them reached it, in ``steps`` in all.
+    :ivar ended: end of a call -> number of calls.
+    :ivar alone: success rate in episodes of its own; None if nothing was learnt for it yet.
+    :ivar iterations: finished iterations of its two loops.
+    :ivar worked: primitive steps of its two loops.
+    :ivar blocked: number of episodes of the graph in which it was never called, because something before it failed.
+    """
+
+    name: Name
+    calls: int = Field(default=0, ge=0)
+    done: int = Field(default=0, ge=0)
+    steps: int = Field(default=0, ge=0)
+    ended: Mapping[CallEnd, int] = Field(default_factory=dict)
+    alone: float | None = None
+    mode: str = ""
+    iterations: int = Field(default=0, ge=0)
+    worked: int = Field(default=0, ge=0)
+    blocked: int = Field(default=0, ge=0)
+
+    @property
+    def failed(self) -> int:
+        """Number of calls that ended without reaching it, those that a standing sub-goal interrupted not counted."""
+        return self.calls - self.done - self.ended.get("interrupted", 0)
+
+
+class Edge(Value):
+    """A finding about a need, from episodes of the graph.
+
+    :ivar kind: ``unneeded``: ``node`` held although ``need`` had not held before in the episode; ``missing``: calls of
+        ``node`` were done only where ``need`` held, which is no need of it.
+    :ivar count: number of episodes or calls that show it.
+    """
+
+    kind: Literal["unneeded", "missing"]
+    need: Name
+    node: Name
+    count: int = Field(ge=1)
+
+
+class GraphEvidence(Value):
+    """What a revision of the graph is based on.
+
+    :ivar episodes: number of episodes of the whole graph, of which ``successes`` succeeded.
+    :ivar furthest: sub-goal -> the last view of an episode without success that ended in one of its calls, as text.
+    :ivar disagreements: episodes at whose end the predicate of the last sub-goal and the success differed.
+    """
+
+    episodes: int = Field(default=0, ge=0)
+    successes: int = Field(default=0, ge=0)
+    figures: tuple[SubGoalFigures, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    furthest: Mapping[str, str] = Field(default_factory=dict)
+    disagreements: int = Field(default=0, ge=0)
+
+
+class GraphEvaluation(Value):
+    """Episodes of a whole graph with the task's own start, horizon and success.
+
+    :ivar evaluation: the results in the form that reports use. The returns are sums of the environment's own reward.
+    """
+
+    evaluation: Evaluation
+    episodes: tuple[GraphEpisode, ...]

@@ -1,0 +1,89 @@
+"""The bundle of a graph: the coded actions of all sub-goals under names of their own, and the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rlgpt.domain import (
+    Bundle,
+    BundledGraph,
+    CodedAction,
+    CodedFeatures,
+    CodedFunction,
+    Iteration,
+    Provenance,
+    Steps,
+)
+from rlgpt.llm.exchange import read_exchanges
+from rlgpt.planner.context import PlannedContext
+from rlgpt.planner.kept import part_of
+from rlgpt.planner.records import KeptGraph
+from rlgpt.runs import Report
+
+
+def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps) -> Bundle:
+    """The bundle of the graph that a run keeps. The weights of policies stay in the run, as in every bundle.
+
+    A feature that another sub-goal computes under the same name is left out.
+    """
+    actions: list[CodedAction] = []
+    features: dict[str, CodedFeatures] = {}
+    order: dict[str, tuple[str, ...]] = {}
+    taken: set[str] = set()
+    for node in kept.graph.in_order:
+        if node.name not in kept.actors:
+            continue
+        best = part_of(ctx, kept, node.name).run.iterations()[kept.actors[node.name]]
+        named = list(_named(node.name, best, taken))
+        order[node.name] = tuple(a.name for a in named)
+        actions += named
+        for function in best.functions:
+            if isinstance(function, CodedFeatures):
+                features.setdefault(function.name, function)
+    return Bundle(
+        schema_version=4,
+        actions=_shared(actions),
+        functions=_distinct(features.values()),
+        graph=BundledGraph(graph=kept.graph, actions=order),
+        world=ctx.world,
+        tested_on=Provenance(
+            task=ctx.task.id,
+            versions=ctx.run.record.versions,
+            success_rate=report.kept.success_rate,
+            score=report.kept.mean_score,
+            episodes=len(report.kept.episodes),
+            primitive_steps=steps.total,
+            model=", ".join(sorted({e.reply.model for e in read_exchanges(ctx.run.folder / "llm.jsonl")})),
+        ),
+    )
+
+
+def _named(node: str, best: Iteration, taken: set[str]) -> Iterator[CodedAction]:
+    """The actions that play a sub-goal, with the sub-goal before their names."""
+    for action in best.actions:
+        name, number = f"{node}_{action.name}"[:40], 1
+        while name in taken:
+            number += 1
+            name = f"{node}_{action.name}"[: 40 - len(str(number))] + str(number)
+        taken.add(name)
+        yield action.model_copy(update={"name": name})
+
+
+def _shared(actions: list[CodedAction]) -> tuple[CodedAction, ...]:
+    """The actions, which have shared code only if all shared code is the same: else each contains it."""
+    if len({a.shared for a in actions if a.shared}) <= 1:
+        return tuple(actions)
+    return tuple(
+        a.model_copy(update={"source": f"{a.shared}\n\n{a.source}", "shared": ""}) if a.shared else a for a in actions
+    )
+
+
+def _distinct(features: Iterable[CodedFeatures]) -> tuple[CodedFunction, ...]:
+    kept: list[CodedFunction] = []
+    outputs: set[str] = set()
+    for feature in features:
+        names = {o.name for o in feature.outputs}
+        if not names & outputs:
+            kept.append(feature)
+            outputs |= names
+    return tuple(kept)

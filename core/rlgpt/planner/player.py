@@ -1,0 +1,344 @@
+"""The executor: plays a graph of sub-goals in one environment, as one policy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+from weakref import WeakKeyDictionary
+
+import gymnasium
+import numpy as np
+
+from rlgpt.domain import Call, Episode, Evaluation, GoalGraph, GraphEpisode, GraphEvaluation, Mode, SubGoal, Task
+from rlgpt.domain.graph import MAX_CALLS, CallEnd
+from rlgpt.options import ExtendedEnv, OnStep, extend
+from rlgpt.options.functions import StepFunctions
+from rlgpt.planner.agenda import Agenda
+from rlgpt.planner.sub_task import PartPlugin
+from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.plugin.library import library_of
+from rlgpt.plugin.states import EpisodeState
+from rlgpt.rl.base import EnvSpec, Policy
+from rlgpt.rl.evaluation import Acting, by_code, by_policy, code_spec
+from rlgpt.rl.play import Camera, OnFrame, Stuck
+from rlgpt.rl.policy_env import PolicyEnv, build
+from rlgpt.sandbox import Sandbox, SandboxLimits
+
+ATTEMPTS = 5
+"""Maximal number of episodes that are played to reach the start of a sub-goal, where states cannot be restored."""
+
+
+@dataclass(frozen=True)
+class Actor:
+    """What plays one sub-goal.
+
+    :ivar spec: recipe of the sub-goal's environment.
+    :ivar mode: ``code``: the coded actions of ``spec`` in their order; else how ``policy`` acts.
+    """
+
+    spec: EnvSpec
+    mode: Mode
+    policy: Policy | None = None
+    sharpness: float = 1.0
+
+    @property
+    def acting(self) -> Acting:
+        if self.policy is None:
+            return by_code(self.spec.actions, may_stop=True)
+        return by_policy(self.policy, greedy=self.mode == "greedy", sharpness=self.sharpness)
+
+    @property
+    def played(self) -> EnvSpec:
+        """The recipe of the environment in which the actor plays."""
+        return code_spec(self.spec, self.spec.actions) if self.policy is None else self.spec
+
+
+class _Heard(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Notes what the environment itself reports, whatever sub-goal is called.
+
+    :ivar info: the newest info.
+    :ivar over: whether the environment ended the episode.
+    :ivar success: whether the task was a success at any step of the episode.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], hear: Callable[[Mapping[str, Any], float], None]) -> None:
+        super().__init__(env)
+        self._hear = hear
+        self.begin({})
+
+    def begin(self, info: Mapping[str, Any]) -> None:
+        self.info, self.over, self.steps, self.total = info, False, 0, 0.0
+        self.success = bool(info.get("success", False))
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.info, self.over = info, bool(terminated or truncated)
+        self.steps, self.total = self.steps + 1, self.total + float(reward)
+        self.success = self.success or bool(info.get("success", False))
+        self._hear(info, float(reward))
+        return observation, reward, terminated, truncated, info
+
+
+class Played(NamedTuple):
+    """One episode of a graph, for an evaluation and as the record of the graph."""
+
+    episode: Episode
+    graph: GraphEpisode
+
+
+class GraphPlayer:
+    """Plays a graph of sub-goals in an environment of the whole task.
+
+    A sub-goal is called until its predicate holds, its horizon is reached or the episode ends. Then the predicates of
+    all sub-goals decide which one is called next (:class:`~rlgpt.planner.agenda.Agenda`). Standing sub-goals interrupt
+    a call between two decisions.
+
+    :param plugin: the plugin of the whole task.
+    :param actors: sub-goal -> what plays it. An episode ends early where a sub-goal without an actor is needed.
+    :param on_step: see :data:`rlgpt.options.OnStep`.
+    :param on_frame: receives frames and the active sub-goal and action.
+    :param env: an environment of the task that exists already. It is not closed.
+    :ivar stopped: whether the last :meth:`play` ended at the sub-goal in ``until``.
+    :ivar context: the context of the newest moment.
+    """
+
+    def __init__(
+        self,
+        plugin: EnvironmentPlugin,
+        task: Task,
+        graph: GoalGraph,
+        actors: Mapping[str, Actor],
+        *,
+        limits: SandboxLimits,
+        on_step: OnStep | None = None,
+        on_frame: OnFrame | None = None,
+        env: gymnasium.Env[Any, Any] | None = None,
+    ) -> None:
+        self._plugin, self._task, self._graph, self._actors = plugin, task, graph, actors
+        self._owns, self._on_step = env is None, on_step
+        self._camera = None if on_frame is None else Camera(on_frame)
+        render = None if on_frame is None else "rgb_array"
+        self._env = plugin.make_env(task, seed=0, render_mode=render) if env is None else env
+        self._root: ExtendedEnv = extend(self._env, plugin=plugin, task=task)
+        self._heard = _Heard(self._env, self._root.measurement.add)
+        self._envs: dict[str, PolicyEnv] = {}
+        enough = limits.model_copy(update={"instances": max(limits.instances, len(graph.nodes))})
+        predicates = tuple(n.predicate for n in graph.nodes)
+        self._predicates = StepFunctions(predicates, library_of(plugin, task), Sandbox(enough))
+        self.stopped, self.context = False, self._root.context
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for env in self._envs.values():
+            env.extended.lane.close()
+        if self._owns:
+            self._env.close()
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """The newest info of the environment."""
+        return self._heard.info
+
+    def save(self) -> EpisodeState | None:
+        """The state of the episode; None at its start.
+
+        :raises StateError: the plugin cannot save this task.
+        """
+        if not self._heard.steps:
+            return None
+        self._root.take_over(self.context, self._heard.info)
+        return self._root.save_episode()
+
+    def begin(self, seed: int) -> Mapping[str, bool]:
+        """Begin an episode.
+
+        :returns: sub-goal -> whether it holds.
+        """
+        _, info = self._root.reset(seed=seed)
+        self._heard.begin(info)
+        self.context, self.stopped = self._root.context, False
+        self.verdicts = self._predicates.reset(self._view(), seed=0, quarantined=())
+        return self._predicates.answers.predicates
+
+    def play(self, seed: int, *, until: str | None = None) -> Played:
+        """Play one episode.
+
+        :param until: the episode ends where this sub-goal would be called for the first time.
+        """
+        holds, heard, graph = self.begin(seed), self._heard, self._graph
+        agenda, rng = Agenda(graph, {*self._actors, until or graph.last.name}), np.random.default_rng([seed, 0xE7A1])
+        calls, reached, decisions = list[Call](), dict[str, int](), Counter[str]()
+        cut = False
+        while not (heard.over or heard.success):
+            self._note(reached, holds)
+            node = agenda.next(holds)
+            self.stopped = node.name == until
+            if self.stopped or node.name not in self._actors:
+                break
+            start, holding = heard.steps, tuple(sorted(n for n, held in holds.items() if held))
+            ended, count = self._call(node, agenda, seed, rng)
+            calls.append(Call(node=node.name, start=start, steps=heard.steps - start, ended=ended, holding=holding))
+            agenda.ended(calls[-1])
+            decisions[node.name] += count
+            holds = self._holds()
+            cut = [(c.node, c.ended) for c in calls[-2:]] == [(node.name, "stuck")] * 2
+            if cut:
+                break
+        self._note(reached, holds)
+        if heard.success:
+            reached.setdefault(graph.last.name, heard.steps)
+        return self._told(seed, calls, reached, decisions, holds, cut)
+
+    def evaluate(self, seeds: Sequence[int], *, steps: int | None = None) -> GraphEvaluation:
+        """Play one episode for each seed.
+
+        :param steps: primitive steps after which no further episode begins.
+        """
+        played: list[Played] = []
+        for seed in seeds:
+            if played and steps is not None and sum(p.episode.primitive_steps for p in played) >= steps:
+                break
+            played.append(self.play(seed))
+        usage: Counter[str] = Counter()
+        for p in played:
+            for call in p.graph.calls:
+                usage[call.node] += call.steps
+        total = max(1, usage.total())
+        evaluation = Evaluation(
+            mode="code" if all(a.policy is None for a in self._actors.values()) else "sampled",
+            episodes=tuple(p.episode for p in played),
+            usage={name: count / total for name, count in sorted(usage.items())},
+            has_success=bool(self._task.success),
+            score=self._task.score,
+        )
+        return GraphEvaluation(evaluation=evaluation, episodes=tuple(p.graph for p in played))
+
+    def _call(self, node: SubGoal, agenda: Agenda, seed: int, rng: np.random.Generator) -> tuple[CallEnd, int]:
+        """Call one sub-goal.
+
+        :returns: how the call ended, and the number of its decisions.
+        """
+        env, actor, heard = self._open(node), self._actors[node.name], self._heard
+        observation, _ = env.take_over(self.context, heard.info, seed)
+        self.context = env.extended.context
+        acting, decisions = actor.acting, 0
+        choose = acting.chooser(env)
+        stuck = Stuck(acting.sequence, node.horizon) if acting.sequence else None
+        while True:
+            action = choose(observation, rng)
+            if self._camera is not None:
+                self._camera.action = f"{node.name}: {env.branch(action)}"
+            observation, _, _, truncated, info = env.step(action)
+            decisions += 1
+            last = node.name == self._graph.last.name
+            if heard.success if last else info["success"]:
+                return "done", decisions
+            if heard.over or heard.success:
+                return "episode", decisions
+            if truncated:
+                return "horizon", decisions
+            if stuck is not None and stuck.after(info, env.extended.view):
+                return "stuck", decisions
+            if self._graph.standing and agenda.interrupts(node, self._holds()):
+                return "interrupted", decisions
+
+    def _open(self, node: SubGoal) -> PolicyEnv:
+        if node.name not in self._envs:
+            spec = self._actors[node.name].played
+            self._envs[node.name] = build(spec, seed=0, evaluation=True, env=self._heard, on_step=self._step)
+        return self._envs[node.name]
+
+    def _step(self, env: gymnasium.Env[Any, Any], step: int) -> None:
+        if step and self._on_step is not None:
+            self._on_step(env, step)
+        if step and self._camera is not None:
+            self._camera(env, step)
+
+    def _view(self) -> dict[str, Any]:
+        return self._plugin.view(self.context)
+
+    def _holds(self) -> Mapping[str, bool]:
+        self.verdicts = (*self.verdicts, *self._predicates.update(self._view()))
+        return self._predicates.answers.predicates
+
+    def _note(self, reached: dict[str, int], holds: Mapping[str, bool]) -> None:
+        for name, held in holds.items():
+            if held:
+                reached.setdefault(name, self._heard.steps)
+
+    def _told(
+        self,
+        seed: int,
+        calls: Sequence[Call],
+        reached: Mapping[str, int],
+        decisions: Counter[str],
+        holds: Mapping[str, bool],
+        cut: bool,
+    ) -> Played:
+        heard = self._heard
+        measured: dict[str, Any] = {}
+        self._root.measurement.report(measured)
+        episode = Episode(
+            seed=seed,
+            success=heard.success,
+            total_reward=heard.total,
+            primitive_steps=heard.steps,
+            decisions=decisions.total(),
+            cut="stuck" if cut else None,
+            ending=str(heard.info.get("cause", ""))[:200],
+            reached=reached,
+            score=measured.get("score"),
+            metrics=measured.get("metrics", {}),
+        )
+        graph = GraphEpisode(
+            seed=seed,
+            success=heard.success,
+            primitive_steps=heard.steps,
+            calls=tuple(calls[:MAX_CALLS]),
+            reached=reached,
+            agrees=holds[self._graph.last.name] == heard.success,
+            view="" if heard.success else self._plugin.summarize(self._view())[:2000],
+        )
+        return Played(episode, graph)
+
+
+@dataclass(frozen=True)
+class PlayedWay:
+    """Reaches the start of a sub-goal by playing the sub-goals before it (a :class:`~rlgpt.planner.sub_task.Way`)."""
+
+    task: Task
+    graph: GoalGraph
+    node: str
+    actors: Mapping[str, Actor]
+    limits: SandboxLimits
+    _players: WeakKeyDictionary[ExtendedEnv, GraphPlayer] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False, compare=False
+    )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PlayedWay, (self.task, self.graph, self.node, self.actors, self.limits)
+
+    def __call__(self, env: ExtendedEnv, seed: int) -> tuple[Any, dict[str, Any]]:
+        if (player := self._players.get(env)) is None:
+            player = self._players[env] = self._player(env)
+        for attempt in range(ATTEMPTS):
+            player.play(seed + 7919 * attempt, until=self.node)
+            if player.stopped:
+                return env.take_over(player.context, player.info)
+        return env.reset_whole(seed)
+
+    def _player(self, env: ExtendedEnv) -> GraphPlayer:
+        plugin, count = env.plugin, env.on_step
+        assert isinstance(plugin, PartPlugin)
+
+        def on_step(base: gymnasium.Env[Any, Any], step: int) -> None:
+            if count is not None:
+                count(base, -1)
+
+        return GraphPlayer(
+            plugin.base, self.task, self.graph, self.actors, limits=self.limits, on_step=on_step, env=env.env
+        )

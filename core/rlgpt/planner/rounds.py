@@ -1,0 +1,265 @@
+"""The rounds of a run with a planner. Each works on one sub-goal, plays the whole graph, or revises the graph; its
+decision and its results are stored, so that a killed run continues in the round that was interrupted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+from rlgpt.agents.planner import Check
+from rlgpt.domain import GoalGraph, Steps, SubGoal
+from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
+from rlgpt.loop import LoopContext
+from rlgpt.loop.outer import is_finished, learn
+from rlgpt.loop.run import brief_of, steps_so_far
+from rlgpt.planner.context import PartRun, PlannedContext, actor_of, learnt_in, part_context
+from rlgpt.planner.evidence import evidence_of, failures
+from rlgpt.planner.player import Actor, GraphPlayer, PlayedWay
+from rlgpt.planner.records import Decision, Learnt, Playing, Starts
+from rlgpt.rl.starts import MAX_STARTS_BYTES
+
+TRIES = 16
+"""Maximal number of episodes in which the starts of a sub-goal are reached."""
+STARTS_SHARE = 0.1
+"""Maximal share of the steps of a round for reaching them."""
+PLAY_SHARE = 0.1
+"""Maximal share of the budget that is kept back for playing the whole graph."""
+
+
+class Rounds:
+    """All rounds of a run.
+
+    :param graph: the first graph.
+    :param check: the check of a revised graph.
+    :ivar graph: the newest graph, number ``revision``.
+    :ivar playings: the graph's episodes on the selection seeds, oldest first.
+    """
+
+    def __init__(self, ctx: PlannedContext, graph: GoalGraph, check: Check) -> None:
+        self._ctx, self._check = ctx, check
+        self.graph, self.revision = graph, 0
+        self.playings: list[Playing] = []
+        self._graphs = [graph]
+        self._parts: dict[str, LoopContext] = {}
+        self._visits: Counter[str] = Counter()
+        self._unreached: dict[str, Starts] = {}
+        self._played = False
+
+    def run(self) -> LLMError | None:
+        """Run until the target is reached, nothing can be improved, or the budget is spent.
+
+        :returns: the expected error that ended the rounds early, if any.
+        """
+        ctx = self._ctx
+        for number in itertools.count():
+            ctx.run.update(steps=self.steps)
+            ctx.book.follow(self.steps)
+            decision = ctx.run.stage(f"rounds/{number}/decision", Decision) or self._decide()
+            ctx.observer.message(self._told(number, decision))
+            if decision.kind == "stop":
+                return None
+            ctx.run.rewrite(f"rounds/{number}/decision", decision)
+            try:
+                stopped = self._carry_out(decision, f"rounds/{number}")
+            except (BudgetExceeded, TranscriptEnded) as stop:
+                stopped = stop
+            if stopped is not None:
+                return stopped
+        raise AssertionError("unreachable")
+
+    @property
+    def steps(self) -> Steps:
+        """All primitive steps so far."""
+        return sum((part.run.record.steps for part in self._parts.values()), self._ctx.book.counted)
+
+    def learnt(self, graph: GoalGraph) -> dict[str, Learnt]:
+        """Sub-goal -> what was learnt for it."""
+        return {n.name: learnt_in(self._parts[n.label].run) for n in graph.nodes if n.label in self._parts}
+
+    def graph_of(self, revision: int) -> GoalGraph:
+        return self._graphs[revision]
+
+    # -- decisions -----------------------------------------------------------------------------------------------------
+
+    def _decide(self) -> Decision:
+        ctx, settings = self._ctx, self._ctx.settings
+        left = settings.budget - self.steps.total
+        reserve = min(settings.selection_episodes * ctx.task.horizon, int(PLAY_SHARE * settings.budget))
+        waiting = [node for node in self.graph.in_order if self._waits(node)]
+        if waiting and left > reserve:
+            unworked = [n for n in self.graph.nodes if n.label not in self._parts]
+            share = (left - reserve) // (len(unworked) + 1)
+            return self._work(waiting[0], share, settings.iterations, "nothing was learnt for it yet")
+        if not self._played and self._parts:
+            return Decision(kind="play", steps=max(0, left))
+        if self._played and ctx.is_solved(self.playings[-1].played.evaluation, episodes=1):
+            return Decision(kind="stop", reason="the graph reaches the target")
+        if left <= reserve:
+            return Decision(kind="stop", reason="the budget is spent")
+        return self._improve(left - reserve)
+
+    def _improve(self, left: int) -> Decision:
+        """Work on what fails most; if that did not help, revise the graph."""
+        ctx, worst = self._ctx, self._worst()
+        if worst is None:
+            return Decision(kind="stop", reason="no sub-goal fails")
+        visits, revisions = self._visits[worst.label], ctx.planning.revisions - self.revision
+        revises = ctx.teams.get(worst.kind, ctx.agents).revise
+        can_work = visits < ctx.planning.visits and revises and worst.label in self._parts
+        if can_work and (visits < 2 or revisions <= 0):
+            done = self._learnt(worst)
+            more = done.iterations + ctx.settings.iterations
+            return self._work(worst, left // 2, more, "it fails most often")
+        if revisions > 0:
+            return Decision(kind="revise", reason=f"{worst.name} fails most often")
+        return Decision(kind="stop", reason=f"{worst.name} fails most often, and was worked on {visits} times")
+
+    def _work(self, node: SubGoal, steps: int, iterations: int, reason: str) -> Decision:
+        budget = self._learnt(node).steps.total + max(1, steps)
+        return Decision(kind="work", node=node.name, steps=budget, iterations=iterations, reason=reason)
+
+    def _learnt(self, node: SubGoal) -> Learnt:
+        return learnt_in(self._parts[node.label].run) if node.label in self._parts else Learnt()
+
+    def _waits(self, node: SubGoal) -> bool:
+        """Whether nothing was learnt for the sub-goal yet, and its starts may be reached."""
+        if node.label in self._parts or node.label in self._unreached:
+            return False
+        return all((self._learnt(self.graph[need]).success or 0) > 0 for need in node.needs)
+
+    def _worst(self) -> SubGoal | None:
+        """The sub-goal that fails most. One that was never done blocks all others that need it."""
+        known = [n for n in self.graph.in_order if n.label in self._parts and not n.standing]
+        for node in known:
+            if not self._learnt(node).success:
+                return node
+        failed = failures(self.playings[-1].played.episodes) if self._played else {}
+        for starts in self._unreached.values():
+            failed = {**starts.failed, **failed}
+        return next((self.graph[name] for name in failed), None)
+
+    def _told(self, number: int, decision: Decision) -> str:
+        what = {
+            "work": f"sub-goal {decision.node}, up to {decision.steps:,} steps in all",
+            "play": "the whole graph",
+            "revise": "the planner revises the graph",
+            "stop": "end",
+        }[decision.kind]
+        return f"round {number}: {what}{f' ({decision.reason})' if decision.reason else ''}"
+
+    # -- work ----------------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, decision: Decision, stage: str) -> LLMError | None:
+        if decision.kind == "work":
+            assert decision.node is not None
+            return self._work_on(self.graph[decision.node], decision, stage)
+        if decision.kind == "play":
+            self.playings.append(self._ctx.run.once(f"{stage}/playing", Playing, lambda: self._play(decision.steps)))
+            self._played = True
+        else:
+            self._revise()
+        return None
+
+    def _work_on(self, node: SubGoal, decision: Decision, stage: str) -> LLMError | None:
+        ctx = self._ctx
+        starts = ctx.run.once(f"{stage}/starts", Starts, lambda: self._reach(node, decision.steps))
+        self._visits[node.label] += 1
+        if not starts.reached:
+            self._unreached[node.label] = starts
+            ctx.observer.message(f"{node.name}: no episode reached a state in which it is called")
+            return None
+        self._unreached.clear()
+        self._played = False
+        way = None
+        if starts.later and not starts.states:
+            way = PlayedWay(ctx.task, self.graph, node.name, self._actors(without=node), ctx.sandbox_limits)
+        part = self._parts[node.label] = part_context(
+            ctx, self.graph, node, starts, way, budget=decision.steps, iterations=decision.iterations
+        )
+        assert isinstance(part.run, PartRun)
+        part.run.update(steps=steps_so_far(part))
+        part.run.tell = lambda _: ctx.run.update(steps=self.steps)
+        part.book.follow(part.run.record.steps)
+        stopped: LLMError | None = None
+        if not is_finished(part, part.run.iterations()):
+            try:
+                _, stopped = learn(part, brief_of(part))
+            finally:
+                part.run.update(steps=steps_so_far(part))
+        learnt = self._learnt(node)
+        told = "nothing was learnt" if learnt.success is None else f"success {learnt.success:.2f} ({learnt.mode})"
+        ctx.observer.message(f"{node.name}: {told} from {starts.reached} starts, {learnt.steps.total:,} steps")
+        return stopped
+
+    def _reach(self, node: SubGoal, steps: int) -> Starts:
+        """Play up to the first call of ``node`` in some episodes, and save the states there."""
+        ctx = self._ctx
+        saves = ctx.plugin.states(ctx.task) is not None
+        index = 20 * self.graph.nodes.index(node) + self._visits[node.label]
+        own, later, taken, size = 0, 0, 0, 0
+        states, ended = [], list[str]()
+        count = ctx.book.counting("rehearsal")
+        with self._player(self._actors(without=node), count) as player:
+            for seed in ctx.seeds.starts(index, TRIES):
+                episode = player.play(seed, until=node.name).graph
+                taken += episode.primitive_steps
+                if player.stopped:
+                    state = player.save() if saves else None
+                    at_start = not episode.primitive_steps
+                    own, later = own + at_start, later + (not at_start)
+                    if state is not None:
+                        states.append(state)
+                        size += len(state.data) + len(state.seen)
+                elif episode.calls and not episode.success:
+                    ended.append(episode.calls[-1].node)
+                if taken >= STARTS_SHARE * steps or size >= MAX_STARTS_BYTES:
+                    break
+        failed = dict(Counter(ended).most_common())
+        return Starts(own=own, later=later, states=tuple(states), failed=failed, steps=taken)
+
+    def _play(self, steps: int) -> Playing:
+        ctx, chosen = self._ctx, self._chosen()
+        ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
+        with self._player({n: actor for n, (_, actor) in chosen.items()}, ctx.book.counting("selection")) as player:
+            played = player.evaluate(ctx.seeds.selection(ctx.settings.selection_episodes), steps=steps)
+        actors = {name: index for name, (index, _) in chosen.items()}
+        return Playing(revision=self.revision, actors=actors, played=played, steps=self.steps.total)
+
+    def _revise(self) -> None:
+        ctx, planner = self._ctx, self._ctx.planner
+        assert planner is not None
+        number, graph = self.revision + 1, self.graph
+        episodes = self.playings[-1].played.episodes if self._played else ()
+        ctx.observer.stage("plan", iteration=number)
+
+        def revised() -> GoalGraph:
+            evidence = evidence_of(graph, episodes, self.learnt(graph))
+            return graph.revised(planner.revise(brief_of(ctx), graph, evidence, self._check, number))
+
+        self.graph, self.revision = ctx.run.once(f"plan/{number}", GoalGraph, revised), number
+        self._graphs.append(self.graph)
+        self._unreached.clear()
+        if self.graph != graph:
+            self._played = False
+
+    def _chosen(self) -> dict[str, tuple[int, Actor]]:
+        found = {}
+        for node in self.graph.nodes:
+            if node.label in self._parts and (actor := actor_of(self._parts[node.label])) is not None:
+                found[node.name] = actor
+        return found
+
+    def _actors(self, *, without: SubGoal) -> dict[str, Actor]:
+        return {name: actor for name, (_, actor) in self._chosen().items() if name != without.name}
+
+    def _player(self, actors: dict[str, Actor], on_step: object) -> GraphPlayer:
+        ctx = self._ctx
+        return GraphPlayer(
+            ctx.plugin,
+            ctx.task,
+            self.graph,
+            actors,
+            limits=ctx.sandbox_limits,
+            on_step=on_step,  # type: ignore[arg-type]
+        )
