@@ -1,0 +1,245 @@
+"""Runs with a planner: work on each sub-goal, the executor, evidence and revisions, kills, the bundle."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from journey import DOOR, GRAPH, IDLE, KEY, SETTINGS, SOURCES, TASK, BySubGoal, context, play, team
+from rlgpt import extend
+from rlgpt.agents.base import Brief
+from rlgpt.agents.planner import Check, FixedPlanner, LLMPlanner, Planner
+from rlgpt.domain import GoalGraph, GraphEvidence
+from rlgpt.errors import BundleError, ConfigError, UnusableReplyError
+from rlgpt.options import load_bundle
+from rlgpt.planner import GraphPolicy, PlannerSettings, run
+from rlgpt.planner.kept import kept_of, newest
+from rlgpt.planner.records import Decision, Starts
+from rlgpt.plugin.library import library_of
+from rlgpt.report import write_page
+from rlgpt.runs import Run
+from rlgpt.sandbox import SandboxLimits
+from rlgpt.testing.counting import counted
+from rlgpt.testing.grid import GridPlugin
+from rlgpt.testing.llm import FakeLLM
+
+JOURNEY = Path(__file__).parent / "journey.py"
+
+
+@pytest.mark.parametrize("restores", [True, False])
+def test_each_sub_goal_starts_where_the_ones_before_it_led_and_all_steps_count(tmp_path: Path, restores: bool) -> None:
+    agents = team(SOURCES)
+    ctx = context(tmp_path / "run", tmp_path / "steps", agents, restores=restores)
+    result = run(ctx)
+    assert result.report is not None
+    assert result.report.kept.success_rate == 1
+    record = Run.open(tmp_path / "run").record
+    assert (record.status, record.success_rate) == ("finished", 1)
+    assert record.steps.total == counted(tmp_path / "steps")
+    assert isinstance(agents.fast, BySubGoal)
+    key, door = agents.fast.briefs
+    assert key.task.id == "grid/door.key_held"
+    assert door.task.id == "grid/door.door_open"
+    assert "holding: False" in key.start
+    assert "holding: True" in door.start
+    starts = ctx.run.stage("rounds/1/starts", Starts)
+    assert starts is not None
+    assert (starts.own, starts.later, bool(starts.states)) == (0, 16, restores)
+    kept = kept_of(ctx.run)
+    assert kept is not None
+    figures = {f.name: f for f in kept.evidence.figures}
+    assert (figures["key_held"].alone, figures["key_held"].mode, figures["key_held"].done) == (1, "code", 6)
+    assert kept.evidence.disagreements == 6, "the predicate of the last sub-goal is never True, and the task succeeded"
+
+
+def test_what_blocks_the_rest_is_worked_on_again(tmp_path: Path) -> None:
+    agents = team({**SOURCES, "key_held": (IDLE, SOURCES["key_held"])})
+    ctx = context(tmp_path / "run", tmp_path / "steps", agents)
+    assert run(ctx).report is not None
+    decisions = [ctx.run.stage(f"rounds/{k}/decision", Decision) for k in range(4)]
+    assert [(d.kind, d.node) for d in decisions if d] == [
+        ("work", "key_held"),
+        ("work", "key_held"),
+        ("work", "door_open"),
+        ("play", None),
+    ]
+    assert ctx.run.record.success_rate == 1
+
+
+class Revising(Planner):
+    """First asks for a key that cannot be held; the revision corrects it."""
+
+    def __init__(self) -> None:
+        self.evidence: list[GraphEvidence] = []
+
+    def plan(self, brief: Brief, check: Check) -> GoalGraph:
+        return GoalGraph(nodes=(KEY.model_copy(update={"done": DOOR.done}), DOOR))
+
+    def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
+        self.evidence.append(evidence)
+        assert not check(GRAPH)
+        return GRAPH
+
+
+def test_a_graph_that_fails_is_revised_and_played(tmp_path: Path) -> None:
+    planner = Revising()
+    ctx = context(tmp_path / "run", tmp_path / "steps", planner=planner, planning=PlannerSettings(visits=1))
+    assert run(ctx).report is not None
+    kept = kept_of(ctx.run)
+    assert kept is not None
+    assert (kept.revision, [n.label for n in kept.graph.nodes]) == (1, ["key_held-1", "door_open"])
+    assert ctx.run.record.success_rate == 1
+    (evidence,) = planner.evidence
+    assert {f.name: f.alone for f in evidence.figures} == {"key_held": 0, "door_open": None}
+    assert ctx.run.record.steps.total == counted(tmp_path / "steps")
+
+
+@pytest.mark.slow
+def test_a_policy_plays_a_sub_goal_that_is_learned(tmp_path: Path) -> None:
+    graph = GoalGraph(nodes=(KEY.model_copy(update={"kind": "rl"}), DOOR))
+    ctx = context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(graph), budget=40_000)
+    report = run(ctx).report
+    assert report is not None
+    assert report.mode == "policy"
+    assert ctx.run.record.steps.training > 10_000
+    assert report.kept.success_rate > 0.5
+    assert ctx.run.record.steps.total == counted(tmp_path / "steps")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restores", ["1", "0"])
+def test_a_killed_run_continues_and_counts_every_step(tmp_path: Path, restores: str) -> None:
+    folder, steps = tmp_path / "run", tmp_path / "steps"
+    rng = random.Random(int(restores))
+    steps.touch()
+    for at in sorted(rng.sample(range(1, 200), 4)):
+        command = [sys.executable, str(JOURNEY), str(folder), str(steps), restores, str(at)]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == -9
+    result = play(folder, steps, restores=restores == "1")
+    assert result.report is not None
+    record = Run.open(folder).record
+    assert (record.status, record.success_rate) == ("finished", 1)
+    assert record.steps.total == counted(steps)
+    assert record.steps.lost > 0
+
+
+def test_a_finished_run_is_not_repeated(tmp_path: Path) -> None:
+    play(tmp_path / "run", tmp_path / "steps")
+    before, steps = (tmp_path / "run" / "run.json").read_text(), counted(tmp_path / "steps")
+    assert play(tmp_path / "run", tmp_path / "steps").report is not None
+    assert counted(tmp_path / "steps") == steps
+    assert json.loads((tmp_path / "run" / "run.json").read_text()) == json.loads(before)
+
+
+def test_the_bundle_plays_the_graph_in_an_extended_environment_and_the_report_draws_it(tmp_path: Path) -> None:
+    play(tmp_path / "run", tmp_path / "steps")
+    bundle = load_bundle(tmp_path / "run" / "bundle")
+    plugin = GridPlugin()
+    env = extend(plugin.make_env(TASK, seed=0), bundle, plugin=plugin, task=TASK)
+    policy = GraphPolicy(bundle, env)
+    for seed in range(3):
+        _, info = env.reset(seed=seed)
+        policy.reset()
+        called = []
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = env.step(policy.act())
+            called.append((policy.sub_goal, info["action"]))
+            over = terminated or truncated
+        assert info["success"]
+        assert called == [("key_held", "key_held_act_now"), ("door_open", "door_open_act_now")]
+    with pytest.raises(BundleError, match="has no graph"):
+        GraphPolicy(bundle.model_copy(update={"graph": None}), env)
+    write_page([tmp_path / "run"], tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert '<svg class="goals"' in page
+    assert "key_held: " in page
+    assert "GO" not in page or "view[&#39;key&#39;]" in page
+    shown = newest(Run.open(tmp_path / "run"))
+    assert shown is not None
+    assert shown.graph == GRAPH
+
+
+def test_a_graph_of_one_sub_goal_is_a_run_without_a_planner(tmp_path: Path) -> None:
+    one = GoalGraph(nodes=(DOOR.model_copy(update={"needs": ()}),))
+    agents = team({"door": SOURCES["key_held"] + "    yield from ()\n"})
+    result = run(context(tmp_path / "run", tmp_path / "steps", agents, planner=FixedPlanner(one)))
+    assert [i.index for i in result.history] == [0]
+    assert not (tmp_path / "run" / "nodes").exists()
+
+
+@pytest.mark.parametrize(
+    ("done", "fault"),
+    [
+        (
+            "def done(view, memory):\n    return not view['holding']\n",
+            "key_held: its predicate is True at the start of 3",
+        ),
+        ("def done(view, memory):\n    return view['map'][0] / 2\n", "key_held: its predicate failed, line 2"),
+    ],
+)
+def test_a_graph_is_played_before_anything_is_spent(tmp_path: Path, done: str, fault: str) -> None:
+    bad = GoalGraph(nodes=(KEY.model_copy(update={"done": done}), DOOR))
+    with pytest.raises(ConfigError, match=fault):
+        run(context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(bad)))
+    assert not (tmp_path / "run" / "nodes").exists()
+
+
+def test_the_last_predicate_must_agree_with_the_success(tmp_path: Path) -> None:
+    eager = DOOR.model_copy(update={"done": "def done(view, memory):\n    return True\n"})
+    with pytest.raises(ConfigError, match="door_open: the last sub-goal must be the task's own success"):
+        run(context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(GoalGraph(nodes=(KEY, eager)))))
+
+
+def reply(needs: str = '"key_held"', key: str = KEY.done, horizon: int = 30) -> str:
+    return f"""```json
+{{"thoughts": "a key, then the door",
+ "sub_goals": [{{"name": "key_held", "goal": "the key is held", "horizon": {horizon}}},
+               {{"name": "door_open", "goal": "the door is open", "needs": [{needs}], "horizon": 30}}]}}
+```
+```python
+# sub-goal: key_held
+{key}
+# sub-goal: door_open
+{DOOR.done}
+```"""
+
+
+def llm_planner(llm: FakeLLM, repairs: int) -> LLMPlanner:
+    return LLMPlanner(llm, library_of(GridPlugin(), TASK), SandboxLimits(), repairs=repairs)
+
+
+def test_faults_of_a_graph_go_back_to_the_model(tmp_path: Path) -> None:
+    used = "def done(view, memory):\n    return memory.get('x', False)\n"
+    llm = FakeLLM(
+        {
+            "planner": [
+                reply('"lock"'),
+                reply(key=used, horizon=500),
+                reply(key="def done(v, m):\n    return True\n"),
+                reply(),
+            ]
+        }
+    )
+    ctx = context(tmp_path / "run", tmp_path / "steps", planner=llm_planner(llm, 3), budget=SETTINGS.budget)
+    assert run(ctx).report is not None
+    asked = [r.messages[-1].content for r in llm.requests[1:]]
+    assert "door_open: it needs 'lock', which is no sub-goal" in asked[0]
+    assert "key_held: its predicate uses `memory`" in asked[1]
+    assert "key_held: its horizon is 500; an episode of the task has 80 steps" in asked[1]
+    assert "key_held: its predicate is True at the start of 3 of 3 episodes" in asked[2]
+    assert ctx.run.record.success_rate == 1
+    system = llm.requests[0].messages[0].content
+    assert "# The library of coded actions" in system, "the prefix is that of the other roles"
+
+
+def test_repairs_of_a_graph_are_bounded(tmp_path: Path) -> None:
+    llm = FakeLLM({"planner": reply('"lock"')})
+    with pytest.raises(UnusableReplyError, match="lock"):
+        run(context(tmp_path / "run", tmp_path / "steps", planner=llm_planner(llm, 1)))
+    assert len(llm.requests) == 2
+    assert Run.open(tmp_path / "run").record.status == "failed"
