@@ -109,6 +109,7 @@ def part_context(
         observer=ctx.observer,
         world=ctx.world,
         fixed_hyperparameters=ctx.fixed_hyperparameters,
+        skills=ctx.skills,
     )
 
 

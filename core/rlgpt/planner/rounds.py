@@ -13,6 +13,7 @@ from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop import LoopContext
 from rlgpt.loop.outer import is_finished, learn
 from rlgpt.loop.run import brief_of, steps_so_far
+from rlgpt.loop.skills import with_skills
 from rlgpt.planner.context import PartRun, PlannedContext, actor_of, learnt_in, part_context
 from rlgpt.planner.evidence import evidence_of, failures
 from rlgpt.planner.player import Actor, GraphPlayer, PlayedWay
@@ -184,7 +185,7 @@ class Rounds:
         stopped: LLMError | None = None
         if not is_finished(part, part.run.iterations()):
             try:
-                _, stopped = learn(part, brief_of(part))
+                _, stopped = learn(part, with_skills(part, brief_of(part)))
             finally:
                 part.run.update(steps=steps_so_far(part))
         learnt = self._learnt(node)

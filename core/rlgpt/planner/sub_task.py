@@ -108,6 +108,8 @@ class PartPlugin(EnvironmentPlugin):
     :ivar base: the plugin of the whole task.
     """
 
+    base: EnvironmentPlugin
+
     def __init__(self, base: EnvironmentPlugin, part: Part) -> None:
         self.base, self._part, self._whole = base, part, part.whole
         self.name, self.vectors = base.name, base.vectors

@@ -46,6 +46,9 @@ class EnvironmentPlugin(ABC):
     quaternions, if nothing rotates in three dimensions; ``none``, for a world of cells or words.
     """
 
+    base: EnvironmentPlugin | None = None
+    """The plugin for which this one answers; None for a plugin of its own."""
+
     def overrides(self, method: str) -> bool:
         """Whether the plugin has its own version of the method of this name."""
         return getattr(type(self), method) is not getattr(EnvironmentPlugin, method)

@@ -21,6 +21,7 @@ class Origin(NamedTuple):
 
 def origin(plugin: EnvironmentPlugin) -> Origin:
     """The distribution that offers ``plugin``; for an environment without a plugin, that of the environment."""
+    plugin = plugin.base or plugin
     if isinstance(plugin, GenericPlugin):
         return _of_module(_module_of(plugin))
     for point in metadata.entry_points(group=hookspecs.GROUP, name=plugin.name):
