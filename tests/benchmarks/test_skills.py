@@ -1,0 +1,86 @@
+"""benchmarks/skills.py: a row of tasks is played with and without a library, replayed from its recordings, resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rlgpt.testing.grid import FETCH
+from rlgpt.testing.llm import FakeLLM
+
+TASKS = ("grid/key", "grid/door")
+OPEN = "def can_start(view):\n    return view['holding']\n" + FETCH.replace('view["key"]', 'view["door"]')
+SMALL = ("report_episodes=12", "iterations=1", "repairs=0", "agents=slow_fast", "rehearsal_episodes=1")
+
+
+@pytest.fixture
+def bench(benchmark_module: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    site = tmp_path / "site"
+    info = site / "grid_plugin-0.1.dist-info"
+    info.mkdir(parents=True)
+    (site / "grid_plugin.py").write_text("from rlgpt.testing.grid import rlgpt_plugins\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: grid-plugin\nVersion: 0.1\n")
+    (info / "entry_points.txt").write_text("[rlgpt]\ngrid = rlgpt.testing.grid\n")
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return benchmark_module("skills")
+
+
+def reply(request: Any) -> str:
+    """Keeps what the library offers, writes the rest."""
+    offered = "The library of skills" in request.messages[0].content
+    wanted = ["fetch"] if request.key.task == "grid/key" else ["fetch", "open_door"]
+    if request.key.role == "slow":
+        told = {"kind": "code", "description": "as the goal says", "reason": "geometry"}
+        kept = {"kind": "code", "keep": True}
+        actions = [{"name": n, **(kept if offered and n == "fetch" else told)} for n in wanted]
+        return json.dumps({"thoughts": "", "sub_actions": actions})
+    head = {"thoughts": "", "doc": "as planned", "parameters": [], "max_steps": 30}
+    return f"{json.dumps(head)}\n```python\n{OPEN if request.key.sub_action == 'open_door' else FETCH}\n```"
+
+
+def record(bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Play the row with a scripted model, and return the folder of the recordings."""
+    from rlgpt.config import build
+
+    asked = FakeLLM(reply)
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "_checked_llm", lambda *_: lambda *_: asked)
+        out = ["--tasks", ",".join(TASKS), "--recordings", str(tmp_path / "recorded"), "--out", str(tmp_path / "first")]
+        assert bench.main(["kitchen", *out, *SMALL, "llm.model=openai/any", "llm.api_base=http://127.0.0.1:9/v1"]) == 0
+    return tmp_path / "recorded"
+
+
+def test_a_row_is_replayed_from_its_recordings_and_is_resumed(
+    bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recordings = record(bench, tmp_path, monkeypatch)
+    assert len(list(recordings.rglob("*.jsonl"))) == 4
+    capsys.readouterr()
+    given = ["kitchen", "--tasks", ",".join(TASKS), "--recordings", str(recordings), "--out", str(tmp_path / "again")]
+    hidden = recordings / "kitchen" / "with" / "1-door.jsonl"
+    hidden.rename(tmp_path / "hidden")
+    assert bench.main([*given, *SMALL]) == 1
+    assert "1-door is not finished (status 2)" in capsys.readouterr().out
+    (tmp_path / "hidden").rename(hidden)
+    assert bench.main([*given, *SMALL]) == 0
+    results = {(r["arm"], r["task"]): r for r in map(json.loads, (tmp_path / "again" / "kitchen.jsonl").open())}
+    assert len(results) == 4
+    assert all(r["success"] == 1.0 for r in results.values())
+    with_, without = results["with", "grid/door"], results["without", "grid/door"]
+    assert (with_["offered"], with_["kept"], without["offered"], without["kept"]) == (1, 1, 0, 0)
+    assert with_["requests"] == without["requests"] - 1
+    assert with_["completion_tokens"] < without["completion_tokens"]
+    assert with_["steps"] < without["steps"]
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "again").rglob("llm.jsonl")}
+    assert bench.main([*given, *SMALL]) == 0
+    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "again").rglob("llm.jsonl")} == before
+    assert "all tasks (2): with / without: tokens " in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="was started with"):
+        bench.main([*given, "seed=3"])
