@@ -92,6 +92,10 @@ def test_prompt_slots_contain_a_sentence_when_the_brief_has_no_knowledge_and_no_
     [
         (spaces.Discrete(3), "Discrete(3)"),
         (spaces.Box(-1, 1, (9,)), "Box(9): that many continuous numbers at once, each within -1 to 1"),
+        (
+            spaces.Box(np.float32([-1, 0]), np.float32([1, 1])),
+            "Box(2): that many continuous numbers at once, within -1 to 1, 0 to 1",
+        ),
         (spaces.MultiDiscrete([3, 4]), "MultiDiscrete([3, 4])"),
         (spaces.Tuple((spaces.Discrete(2), spaces.Box(0, 1, (2,)))), "Tuple(2)"),
     ],

@@ -316,6 +316,22 @@ def test_trace_shows_only_the_changed_items_of_a_long_list() -> None:
     assert line == 'things: 20 -> 19 items; gone [{kind: "cow", distance: 0, bearing: 0}]'
 
 
+def test_changes_show_a_short_vector_and_a_map_of_letters_whole() -> None:
+    before, after = [0.1, 0.2, 0.3, 0.25, -0.9, 0.12345], [0.75, -0.125, 3.25, 0.5, -0.875, 0.4375]
+    pose = "pose: [0.1, 0.2, 0.3, 0.25, -0.9, 0.1235] -> [0.75, -0.125, 3.25, 0.5, -0.875, 0.4375]"
+    assert changes({"pose": before}, {"pose": after}, 80) == [pose]
+    grey: list[Plain] = ["ssssssssssss" for _ in range(8)]
+    road: list[Plain] = ["ssskkkssssss", *grey[1:]]
+    (line,) = changes({"map": grey}, {"map": road})
+    assert line == f"map: now {plain(road, 500)}"
+    assert changes({"map": grey}, {"map": road}, 40) == ["map: 1 of 8 lines differ"]
+
+
+def test_changes_count_items_that_do_not_fit() -> None:
+    things: list[Plain] = [["a long name of a thing that stands still", i] for i in range(3)]
+    assert changes({"things": things[:2]}, {"things": things}, 40) == ["things: 2 -> 3 items; 1 new"]
+
+
 def test_shortened_trace_prefers_calls_with_large_changes_of_the_view() -> None:
     calls = []
     for i in range(60):
@@ -362,5 +378,12 @@ def test_prompt_shows_steps_result_and_changes_of_rehearsals_from_other_start_st
     )
     text = render_rehearsal(rehearsal.model_copy(update={"others": others}))
     assert "From the start of seed 5: returned by itself after 12 primitive steps, no success; view: x: 0 -> 2." in text
+    moved = OtherStart(
+        seed=8, ended="returned", success=False, steps=2, before={"x": 0.0, "goal": 5.0}, after={"x": 2.0, "goal": 5.0}
+    )
+    decision = Decision(action="go", ended="returned", duration=1, reward=0, before={"x": 0.0, "goal": 1.0}, after={})
+    trace = Trace(seed=1, success=False, total_reward=0, primitive_steps=1, decisions=(decision,))
+    both = rehearsal.model_copy(update={"others": (moved,), "trace": trace})
+    assert "no success; view: x: 0 -> 2; unchanged goal=5." in render_rehearsal(both)
     assert "From the start of seed 6: stopped at its max_steps after 30 primitive steps, score 1.5." in text
     assert "From the start of seed 7: it never ran" in text

@@ -99,7 +99,8 @@ def test_trial_reports_a_success_rule_that_random_and_idle_episodes_satisfy(tmp_
     heard, _ = begin(tmp_path / "run", success="terminated and return > 0")
     assert "crashed" in heard.text
     assert (
-        "of 3 episodes of random actions and 3 of 3 episodes of idle actions (action_0) already succeed" in heard.text
+        "of 3 episodes of random actions, 3 of 3 episodes of idle actions (action_0), 1 of 1 episodes of constant "
+        "actions (action_1) already succeed" in heard.text
     )
     sound, context = begin(tmp_path / "other", lambda: Road(9), success="terminated and not crashed and way.left < 1")
     assert "terminated without success (3 steps, crashed" in sound.text
@@ -111,7 +112,7 @@ def test_trial_reports_a_success_rule_that_random_and_idle_episodes_satisfy(tmp_
 
 def test_trial_warns_when_success_needs_the_environments_end_and_no_episode_reaches_an_end(tmp_path: Path) -> None:
     heard, _ = begin(tmp_path / "run", lambda: Road(10**6), success="terminated and not crashed", horizon=2)
-    assert "an episode that the environment ends, and none of 6 episodes ended within 2 steps" in heard.text
+    assert "an episode that the environment ends, and none of 7 episodes ended within 2 steps" in heard.text
     assert "horizon: 2 primitive steps (as given)" in heard.text
     lasting, _ = begin(tmp_path / "other", lambda: Road(10**6), success="truncated", horizon=2)
     assert "needs an episode" not in lasting.text
@@ -128,9 +129,50 @@ def test_trial_warns_about_info_keys_that_no_step_reports_and_a_constant_score(t
     assert "way.right" in context.world.metrics
 
 
+def test_trial_shows_the_best_constant_action_and_the_keys_of_info(tmp_path: Path) -> None:
+    heard, _ = begin(tmp_path / "run", lambda: Road(9), labels=["stay", "go"], score="-way.left")
+    assert (
+        "the best of 1 constant actions (go): ends: 1 terminated by the environment (3 steps, crashed 1)" in heard.text
+    )
+    assert "info has crashed, way: success=, score= and metrics= can use them" in heard.text
+    box = spaces.Box(np.float32([-1, 0]), np.float32([1, 1]))
+
+    class Pedals(Road):
+        def __init__(self) -> None:
+            super().__init__()
+            self.action_space = box
+
+        def step(self, action):
+            seen.add(tuple(action))
+            return super().step(action[0] > 0.5)
+
+    seen = set[tuple[float, ...]]()
+    begin(tmp_path / "other", Pedals, success=4)
+    assert {(0.0, 0.0), (-1.0, 0.0), (1.0, 0.0), (0.0, 1.0)} <= seen
+
+
+def test_trial_warns_about_an_assumed_horizon_that_does_not_fit(tmp_path: Path) -> None:
+    short, _ = begin(tmp_path / "short", success="terminated and not crashed")
+    assert "no episode of the trial took more than 5. Give the length of a good episode as horizon=" in short.text
+    endless, _ = begin(tmp_path / "endless", lambda: Road(10**6), success="return >= 2000", labels=["stay", "on"])
+    assert "no episode of the trial ended before it" not in endless.text, "action 1 ends at step 3"
+    given, _ = begin(tmp_path / "given", success="terminated and not crashed", horizon=1000)
+    assert "Give the length" not in given.text
+
+
+def test_run_warns_about_actions_and_numbers_without_names_if_the_description_is_short(tmp_path: Path) -> None:
+    heard, _ = begin(tmp_path / "run")
+    assert "warning: the language model is not told what action_0 to action_1 mean: give labels=" in heard.text
+    named, _ = begin(tmp_path / "named", labels=["stay", "go"])
+    assert "is not told" not in named.text
+    told, _ = begin(tmp_path / "told", docs="A road. " * 200)
+    assert "description: as given, 1,599 characters" in told.text
+    assert "is not told" not in told.text
+
+
 def test_run_with_zero_trial_episodes_reports_no_trial(tmp_path: Path) -> None:
     heard, context = begin(tmp_path / "run", success=4, trial=0)
-    assert heard.lines[0] == "success: return >= 4, at the end"
+    assert "success: return >= 4, at the end" in heard.lines
     assert "trial" not in heard.text
     assert context.task.success == "a total reward of at least 4 in the episode"
 
@@ -194,7 +236,8 @@ def test_trial_cuts_long_and_slow_episodes(tmp_path: Path) -> None:
     ticks = iter(range(10**6))
     trial = try_out(plugin, task, 2, clock=lambda: float(next(ticks)))
     assert {e.ended for e in trial.episodes if e.acting == "idle"} == {"cut"}
-    assert {e.acting for e in trial.episodes} == {"random", "idle"}
+    assert {e.acting for e in trial.episodes} == {"random", "idle", "constant"}
+    assert all(e.primitive_steps for e in trial.episodes)
     assert trial.primitive_steps <= 20_000
 
 

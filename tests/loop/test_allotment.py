@@ -126,7 +126,16 @@ def test_small_budget_reduces_number_and_length_of_selection_episodes_with_a_not
     fewer = allotment(1000, budget=40_000, iterations=1)
     assert fewer.limit == 1000
     assert "in 5 episodes each, of 1,000 steps, instead of 10" in fewer.note()
-    assert "budget=80001 or more" in fewer.note()
+    assert "budget=80_001, or a shorter horizon" in fewer.note()
     shorter = allotment(1000, budget=2000, iterations=1)
     assert shorter.limit == 250
     assert "in 1 episode each, of 250 of 1,000 steps" in shorter.note()
+
+
+def test_code_that_succeeds_so_far_may_use_steps_of_learning_for_its_missing_selection_episodes() -> None:
+    of = allotment(1000, budget=16_000, iterations=1)
+    here = Steps(code=2000)
+    assert of.judging((), here) == 2000
+    assert of.confirmation((), here, 8) == 7000, "at most half of the steps that are left"
+    assert of.confirmation((), here, 3) == 3000
+    assert of.confirmation((), here, 0) == 2000

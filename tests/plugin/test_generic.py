@@ -2,6 +2,7 @@
 
 import enum
 import pickle
+import types
 
 import gymnasium
 import numpy as np
@@ -69,7 +70,7 @@ def test_generic_plugin_takes_horizon_and_knowledge_from_the_environment() -> No
     (task,) = plugin.tasks().values()
     assert task.horizon == 500
     assert "pole" in plugin.knowledge(task)
-    assert len(plugin.knowledge(task)) <= 6000
+    assert len(plugin.knowledge(task)) <= 10_000
     bare = GenericPlugin.of(GridEnv(), docs="Mine.", goal="Fetch it.")
     (task,) = bare.tasks().values()
     assert (task.id, task.horizon, task.goal) == ("gymnasium/gridenv", 1000, "Fetch it.")
@@ -107,6 +108,20 @@ class Cells(enum.IntEnum):
 class Enumerated(GridEnv):
     actions = Cells
     max_steps = 77
+
+
+def test_generic_plugin_takes_labels_from_a_mapping_of_its_action_type() -> None:
+    env = gymnasium.make("FrozenLake-v1")
+    env.unwrapped.action_type = types.SimpleNamespace(actions={0: "LANE_LEFT", 1: "IDLE", 2: "FASTER", 3: "SLOWER"})
+    plugin = GenericPlugin.of(env)
+    (task,) = plugin.tasks().values()
+    assert plugin.labels(task).actions == ("lane_left", "idle", "faster", "slower")
+    assert plugin.idle(env.action_space) == 1
+    assert "labels" not in plugin.unnamed
+    env.unwrapped.action_type.actions = {1: "a", 2: "b", 3: "c", 4: "d"}
+    other = GenericPlugin.of(env)
+    assert other.labels(task).actions[0] == "action_0"
+    assert other.unnamed == {"labels": "action_0 to action_3"}
 
 
 def test_generic_plugin_takes_labels_from_an_action_enum_and_horizon_from_max_steps() -> None:
@@ -211,6 +226,29 @@ class Counts(GenericPlugin):
     def view(self, ctx):
         self.views += 1
         return super().view(ctx)
+
+
+def test_act_until_names_the_numbers_of_an_array_as_the_view_nests_them() -> None:
+    class Rows(gymnasium.Env):
+        observation_space, action_space = spaces.Box(-9, 9, (2, 2)), spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            self.t = 0
+            return np.zeros((2, 2), np.float32), {}
+
+        def step(self, action):
+            self.t += 1
+            return np.array([[0, 0], [self.t, 0]], np.float32), 0.0, False, False, {}
+
+    env = Rows()
+    plugin = GenericPlugin.of(env)
+    (task,) = plugin.tasks().values()
+    play = Play(plugin, env, task)
+    outcome, steps = play.call("act_until", key="observation[1][0]", threshold=2.5)
+    assert (outcome["value"], steps) == (3.0, 3)
+    until = next(p for p in plugin.primitives(task) if p.name == "act_until")
+    (key,) = [p for p in until.parameters if p.name == "key"]
+    assert key.choices == ("observation[0][0]", "observation[0][1]", "observation[1][0]", "observation[1][1]")
 
 
 def test_act_until_builds_no_view_unless_the_plugin_overrides_view(monkeypatch: pytest.MonkeyPatch) -> None:

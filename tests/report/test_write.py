@@ -166,3 +166,17 @@ def test_run_without_success_and_score_has_a_row_in_the_report(tmp_path: Path) -
     page = page_of([run])
     assert "RL-GPT  -" in table(page)
     assert "<html" in render(page)
+
+
+def test_report_of_a_design_run_shows_goal_rule_trial_and_the_interval_of_its_episodes(tmp_path: Path) -> None:
+    episodes = [{"acting": "random", "success": True}, {"acting": "random", "success": False}, "odd"]
+    prepared = {"task": {"success": "an end without a crash"}, "trial": {"episodes": episodes}}
+    run = made(tmp_path, wins=10, environment={"goal": "Merge.", "prepared": prepared})
+    (story,) = page_of([run]).stories
+    assert (story.goal, story.rule) == ("Merge.", "an end without a crash")
+    assert "1 of 2 episodes of random actions succeeded" in story.tried
+    page = render(page_of([run]))
+    assert "success: an end without a crash; before the run, 1 of 2 episodes" in page
+    assert "[72 %, 100 %] 10 fresh episodes" in page
+    odd = made(tmp_path / "odd", environment={"goal": 3, "prepared": [], "trial": 1})
+    assert page_of([odd]).stories[0].goal == ""

@@ -58,7 +58,7 @@ class Brief(Value):
     ``remarks`` and ``repairs`` come from the plugin and are the same for a whole run.
 
     :ivar stub: the library of coded actions as Python text: primitives, and ``observe()`` with the view's keys.
-    :ivar knowledge: the plugin's expert knowledge, at most 6,000 characters.
+    :ivar knowledge: the plugin's expert knowledge, at most 10,000 characters.
     :ivar primitives: names of the primitives.
     :ivar base_space: the environment's action space in words.
     :ivar base_actions: labels of the parts of a base action.

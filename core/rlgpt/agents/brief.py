@@ -23,7 +23,7 @@ from rlgpt.sandbox.stub import render
 if TYPE_CHECKING:
     import gymnasium
 
-KNOWLEDGE_LIMIT = 6_000
+KNOWLEDGE_LIMIT = 10_000
 START_LIMIT = 5_000
 
 
@@ -191,8 +191,10 @@ def _space(space: gymnasium.Space[Any]) -> str:
     if isinstance(space, spaces.Discrete):
         return f"Discrete({space.n}): one of {space.n} choices"
     if isinstance(space, spaces.Box):
-        low, high = (number(float(v)) for v in (space.low.min(), space.high.max()))
-        return f"Box({int(np.prod(space.shape))}): that many continuous numbers at once, each within {low} to {high}"
+        ends = zip(space.low.flat, space.high.flat, strict=True)
+        bounds = [f"{number(float(low))} to {number(float(high))}" for low, high in ends]
+        within = f"each within {bounds[0]}" if len({*bounds}) == 1 else f"within {', '.join(bounds)}"
+        return f"Box({len(bounds)}): that many continuous numbers at once, {within}"
     if isinstance(space, spaces.MultiDiscrete):
         return f"MultiDiscrete({space.nvec.tolist()}): one choice of each head at once"
     if isinstance(space, spaces.Tuple):

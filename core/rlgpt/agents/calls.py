@@ -17,7 +17,7 @@ RUN = 3
 SAMPLES = 7
 """Values of a series that are shown."""
 
-SEEN, SHORT = 6, 3
+SEEN, SHORT = 6, 6
 """Keys of the view whose change is shown, those that change most; and the most numbers of a key of which a series is
 shown."""
 
@@ -63,8 +63,12 @@ def render_calls(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain], lim
     texts: list[str] = []
     for shown, indices in groupby(range(len(lines)), key=lambda i: i in kept):
         hidden = list(indices)
-        texts += [lines[i][1] for i in hidden] if shown else [f"({len(hidden)} calls that changed less are left out)"]
+        texts += [lines[i][1] for i in hidden] if shown else [_left_out(len(hidden))]
     return texts
+
+
+def _left_out(count: int) -> str:
+    return f"({count} {'calls that changed less are' if count > 1 else 'call that changed less is'} left out)"
 
 
 def _size(seen: _Seen) -> float:
@@ -136,7 +140,9 @@ def _spread(values: Sequence[Plain]) -> float:
 
 def _varying(values: Sequence[Plain]) -> str:
     """``1, 2, 3 (x4), 5``: equal neighbours once, of many a few, evenly spread."""
-    runs = [(text, len(list(group))) for text, group in groupby(plain(v, 40) for v in values)]
+    runs = [
+        (text, len(list(group))) for text, group in groupby(MISSING if v == MISSING else plain(v, 60) for v in values)
+    ]
     shown = [f"{text} (x{count})" if count > 1 and len(runs) > 1 else text for text, count in runs]
     if len(shown) <= SAMPLES:
         return ", ".join(shown)

@@ -73,10 +73,10 @@ def fields(values: Mapping[str, Plain], limit: int = 200) -> str:
     return ", ".join(f"{key}={plain(value, limit)}" for key, value in values.items())
 
 
-LONG = 6
+LONG = 12
 """Of lists with more numbers than this, the numbers that changed most are shown."""
 
-MOST = 3
+MOST = 6
 
 FLOOR = 0.1
 """Changes of numbers that are much smaller count little: they are often noise."""
@@ -124,11 +124,28 @@ def _change(before: Mapping[str, Plain], after: Mapping[str, Plain], key: str, l
             more = f" and {len(rows) - MOST} more lines" if len(rows) > MOST else ""
             return f"{', '.join(f'line {i} {plain(a, 80)} -> {plain(b, 80)}' for i, a, b in rows[:MOST])}{more}"
         if isinstance(old, list) and isinstance(new, list) and len(_line(old)) + len(_line(new)) > SHORT_LIST:
+            if _shape(old) and _shape(old) == _shape(new):
+                return " -> ".join(_line(value) for value in (old, new))
+            if rows := _lines_of(old, new):
+                return f"now {_line(new)}" if limit >= len(_line(new)) // 2 else f"{rows} of {len(new)} lines differ"
             gone, come = ([i for i in one if i not in other] for one, other in ((old, new), (new, old)))
-            parts = [f"{what} {plain(items, limit // 2)}" for what, items in (("gone", gone), ("new", come)) if items]
+            parts = [_items(what, items, limit // 2) for what, items in (("gone", gone), ("new", come)) if items]
             return f"{len(old)} -> {len(new)} items; {', '.join(parts) or 'in another order'}"
     texts = [plain(values[key], limit) if key in values else "(absent)" for values in (before, after)]
     return " -> ".join(texts)
+
+
+def _items(what: str, items: list[Plain], limit: int) -> str:
+    """Items that are gone or new: those that fit; only their number, if none fits."""
+    text = plain(items, limit)
+    return f"{len(items)} {what}" if text.startswith("[... ") else f"{what} {text}"
+
+
+def _lines_of(old: list[Plain], new: list[Plain]) -> int:
+    """How many lines differ between two maps: lists of as many texts; 0 for other lists."""
+    if len(old) != len(new) or not all(isinstance(line, str) for line in (*old, *new)):
+        return 0
+    return sum(a != b for a, b in zip(old, new, strict=True))
 
 
 def _rows(old: str, new: str) -> list[tuple[int, str, str]]:

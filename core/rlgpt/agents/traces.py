@@ -94,12 +94,13 @@ def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
         parts.append(f"From another start it was stopped. {render_verdict(rehearsal.stopped_by)}")
     if rehearsal.trace is not None:
         parts.append(render_trace(rehearsal.trace, limit, of_last=True))
-    parts += map(_other, rehearsal.others)
+    start = rehearsal.trace.decisions[0].before if rehearsal.trace and rehearsal.trace.decisions else {}
+    parts += [_other(other, start) for other in rehearsal.others]
     return "\n".join(parts) or "It was not run."
 
 
-def _other(other: OtherStart) -> str:
-    """The result from another start."""
+def _other(other: OtherStart, start: Mapping[str, Plain]) -> str:
+    """The result from another start, with the keys that did not change but differ from ``start``, such as a goal."""
     who = f"From the start of seed {other.seed}"
     if other.ended == "masked":
         return f"{who}: it never ran, because it may not start at any moment of this episode."
@@ -109,7 +110,10 @@ def _other(other: OtherStart) -> str:
     if other.score is not None:
         results.append(f"score {number(other.score)}")
     seen = "; ".join(most_changed(other.before, other.after, SEEN, 80)) or "nothing changed"
-    return f"{who}: {', '.join(results)}{f'; view: {seen}' if other.before or other.after else ''}."
+    kept = {k: v for k, v in other.before.items() if k in start and start[k] != v and other.after.get(k) == v}
+    there = fields(dict(list(kept.items())[:SEEN]), 80)
+    view = f"; view: {seen}{f'; unchanged {there}' if there else ''}" if other.before or other.after else ""
+    return f"{who}: {', '.join(results)}{view}."
 
 
 def failure_of(rehearsal: Rehearsal) -> str:
@@ -230,7 +234,8 @@ def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> 
         run = list(group)
         if hidden:
             count = sum(len(entries[i].decisions) for i in run)
-            lines.append(f"({count} decisions that changed less are left out here)")
+            what = "decisions that changed less are" if count > 1 else "decision that changed less is"
+            lines.append(f"({count} {what} left out here)")
         else:
             lines += [shown[i] for i in run]
     return lines

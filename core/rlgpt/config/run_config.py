@@ -63,7 +63,7 @@ class EnvironmentConfig(Value):
         default=3,
         ge=0,
         le=100,
-        description="number of trial episodes before the run, with random actions and as many idle; 0: no trial",
+        description="number of trial episodes before the run with random actions, and as many idle; 0: no trial",
     )
     horizon: int | None = Field(
         default=None, description="maximal primitive steps of an episode; null: the environment's limit"

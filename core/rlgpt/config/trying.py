@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from rlgpt.config.prepare import ConstantPluginFactory, guarded, only
 from rlgpt.config.run_config import RunConfig
-from rlgpt.config.trial import SECONDS, report, rule_lines, try_out
+from rlgpt.config.trial import SECONDS, try_out
+from rlgpt.config.trial_report import description_lines, report, rule_lines
 from rlgpt.domain import Score
 from rlgpt.loop import LoopContext
 from rlgpt.plugin.generic import GenericPlugin
@@ -33,8 +34,8 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
     trial = None
     if try_them and environment.trial:
         tell(
-            f"trying the rules: {environment.trial} episodes with random actions and {environment.trial} with the "
-            f"idle action, at most {SECONDS:.0f} s"
+            f"trying the rules: {environment.trial} episodes with random actions, {environment.trial} with the idle "
+            f"action and one with each other constant action; at most {SECONDS:.0f} s of computing"
         )
         advice = "Correct the environment. With trial=0 there is no trial, and the error would occur in the run."
         tried = plugin if chosen else plugin.judged_by(REPORTED, Score())
@@ -43,11 +44,13 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
         if not chosen and plugin.rule is None and trial.reported:
             plugin = plugin.judged_by(REPORTED, None)
     task = only(plugin.tasks())
+    for line in description_lines(plugin, task, own=bool(environment.docs)) if try_them else ():
+        tell(line)
     for line in rule_lines(plugin, task, chosen=chosen, horizon=environment.horizon):
         tell(line)
     if trial is None:
         return context
-    for line in report(trial, task, plugin):
+    for line in report(trial, task, plugin, horizon=environment.horizon):
         tell(line)
     prepared = environment.prepared.model_copy(update={"task": task, "world": plugin.world, "trial": trial})
     config = config.model_copy(update={"environment": environment.model_copy(update={"prepared": prepared})})

@@ -57,8 +57,8 @@ def design(
         :class:`rlgpt.llm.base.LLM`; or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
         ``{"model": "openai/NAME", "api_base": URL, "budget": {"dollars": 5}}``. None is valid only if the agents need
         no model (``agents="rl_only"``).
-    :param docs: expert knowledge about the environment: units, signs, dynamics. At most 6,000 characters are used.
-        Default: the environment's docstring.
+    :param docs: expert knowledge about the environment: units, signs, dynamics. At most 10,000 characters are used.
+        Default: the environment's docstring, class and settings, without settings that look like secrets.
     :param labels: names of the action's parts (values of a Discrete, numbers of a Box), or name -> meaning.
     :param observations: names of the numbers of a one-dimensional observation, or name -> meaning with its unit. For a
         Dict or Tuple: part -> meaning, or part -> names of its numbers, for example ``{"achieved_goal": ["x", "y",
@@ -75,8 +75,9 @@ def design(
     :param primitives: further primitives (:class:`rlgpt.plugin.Primitive`). Users of the bundle need them too.
     :param horizon: maximal number of primitive steps of an episode. Default: the environment's own limit, or 1,000 with
         a message.
-    :param trial: before the run, this many episodes with random actions and as many with the idle action are played, to
-        test the rules of success. The steps of the trial do not count towards the budget. Use 0 for a real robot.
+    :param trial: before the run, this many episodes with random actions, as many with the idle action and one with each
+        other constant action are played, to test the rules of success. The steps of the trial do not count towards the
+        budget. Use 0 for a real robot.
     :param idle: the action that does nothing. If a chosen action may not start, the idle action is taken for one
         primitive step instead. Either a label of a Discrete space, or an action of the space. Default: a label such as
         ``noop`` or ``stay``, else zeros. The bundle stores the idle action.

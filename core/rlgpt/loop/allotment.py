@@ -49,6 +49,15 @@ class Allotment:
         share = (self._judging - spent) // max(1, self._iterations - len(history))
         return max(0, share - here.code - here.selection)
 
+    def confirmation(self, history: History, here: Steps, episodes: int) -> int:
+        """Maximal number of steps for further episodes of code that reaches the target so far: those left for judging,
+        or those of ``episodes`` further episodes, at most half of all steps left. If code solves the task,
+        learning needs no steps.
+        """
+        spent = sum((i.steps for i in history), here).total
+        unspent = max(0, self._settings.budget - spent)
+        return max(self.judging(history, here), min(max(0, episodes) * self.limit, unspent // 2))
+
     def code_first(self, history: History) -> int:
         """Maximal number of steps for the first episodes of code: half of the steps for judging if a policy is trained,
         else all.
@@ -120,7 +129,7 @@ class Allotment:
         return (
             f"note: in an iteration, budget={settings.budget:,} allows judging code and the policy in {fewer} "
             f"episode{'s' if fewer > 1 else ''} each, of {length}, instead of {wanted}: more if they end earlier. "
-            f"budget={self._enough()} or more is enough for all."
+            f"Enough for all: budget={self._enough():_}, or a shorter horizon if episodes are shorter."
         )
 
     def _enough(self) -> int:

@@ -59,15 +59,16 @@ class Judging:
         ctx.observer.stage("code", iteration=len(self.history))
         wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes
         steps = ctx.allotment.code_first(self.history)
-        code = first = self._code("code", spec, range(wanted), steps=steps)
+        code = self._code("code", spec, range(wanted), steps=steps)
         if ctx.is_solved(code, episodes=1):
             allowed = math.floor((1 - ctx.settings.target_success) * (wanted + more) + 1e-9)
             failed = sum(not e.success for e in code.episodes)
             failures = max(0, allowed - failed) if ctx.task.success else None
             here, total = steps_of(tried, code), wanted + more
-            code = self._more(code, "confirmation", spec, total, here=here, failures=failures)
+            steps = ctx.allotment.confirmation(self.history, here, wanted - len(code.episodes))
+            code = self._more(code, "confirmation", spec, total, steps=steps, failures=failures)
         ctx.observer.finished("code", **outcome(code))
-        if len(first.episodes) < wanted:
+        if len(code.episodes) < wanted:
             ctx.observer.message(f"code was judged in {len(code.episodes)} episodes: the budget allows no more now")
         if stuck := sum(e.cut == "stuck" for e in code.episodes):
             ctx.observer.message(
@@ -79,7 +80,7 @@ class Judging:
     def complete(self, code: Evaluation, spec: EnvSpec, tried: Tried) -> Evaluation:
         """``code`` with the episodes that its first evaluation left out to save steps for a policy."""
         wanted, here = self.ctx.settings.selection_episodes, steps_of(tried, code)
-        return self._more(code, "remaining", spec, wanted, here=here)
+        return self._more(code, "remaining", spec, wanted, steps=self._judging_left(here))
 
     def is_solved_by(self, code: Evaluation | None) -> bool:
         """Whether the coded actions alone reach the target success, confirmation episodes included."""
@@ -132,11 +133,11 @@ class Judging:
         spec: EnvSpec,
         total: int,
         *,
-        here: Steps,
+        steps: int,
         failures: int | None = None,
     ) -> Evaluation:
-        """``code`` with further episodes, ``total`` in all; fewer if no steps for judging are left."""
-        seeds, steps = range(len(code.episodes), total), self._judging_left(here)
+        """``code`` with further episodes, ``total`` in all; fewer if ``steps`` primitive steps are not enough."""
+        seeds = range(len(code.episodes), total)
         if not seeds or not steps:
             return code
         more = self._code(stage, spec, seeds, steps=steps, failures=failures)

@@ -97,6 +97,10 @@ def _run(ctx: LoopContext) -> Result:
         score=report.kept.mean_score,
     )
     ctx.observer.finished("report", **outcome(report.kept))
+    ctx.observer.message(
+        f"{report.mode} of iteration {best.index}, tested in {len(report.kept.episodes)} fresh episodes; bundle: "
+        f"{ctx.run.folder / 'bundle'}; page: rlgpt report {ctx.run.folder}"
+    )
     return Result(history, report, stopped)
 
 

@@ -233,7 +233,7 @@ class EnvironmentPlugin(ABC):
         return None
 
     def knowledge(self, task: Task) -> str:
-        """Expert knowledge about the environment: facts, not a solution. At most 6,000 characters."""
+        """Expert knowledge about the environment: facts, not a solution. At most 10,000 characters."""
         return ""
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:

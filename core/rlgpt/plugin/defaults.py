@@ -111,8 +111,8 @@ class SpaceDefaults:
     def of(
         cls, env: gymnasium.Env[Any, Any], *, labels: Named | None = None, observations: Named | None = None
     ) -> SpaceDefaults:
-        """The defaults for ``env``. If ``labels`` is not given, the labels come from the environment's
-        ``get_action_meanings()`` or its enum ``actions``.
+        """The defaults for ``env``. If ``labels`` is not given, the labels are those that the environment itself
+        has, if any (:func:`_action_meanings`).
         """
         if labels is None:
             labels = _action_meanings(env)
@@ -165,14 +165,23 @@ def summarize(view: Mapping[str, Plain]) -> str:
 
 
 def _action_meanings(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:
-    """The environment's own labels if it has one for each part of the action, else the default labels."""
-    labels = default_labels(env.action_space)
-    meanings, actions = (getattr(env.unwrapped, name, None) for name in ("get_action_meanings", "actions"))
-    given: list[str] = []
-    if callable(meanings):
-        given = [str(m) for m in meanings()]
-    elif inspect.isclass(actions) and issubclass(actions, enum.Enum):
-        given = [member.name for member in actions]
+    """The environment's own labels if it has one for each part of the action, else the default labels.
+
+    They are in a method ``get_action_meanings()``, in an enum ``actions``, or in a mapping ``actions`` from values of a
+    Discrete to labels, which may be an attribute of ``action_type`` (highway-env).
+    """
+    plain, labels = env.unwrapped, default_labels(env.action_space)
+    meanings = getattr(plain, "get_action_meanings", None)
+    given = [str(m) for m in meanings()] if callable(meanings) else []
+    for owner in (plain, getattr(plain, "action_type", None)):
+        actions = getattr(owner, "actions", None)
+        if given:
+            break
+        if inspect.isclass(actions) and issubclass(actions, enum.Enum):
+            given = [member.name for member in actions]
+        elif isinstance(actions, Mapping) and isinstance(env.action_space, gymnasium.spaces.Discrete):
+            values = [int(env.action_space.start) + i for i in range(len(labels))]
+            given = [str(actions[value]) for value in values] if {*values} == {*actions} else []
     return tuple(names(given)) if len(given) == len(labels) else labels
 
 

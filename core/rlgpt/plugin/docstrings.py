@@ -1,25 +1,38 @@
-"""The docstring of an environment as text for a prompt: without padding, and without sections that do not describe the
-environment.
+"""What an environment says about itself, as text for a prompt: its docstring without padding and without sections that
+do not describe the environment, and the settings it was made with.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
-LIMIT = 6_000
-"""Maximal number of characters of a docstring that prompts show."""
+import gymnasium
+
+from rlgpt.secrets import is_secret
+
+LIMIT = 10_000
+"""Maximal number of characters of a description that prompts show."""
+
+SETTINGS = 1_500
+"""Maximal number of characters of an environment's settings in its description."""
 
 BESIDE = ("version history", "references", "reference", "citation", "credits", "credit", "arguments", "args")
 """Headings of sections that do not describe the world."""
 
 _HEADING = re.compile(r"^(#+) *(.*?) *$")
+_MAKING = re.compile(r"(?ms)^[^\S\n]*```(?:(?!```).)*?\bmake\((?:(?!```).)*```[^\S\n]*\n?")
+"""A block of code that makes the environment."""
+
 _RULE = re.compile(r"^\|[\s:|-]+\|$")
 
 
 def readable(doc: str, limit: int = LIMIT) -> str:
-    """``doc`` without indentation, padding of tables, and sections that do not describe the environment. A note lists
-    the sections that were left out.
+    """``doc`` without indentation, padding of tables, code that makes the environment, and sections that describe other
+    things. A note lists the sections that were left out.
 
     >>> print(readable('''Moves a car.
     ...
@@ -39,7 +52,7 @@ def readable(doc: str, limit: int = LIMIT) -> str:
     kept: list[str] = []
     left_out: list[str] = []
     hidden = 0
-    for line in inspect.cleandoc(doc).splitlines():
+    for line in _MAKING.sub("", inspect.cleandoc(doc)).splitlines():
         heading = _HEADING.match(line)
         if heading and (not hidden or len(heading[1]) <= hidden):
             hidden = len(heading[1]) if heading[2].lower().strip(":") in BESIDE else 0
@@ -49,11 +62,52 @@ def readable(doc: str, limit: int = LIMIT) -> str:
             kept.append(_plain(line))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
     note = f"\n\n(left out: {', '.join(left_out)})" if left_out else ""
-    if len(text) + len(note) > limit:
-        cut = limit - len(note) - 80
-        note = f"\n[... the last {len(text) - cut:,} characters of the documentation are left out]{note}"
-        text = text[:cut]
-    return text + note
+    return _shortened(text, limit - len(note)) + note
+
+
+def described(env: gymnasium.Env[Any, Any]) -> str:
+    """The docstring of an environment as :func:`readable` text, its class, and the settings it was made with: the
+    keyword arguments of its registration, and ``env.config`` if this is a mapping.
+    """
+    plain, settings = env.unwrapped, dict[str, Any]()
+    if plain.spec is not None:
+        settings |= plain.spec.kwargs
+    config = getattr(plain, "config", None)
+    if isinstance(config, Mapping):
+        settings |= {str(key): value for key, value in config.items()}
+    lines = [f"Class: {type(plain).__module__}.{type(plain).__qualname__}"]
+    told = json.dumps({key: value for key, value in settings.items() if not is_secret(key)}, default=str)
+    if settings:
+        lines.append(f"Settings: {told if len(told) <= SETTINGS else f'{told[:SETTINGS]} [...]'}")
+    ends = "\n".join(lines)
+    return f"{readable(type(plain).__doc__ or '', LIMIT - len(ends) - 2)}\n\n{ends}".strip()
+
+
+def _shortened(text: str, limit: int) -> str:
+    """``text`` with at most ``limit`` characters. Of the sections that its headings begin, the longest ones are cut to
+    one length, so that a long table does not hide the sections after it.
+    """
+    if len(text) <= limit:
+        return text
+    sections = [part for part in re.split(r"(?m)^(?=#+ )", text) if part]
+    limit -= len(sections) * len(_CUT.format(10**5))
+    room, most = limit, 0
+    for count, length in enumerate(sorted(map(len, sections))):
+        most = room // (len(sections) - count)
+        if length > most:
+            break
+        room -= length
+    return "".join(part if len(part) <= most else _cut(part, most) for part in sections).strip()
+
+
+_CUT = "\n[... {:,} characters of this section are left out]\n\n"
+
+
+def _cut(section: str, limit: int) -> str:
+    """The lines of ``section`` that fit into ``limit`` characters, with a note; at least the beginning of a line."""
+    end = section.rfind("\n", 0, limit)
+    end = end if end > limit // 2 else max(0, limit)
+    return section[:end] + _CUT.format(len(section) - end)
 
 
 def _plain(line: str) -> str:

@@ -14,10 +14,10 @@ import gymnasium
 from rlgpt.domain import Metric, Score, Task, World
 from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, PluginError
-from rlgpt.plugin.actions import zero_action
+from rlgpt.plugin.actions import default_labels, zero_action
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import Named, SpaceDefaults, with_meanings
-from rlgpt.plugin.docstrings import readable
+from rlgpt.plugin.docstrings import described, readable
 from rlgpt.plugin.idle import IDLE, idle_action, plain_idle
 from rlgpt.plugin.judged import Asked, Judged, Success, read_success, usual_rule
 from rlgpt.plugin.rules import SuccessRule, parse_rule
@@ -87,7 +87,8 @@ class GenericPlugin(EnvironmentPlugin):
             Default: from ``get_action_meanings()`` or an enum ``actions`` of the environment, else ``action_0``,
             ``action_1``, ...
         :param observations: names of the numbers of a one-dimensional observation, or name -> meaning.
-        :param docs: expert knowledge about the environment. Default: the environment's docstring.
+        :param docs: expert knowledge about the environment. Default: what the environment says about itself
+            (:func:`rlgpt.plugin.docstrings.described`).
         :param success: a rule (:mod:`rlgpt.plugin.rules`), the return that counts as success, or a function
             (:data:`rlgpt.plugin.judged.Success`). Default: no success if ``score`` is given, else
             :func:`rlgpt.plugin.judged.usual_rule`.
@@ -121,7 +122,7 @@ class GenericPlugin(EnvironmentPlugin):
         plugin._success, plugin._metrics = rule, {key: metric.name for key, metric in given.items()}
         plugin._make = None if isinstance(env, gymnasium.Env) else env
         plugin._idle = idle_action(sample.action_space, tuple(plugin._defaults.labels), idle)
-        plugin._docs = readable(docs or type(sample.unwrapped).__doc__ or "")
+        plugin._docs = readable(docs) if docs else described(sample)
         plugin._own_primitives = tuple(primitives)
         plugin._states, plugin._states_tried = states, states is not None
         plugin.world = World(
@@ -198,9 +199,9 @@ class GenericPlugin(EnvironmentPlugin):
         """``idle`` if it was given; else the value of a Discrete space whose label is in
         :data:`~rlgpt.plugin.idle.IDLE`; else zeros.
         """
-        return self._noop(action_space)
+        return self.idle(action_space)
 
-    def _noop(self, action_space: gymnasium.Space[Any]) -> Any:
+    def idle(self, action_space: gymnasium.Space[Any]) -> Any:
         if self._idle is not None:
             return copy.copy(self._idle)
         labels = list(self._defaults.labels)
@@ -215,8 +216,22 @@ class GenericPlugin(EnvironmentPlugin):
         space = self._defaults.actions.space
         if not isinstance(space, gymnasium.spaces.Discrete):
             return ""
-        chosen = int(self._noop(space)) - int(space.start)
+        chosen = int(self.idle(space)) - int(space.start)
         return f" ({list(self._defaults.labels)[chosen]})"
+
+    @property
+    def unnamed(self) -> dict[str, str]:
+        """What has no name of its own: argument of ``design()`` that gives names or meanings -> words."""
+        labels, keys = list(self._defaults.labels), [k for k in self._defaults.view_keys if k.shape and k.size > 1]
+        found = {}
+        if labels == list(default_labels(self._defaults.actions.space)):
+            found["labels"] = f"{labels[0]} to {labels[-1]}" if len(labels) > 1 else labels[0]
+        if keys and self.world.observations is None:
+            nameable = max(len(k.shape) for k in keys) == 1
+            found["observations" if nameable else "docs"] = (
+                f"the {sum(k.size for k in keys)} numbers of the observation"
+            )
+        return found
 
     def knowledge(self, task: Task) -> str:
         return self._docs

@@ -199,14 +199,15 @@ def _leaves(part: Part) -> Iterator[tuple[ViewKey, Read]]:
     elif isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary):
         size = int(np.prod(space.shape))
         if part.kind == "cells":
-            yield ViewKey(f"{name[:35]}_grid", _doc(space), size=size), lambda whole: _numbers(get(whole))
+            key = ViewKey(f"{name[:35]}_grid", _doc(space), size=size, shape=tuple(space.shape))
+            yield key, lambda whole: _numbers(get(whole))
         elif part.kind == "long":
             yield (
                 ViewKey(name, f"array of shape {list(space.shape)}: its shape, mean, low and high"),
                 lambda whole: _sum_up(get(whole)),
             )
         else:
-            yield ViewKey(name, _doc(space), size=size), lambda whole: _numbers(get(whole))
+            yield ViewKey(name, _doc(space), size=size, shape=tuple(space.shape)), lambda whole: _numbers(get(whole))
 
 
 def _picture(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> Iterator[tuple[ViewKey, Read]]:

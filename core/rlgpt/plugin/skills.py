@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from rlgpt.domain import Parameter, Plain
 from rlgpt.plugin.actions import ActionCodec
 from rlgpt.plugin.judged import finite
 from rlgpt.plugin.types import Context, LowLevel, Primitive, ViewKey
 
 LONGEST_REPEAT = 200
+
+LONGEST_LIST = 32
+"""Maximal number of numbers of a key that ``act_until`` can watch."""
 
 Look = Callable[[Context, str], Plain]
 """Returns the value of one key of the view."""
@@ -84,11 +89,13 @@ class _Until:
 
     def __call__(self, ctx: Context, key: str, relation: str, threshold: float, steps: int, **args: Plain) -> LowLevel:
         action, reward = self.codec.action(args), 0.0
-        name, _, index = key.partition("[")
+        name, *indices = key.replace("]", "").split("[")
 
         def now() -> float:
             found: Any = self.look(ctx, name)
-            return float(found[int(index[:-1])] if index else found)
+            for index in indices:
+                found = found[int(index)]
+            return float(found)
 
         def passed(value: float) -> bool:
             return value > threshold if relation == "above" else value < threshold
@@ -113,11 +120,15 @@ def env_reward(ctx: Context) -> float:
 
 def _watchable(keys: Sequence[ViewKey]) -> tuple[str, ...]:
     """The numbers of the view that ``act_until`` can watch, by name. A number in a short list has the
-    name ``name[i]``.
+    name ``name[i]``, in an array ``name[i][j]``.
     """
     found = []
     for key in keys:
         if key.alone:
             continue
-        found += [key.name] if key.size == 1 else [f"{key.name}[{i}]" for i in range(key.size if key.size <= 32 else 0)]
+        if key.size == 1 and not key.shape:
+            found.append(key.name)
+        elif key.size <= LONGEST_LIST:
+            places = np.ndindex(key.shape or (key.size,))
+            found += [key.name + "".join(f"[{i}]" for i in place) for place in places]
     return tuple(found)

@@ -70,6 +70,7 @@ class ViewKey:
 
     :ivar size: how many numbers a policy gets for the key; 0 if only code can use the key (text, lists of varying
         length).
+    :ivar shape: the shape of an array that the view holds as nested lists; empty for a number or a flat list.
     :ivar alone: True for a key that only a policy gets. Such a key is not in the view;
         ``EnvironmentPlugin.policy_view`` returns its numbers.
     """
@@ -80,6 +81,7 @@ class ViewKey:
     source: Literal["observed", "privileged"] = "observed"
     size: int = 0
     alone: bool = False
+    shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

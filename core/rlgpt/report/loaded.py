@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rlgpt.domain import Evaluation, Iteration, SubGoal, best_of
 from rlgpt.errors import RunError
@@ -84,6 +85,27 @@ class LoadedRun:
             if content[4:8] == b"ftyp":
                 caption = "A fresh episode of the best iteration; the active action is shown at the upper edge."
                 yield Clip(caption=caption, mp4=content)
+
+
+def described(config: Mapping[str, Any]) -> dict[str, str]:
+    """Goal, rule of success and result of the trial of a run on an environment without a plugin, as far as its
+    configuration has them. The configuration may be from another version, or hostile.
+    """
+    environment = _mapping(config.get("environment"))
+    prepared = _mapping(environment.get("prepared"))
+    episodes = _mapping(prepared.get("trial")).get("episodes")
+    wins: dict[str, list[bool]] = {}
+    for episode in map(_mapping, episodes if isinstance(episodes, list) else ()):
+        wins.setdefault(str(episode.get("acting")), []).append(episode.get("success") is True)
+    tried = ", ".join(
+        f"{sum(won)} of {len(won)} episodes of {acting} actions succeeded" for acting, won in wins.items()
+    )
+    found = {"goal": environment.get("goal"), "rule": _mapping(prepared.get("task")).get("success"), "tried": tried}
+    return {name: text for name, text in found.items() if isinstance(text, str)}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:

@@ -63,6 +63,8 @@ class Story(Value):
     title: str
     task: str
     goal: str = ""
+    rule: str = Field(default="", description="the rule of success of an environment without a plugin")
+    tried: str = Field(default="", description="successes in the trial of this rule")
     seed: int
     status: str
     reason: str = ""

@@ -13,7 +13,7 @@ from rlgpt.errors import RunError
 from rlgpt.files import Folder
 from rlgpt.report import curves, graph, html
 from rlgpt.report.figures import score_name
-from rlgpt.report.loaded import LoadedRun, find
+from rlgpt.report.loaded import LoadedRun, described, find
 from rlgpt.report.methods import methods
 from rlgpt.report.stats import Interval, spread
 from rlgpt.report.values import Comparison, GraphStory, MethodRow, Page, PartStory, Story
@@ -149,6 +149,7 @@ def _story(loaded: LoadedRun) -> Story:
     return Story(
         title=f"{method}, seed {record.seed}",
         task=record.task,
+        **described(record.config),
         seed=record.seed,
         status=record.status,
         reason=record.reason,

@@ -57,7 +57,7 @@ class TaskLaws(Laws):
     @needs()
     def test_knowledge_is_bounded(self, plugin: EnvironmentPlugin, task: Task) -> None:
         length = len(plugin.knowledge(task))
-        assert length <= 6000, f"{task.id}: knowledge() has {length} characters; at most 6,000 go into a prompt."
+        assert length <= 10_000, f"{task.id}: knowledge() has {length} characters; at most 10,000 go into a prompt."
 
     @needs()
     def test_trainer_defaults_are_hyperparameters(self, plugin: EnvironmentPlugin, task: Task) -> None:

@@ -1,0 +1,209 @@
+"""The trial and its rules as lines of text, with warnings about rules that measure something else than the goal."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rlgpt.config.trial import UNTOLD, Trial, TrialEpisode
+from rlgpt.domain import RETURN, Score, Task
+from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.plugin.rules import SuccessRule
+
+KEYS = 12
+"""Maximal number of keys of ``info`` that the report lists."""
+
+SHORT = 4
+"""A horizon that the environment does not name is too long if no episode of the trial takes this part of it."""
+
+TERSE = 1_000
+"""A description with fewer characters is hardly enough for actions or numbers without names."""
+
+
+def description_lines(plugin: GenericPlugin, task: Task, *, own: bool) -> list[str]:
+    """What the language model is told about the environment, as lines of text; a warning if this is little.
+
+    :param own: whether the user gave ``docs``.
+    """
+    known = plugin.knowledge(task)
+    source = "as given" if own else "the environment's docstring and settings"
+    lines = [f"description: {source}, {len(known):,} characters"]
+    missing = plugin.unnamed
+    if missing and len(known) < TERSE:
+        lines.append(
+            f"warning: the language model is not told what {' and '.join(missing.values())} mean: give "
+            f"{' and '.join(f'{argument}=' for argument in missing)}"
+        )
+    return lines
+
+
+def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int | None) -> list[str]:
+    """The rules of success and score, and the length of an episode, as lines of text.
+
+    :param chosen: whether the user defined success or score.
+    :param horizon: the horizon that the user gave, or None.
+    """
+    lines = []
+    rule = plugin.rule
+    if rule is not None:
+        text = f"{rule.text}, {rule.when}" if isinstance(rule, SuccessRule) else f"a function: {rule.words}"
+        if isinstance(rule, SuccessRule) and rule.text.endswith(rule.when):
+            text = rule.text
+        source = "" if chosen else " (the environment reports success itself; success= or score= choose otherwise)"
+        lines.append(f"success: {text}{source}")
+    if (score := task.score) is not None:
+        better = "more is better" if score.maximize else "less is better"
+        unit = score.unit or next((m.unit for m in task.metrics if m.name == score.metric), "")
+        name = "the return of the episode" if score.metric == RETURN else score.metric
+        source = (
+            ""
+            if chosen
+            else "; the environment reports no success and none was given (success= or score= choose another)"
+        )
+        lines.append(f"score: {name}{f' in {unit}' if unit else ''}, {better}{source}")
+        threshold = plugin.threshold
+        if not chosen and threshold is not None:
+            lines.append(
+                f"  (it is registered with a reward_threshold of {threshold:g}: success={threshold:g} uses it)"
+            )
+    if task.metrics:
+        told = ", ".join(f"{m.name} ({m.reduce}{f', {m.unit}' if m.unit else ''})" for m in task.metrics)
+        lines.append(f"metrics: {told}")
+    given = "as given" if horizon else "the environment's own limit" if plugin.has_limit else "assumed, since the "
+    if given.startswith("assumed"):
+        given += "environment names no limit: horizon= sets another"
+    return [*lines, f"horizon: {task.horizon:,} primitive steps ({given})"]
+
+
+def report(trial: Trial, task: Task, plugin: GenericPlugin, *, horizon: int | None) -> list[str]:
+    """The trial as lines of text, warnings last.
+
+    :param horizon: the horizon that the user gave, or None.
+    """
+    rule = plugin.rule if isinstance(plugin.rule, SuccessRule) else None
+    idle, measured = f"idle actions{plugin.idle_words}", tuple(plugin.world.metrics)
+    assumed = horizon is None and not plugin.has_limit
+    cut = sum(e.ended == "cut" for e in trial.episodes)
+    lines = [f"trial of these rules: {trial.primitive_steps:,} primitive steps, which do not count towards the budget"]
+    lines += [f"  {_row(trial.of('random'), 'random actions', task)}", f"  {_row(trial.of('idle'), idle, task)}"]
+    if best := best_constant(trial, task):
+        who = f"the best of {len(trial.of('constant'))} constant actions ({best.action})"
+        lines.append(f"  {_row((best,), who, task)}")
+    keys = [key for key in trial.keys if key not in UNTOLD]
+    if keys:
+        more = f" and {len(keys) - KEYS} more" if len(keys) > KEYS else ""
+        lines.append(f"  info has {', '.join(keys[:KEYS])}{more}: success=, score= and metrics= can use them")
+    played = len(trial.of("random")) + len(trial.of("idle"))
+    if cut or played < 2 * trial.planned:
+        lines.append(
+            f"  the trial ended early: {played} of {2 * trial.planned} episodes of random and idle actions, and "
+            f"{cut} of all {len(trial.episodes)} episodes were cut before their end"
+        )
+    return [*lines, *(f"warning: {text}" for text in _warnings(trial, task, rule, idle, measured, assumed=assumed))]
+
+
+def best_constant(trial: Trial, task: Task) -> TrialEpisode | None:
+    """The episode of a constant action with success, the best score and the largest return, in this order."""
+    sign = -1.0 if task.score is not None and not task.score.maximize else 1.0
+
+    def worth(episode: TrialEpisode) -> tuple[bool, float, float]:
+        score = -math.inf if episode.score is None else sign * episode.score
+        return episode.success, score, episode.total_reward
+
+    return max(trial.of("constant"), key=worth, default=None)
+
+
+def _row(episodes: Sequence[TrialEpisode], acting: str, task: Task) -> str:
+    if not episodes:
+        return f"{acting}: not tried"
+    ends = []
+    for name, chosen in _causes(episodes, bool(task.success)):
+        if chosen:
+            flags = Counter(flag for e in chosen for flag in e.flags)
+            told = "".join(f", {flag} {n}" for flag, n in flags.items())
+            ends.append(f"{len(chosen)} {name} ({_span([e.primitive_steps for e in chosen])} steps{told})")
+    parts = [f"{sum(e.success for e in episodes)} of {len(episodes)} succeed"] if task.success else []
+    parts += [f"ends: {', '.join(ends)}"]
+    if task.score is not None and task.score.metric != RETURN:
+        scores = [e.score for e in episodes if e.score is not None]
+        parts.append(f"{task.score.metric} {_span(scores)}" if scores else f"{task.score.metric} never reported")
+    parts.append(f"return {_span([e.total_reward for e in episodes])}")
+    return f"{acting}: {'; '.join(parts)}"
+
+
+def _causes(episodes: Sequence[TrialEpisode], judged: bool) -> Iterator[tuple[str, list[TrialEpisode]]]:
+    """The number of episodes for each cause of their end."""
+    if judged:
+        yield "goal", [e for e in episodes if e.ended == "terminated" and e.success]
+        yield "terminated without success", [e for e in episodes if e.ended == "terminated" and not e.success]
+    else:
+        yield "terminated by the environment", [e for e in episodes if e.ended == "terminated"]
+    yield "time", [e for e in episodes if e.ended == "truncated"]
+    yield "cut by the trial", [e for e in episodes if e.ended == "cut"]
+
+
+def _warnings(
+    trial: Trial, task: Task, rule: SuccessRule | None, idle: str, measured: Sequence[str], *, assumed: bool
+) -> Iterator[str]:
+    wins = [
+        f"{sum(e.success for e in trial.of(acting))} of {len(trial.of(acting))} episodes of {name}"
+        for acting, name in (("random", "random actions"), ("idle", idle))
+        if any(e.success for e in trial.of(acting))
+    ]
+    if steady := [e.action for e in trial.of("constant") if e.success]:
+        wins.append(f"{len(steady)} of {len(trial.of('constant'))} episodes of constant actions ({', '.join(steady)})")
+    if wins:
+        yield (
+            f"{', '.join(wins)} already succeed by this rule. If the rule counts a crash, or an event that "
+            "happens by itself, give another rule: success='terminated and not crashed', 'KEY at the end', "
+            "'return >= NUMBER', or score=."
+        )
+    whole = [e.primitive_steps for e in trial.episodes if e.ended != "cut"]
+    if assumed and whole and max(whole) * SHORT <= task.horizon:
+        yield (
+            f"the horizon of {task.horizon:,} steps is assumed, and no episode of the trial took more than "
+            f"{max(whole):,}. Give the length of a good episode as horizon=: with one that is far too long, fewer "
+            "episodes are judged, and a policy deviates too seldom from the code to learn."
+        )
+    if assumed and whole and all(steps >= task.horizon for steps in whole):
+        yield (
+            f"the horizon of {task.horizon:,} steps is assumed, and no episode of the trial ended before it: the "
+            "environment's own end may come later, or never. horizon= sets another."
+        )
+    early = [e.primitive_steps for e in trial.episodes if e.ended == "truncated" and e.primitive_steps < task.horizon]
+    if early:
+        yield (
+            f"the environment itself ends episodes for time after {max(early):,} steps, and the horizon is "
+            f"{task.horizon:,}: horizon={max(early)} reserves less of the budget for judging."
+        )
+    if rule is not None and rule.needs_an_end and not any(e.ended == "terminated" for e in trial.episodes):
+        yield (
+            f"success needs an episode that the environment ends, and none of {len(trial.episodes)} episodes ended "
+            f"within {task.horizon:,} steps: success may be impossible. Raise horizon=, or give a success= or score= "
+            "that does not need an end."
+        )
+    read = [*(rule.keys if rule is not None else ()), *measured]
+    for key in dict.fromkeys(read):
+        if key.partition(".")[0] not in trial.keys and key not in trial.keys:
+            yield (
+                f"no step of the trial reported info[{key!r}]. Reported: {', '.join(trial.keys) or 'nothing'}. Without "
+                "it a condition is false, and a score or metric has no number."
+            )
+    yield from _score_warnings(trial, task, task.score)
+
+
+def _score_warnings(trial: Trial, task: Task, score: Score | None) -> Iterator[str]:
+    whole = [e for e in trial.episodes if e.ended != "cut"]
+    scores = {e.score for e in whole if e.score is not None}
+    if score is not None and len(whole) > 2 and len(scores) == 1:
+        yield (
+            f"every episode of the trial has the score {scores.pop():g}: random and constant actions do not change the "
+            "score, so a policy has nothing to learn from at first. Code may change it; reward terms or easier starts "
+            "help."
+        )
+
+
+def _span(numbers: Sequence[float]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,.4g}" if low == high else f"{low:,.4g} to {high:,.4g}"
