@@ -126,8 +126,8 @@ def _change(before: Mapping[str, Plain], after: Mapping[str, Plain], key: str, l
         if isinstance(old, list) and isinstance(new, list) and len(_line(old)) + len(_line(new)) > SHORT_LIST:
             if _shape(old) and _shape(old) == _shape(new):
                 return " -> ".join(_line(value) for value in (old, new))
-            if rows := _lines_of(old, new):
-                return f"now {_line(new)}" if limit >= len(_line(new)) // 2 else f"{rows} of {len(new)} lines differ"
+            if count := _lines_of(old, new):
+                return f"now {_line(new)}" if limit >= len(_line(new)) // 2 else f"{count} of {len(new)} lines differ"
             gone, come = ([i for i in one if i not in other] for one, other in ((old, new), (new, old)))
             parts = [_items(what, items, limit // 2) for what, items in (("gone", gone), ("new", come)) if items]
             return f"{len(old)} -> {len(new)} items; {', '.join(parts) or 'in another order'}"
