@@ -64,19 +64,18 @@ def play(row: str, tasks: Sequence[str], arm: str, out: Path, recordings: Path |
     for number, task in enumerate(tasks):
         folder = out / row / arm / name_of(number, task)
         recording = None if recordings is None else recordings / row / arm / f"{name_of(number, task)}.jsonl"
-        if is_finished(folder):
-            continue
         replayed = recording is not None and recording.exists()
-        model = ["llm=replay", f"llm.transcript={recording}"] if replayed else []
-        if Run.exists(folder):
-            status = main(["resume", str(folder)])
-        else:
-            library = [f"skills={out / row / 'library'}"] if arm == "with" else []
-            own = [s for s in settings if not (replayed and s.partition("=")[0].partition(".")[0] == "llm")]
-            status = main(["train", f"task={task}", f"folder={folder}", "video=false", *library, *own, *model])
         if not is_finished(folder):
-            print(f"{folder} is not finished (status {status}); the tasks after it wait for it")
-            return False
+            model = ["llm=replay", f"llm.transcript={recording}"] if replayed else []
+            if Run.exists(folder):
+                status = main(["resume", str(folder)])
+            else:
+                library = [f"skills={out / row / 'library'}"] if arm == "with" else []
+                own = [s for s in settings if not (replayed and s.partition("=")[0].partition(".")[0] == "llm")]
+                status = main(["train", f"task={task}", f"folder={folder}", "video=false", *library, *own, *model])
+            if not is_finished(folder):
+                print(f"{folder} is not finished (status {status}); the tasks after it wait for it")
+                return False
         made = folder / "transcript.jsonl"
         if recording is not None and not replayed and made.exists():
             recording.parent.mkdir(parents=True, exist_ok=True)
@@ -85,8 +84,11 @@ def play(row: str, tasks: Sequence[str], arm: str, out: Path, recordings: Path |
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a run has a report. A run that its recording or a budget ended early counts, too."""
-    return Run.exists(folder) and Run.open(folder).report() is not None
+    """Whether a run has ended with a report. A run that its recording or a budget ended early counts, too."""
+    if not Run.exists(folder):
+        return False
+    run = Run.open(folder)
+    return run.record.status in ("finished", "stopped") and run.report() is not None
 
 
 def figures(folder: Path) -> dict[str, Any]:

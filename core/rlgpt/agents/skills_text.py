@@ -47,7 +47,7 @@ def skill_of(offered: Sequence[Offered], name: str) -> str:
 
 def _skill(skill: Offered) -> str:
     order = "in this order" if len(skill.actions) > 1 else "its action"
-    how = "a policy chose among its actions" if skill.by_policy else f"{order}"
+    how = "a policy chose among its actions" if skill.by_policy else order
     goal = shorten(" ".join(skill.goal.split()), DOC_LIMIT)
     lines = [f'Skill {skill.id}, from the task "{goal}": {_result(skill)}; {how}:']
     for action in skill.actions:
@@ -69,4 +69,4 @@ def _result(skill: Offered) -> str:
         parts.append(f"score {number(skill.score.point)}")
     measured = skill.success or skill.score
     episodes = f" in {measured.episodes} episodes" if measured is not None else ""
-    return f"{', '.join(parts) or 'proved'}{episodes}, {number(skill.steps)} steps"
+    return f"{', '.join(parts) or 'proved'}{episodes}, {round(skill.steps)} steps"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from pydantic import Field
+
 from rlgpt.domain import Value
 
 _Z = 1.96
@@ -14,10 +16,10 @@ _Z = 1.96
 class Measure(Value):
     """A figure over episodes, with its 95 % interval."""
 
-    point: float
-    low: float
-    high: float
-    episodes: int
+    point: float = Field(allow_inf_nan=False)
+    low: float = Field(allow_inf_nan=False)
+    high: float = Field(allow_inf_nan=False)
+    episodes: int = Field(ge=1)
 
     def __str__(self) -> str:
         return f"{self.point:.4g} [{self.low:.4g}, {self.high:.4g}]"

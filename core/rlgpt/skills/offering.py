@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from pydantic import Field
+
 from rlgpt.domain import CodedAction, CodedFeatures, CodedFunction, Value
 from rlgpt.errors import RlgptError
 from rlgpt.skills.library import Skill, SkillLibrary
@@ -35,7 +37,7 @@ class Offered(Value):
     functions: tuple[CodedFunction, ...] = ()
     success: Measure | None = None
     score: Measure | None = None
-    steps: float
+    steps: float = Field(ge=0, allow_inf_nan=False)
     by_policy: bool = False
 
     def needed_by(self, action: CodedAction) -> tuple[CodedFunction, ...]:
