@@ -14,7 +14,7 @@ from rlgpt.testing.llm import FakeLLM
 
 TASKS = ("grid/key", "grid/door")
 OPEN = "def can_start(view):\n    return view['holding']\n" + FETCH.replace('view["key"]', 'view["door"]')
-SMALL = ("report_episodes=12", "iterations=1", "repairs=0", "agents=slow_fast", "rehearsal_episodes=1")
+SMALL = ("report_episodes=5", "selection_episodes=3", "iterations=1", "agents=slow_fast", "rehearsal_episodes=1")
 
 
 @pytest.fixture
@@ -45,42 +45,64 @@ def reply(request: Any) -> str:
     return f"{json.dumps(head)}\n```python\n{OPEN if request.key.sub_action == 'open_door' else FETCH}\n```"
 
 
-def record(bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Play the row with a scripted model, and return the folder of the recordings."""
+@pytest.mark.slow
+def test_a_row_is_played_compared_replayed_from_its_recordings_and_resumed(
+    bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from rlgpt.config import build
 
     asked = FakeLLM(reply)
+    row = ["kitchen", "--tasks", ",".join(TASKS), "--recordings", str(tmp_path / "recorded"), *SMALL]
+    model = ["llm.model=openai/any", "llm.api_base=http://127.0.0.1:9/v1"]
     with monkeypatch.context() as patch:
         patch.setattr(build, "_checked_llm", lambda *_: lambda *_: asked)
-        out = ["--tasks", ",".join(TASKS), "--recordings", str(tmp_path / "recorded"), "--out", str(tmp_path / "first")]
-        assert bench.main(["kitchen", *out, *SMALL, "llm.model=openai/any", "llm.api_base=http://127.0.0.1:9/v1"]) == 0
-    return tmp_path / "recorded"
-
-
-def test_a_row_is_replayed_from_its_recordings_and_is_resumed(
-    bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recordings = record(bench, tmp_path, monkeypatch)
-    assert len(list(recordings.rglob("*.jsonl"))) == 4
-    capsys.readouterr()
-    given = ["kitchen", "--tasks", ",".join(TASKS), "--recordings", str(recordings), "--out", str(tmp_path / "again")]
-    hidden = recordings / "kitchen" / "with" / "1-door.jsonl"
-    hidden.rename(tmp_path / "hidden")
-    assert bench.main([*given, *SMALL]) == 1
-    assert "1-door is not finished (status 2)" in capsys.readouterr().out
-    (tmp_path / "hidden").rename(hidden)
-    assert bench.main([*given, *SMALL]) == 0
-    results = {(r["arm"], r["task"]): r for r in map(json.loads, (tmp_path / "again" / "kitchen.jsonl").open())}
-    assert len(results) == 4
-    assert all(r["success"] == 1.0 for r in results.values())
+        assert bench.main([*row, "--out", str(tmp_path / "first"), *model]) == 0
+    assert "all tasks (2): with / without: tokens " in capsys.readouterr().out
+    lines = (tmp_path / "first" / "kitchen.jsonl").read_text().splitlines()
+    results = {(r["arm"], r["task"]): r for r in map(json.loads, lines)}
+    assert [r["success"] for r in results.values()] == [1.0] * 4
     with_, without = results["with", "grid/door"], results["without", "grid/door"]
     assert (with_["offered"], with_["kept"], without["offered"], without["kept"]) == (1, 1, 0, 0)
     assert with_["requests"] == without["requests"] - 1
     assert with_["completion_tokens"] < without["completion_tokens"]
     assert with_["steps"] < without["steps"]
+
+    again = [*row, "--out", str(tmp_path / "again"), "--arm", "with"]
+    hidden = tmp_path / "recorded" / "kitchen" / "with" / "1-door.jsonl"
+    hidden.rename(tmp_path / "hidden")
+    assert bench.main(again) == 1
+    assert "1-door is not finished (status 2)" in capsys.readouterr().out
+    (tmp_path / "hidden").rename(hidden)
+    assert bench.main(again) == 0
+    (replayed,) = (
+        r for r in map(json.loads, (tmp_path / "again" / "kitchen.jsonl").read_text().splitlines()) if r["number"]
+    )
+    assert {**replayed, "versions": {}} == {**with_, "versions": {}}
     before = {p: p.stat().st_mtime_ns for p in (tmp_path / "again").rglob("llm.jsonl")}
-    assert bench.main([*given, *SMALL]) == 0
+    assert bench.main(again) == 0
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "again").rglob("llm.jsonl")} == before
-    assert "all tasks (2): with / without: tokens " in capsys.readouterr().out
     with pytest.raises(SystemExit, match="was started with"):
-        bench.main([*given, "seed=3"])
+        bench.main([*again, "seed=3"])
+
+
+def test_table_compares_only_tasks_that_both_arms_have_finished(bench: Any) -> None:
+    def result(arm: str, number: int, tokens: int, steps: int) -> dict[str, Any]:
+        counts = {"requests": 3, "prompt_tokens": tokens, "completion_tokens": tokens, "steps": steps}
+        return {
+            "arm": arm,
+            "number": number,
+            "task": "a/b",
+            "success": 1.0,
+            **counts,
+            "offered": 1,
+            "kept": 1,
+            "changed": 0,
+        }
+
+    rows = [result("with", n, 100, 10) for n in range(7)] + [result("without", n, 400, 40) for n in range(6)]
+    text = bench.table(rows)
+    assert (
+        "all tasks (6): with / without: tokens 0.25, tokens of replies 0.25, steps 0.25; success 1.00 and 1.00" in text
+    )
+    assert "from the fifth on (2): with / without: tokens 0.25" in text
+    assert "from the fifth on" not in bench.table(rows[:4])

@@ -112,6 +112,7 @@ def test_missing_names_and_versions_are_named(library: SkillLibrary, put: Put) -
         ('"version": 1', '"version": 2', "is the record of walk/2"),
         ('"predicate": ""', '"predicate": "done"', "predicate done"),
         ('"steps": 12', '"steps": -1e999', "steps"),
+        ('"score": null,\n   "steps"', '"score": 1e308,\n   "steps"', "score"),
         ('"starts": [', '"starts": [], "x": [', "x"),
     ],
 )

@@ -18,6 +18,8 @@ MAX_STARTS = 200
 """Maximal number of episodes in the record of a skill."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
+LARGEST = 1e15
+"""Largest magnitude of a score in a record, so that means and intervals are finite."""
 
 
 class SkillId(Value):
@@ -40,7 +42,7 @@ class Start(Value):
     seed: int = Field(ge=0, lt=1 << 63)
     state: EpisodeState | None = None
     success: bool
-    score: Finite | None = None
+    score: float | None = Field(default=None, ge=-LARGEST, le=LARGEST)
     steps: int = Field(ge=0, description="primitive steps")
 
 

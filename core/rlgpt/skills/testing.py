@@ -16,7 +16,7 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import Acting, Judge, by_code, by_policy, code_spec
 from rlgpt.sandbox import faults
 from rlgpt.skills.library import Skill
-from rlgpt.skills.record import MAX_STARTS, Result, SkillTest, Start
+from rlgpt.skills.record import LARGEST, MAX_STARTS, Result, SkillTest, Start
 
 EPISODES = 10
 """Default number of recorded episodes that a test plays again."""
@@ -76,7 +76,7 @@ def starts_of(evaluation: Evaluation, predicate: str = "", began: Iterable[Start
             seed=e.seed,
             state=states.get(e.seed),
             success=predicate in e.reached if predicate else e.success,
-            score=e.score,
+            score=e.score if e.score is not None and abs(e.score) <= LARGEST else None,
             steps=e.reached.get(predicate, e.primitive_steps) if predicate else e.primitive_steps,
         )
         for e in evaluation.episodes[:MAX_STARTS]
