@@ -89,7 +89,8 @@ def test_extend_warns_once_for_each_source_that_cannot_be_loaded() -> None:
 
 def test_timeout_at_the_first_load_of_a_source_keeps_its_can_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """If a busy machine delays the first load of the source, later episodes still use its ``can_start``."""
-    shut = PUSH.model_copy(update={"source": "def can_start(view):\n    return False\n\n" + PUSH.source})
+    source = "import random\ndef can_start(view):\n    return random.random() > 1\n\n" + PUSH.source
+    shut = PUSH.model_copy(update={"source": source})
     load = Guest.load
     slow = Verdict(kind="wall", action="push", message="it ran too long by the wall clock")
     monkeypatch.setattr(Guest, "load", lambda guest, name: slow)

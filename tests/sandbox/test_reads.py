@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from rlgpt.domain import CodedAction, Verdict
-from rlgpt.sandbox import Guest, Library, Sandbox, Signature, ViewDoc
+from rlgpt.sandbox import Guest, Library, Sandbox, SandboxLimits, Signature, ViewDoc
 from rlgpt.sandbox.reads import Reads, reads_of
 
 RUN = "\ndef run():\n    yield grasp()\n"
@@ -60,7 +60,8 @@ CHANGING = {
 @pytest.mark.parametrize("name", STEADY)
 def test_static_analysis_finds_the_view_keys_that_deterministic_code_reads(name: str) -> None:
     source, keys = STEADY[name]
-    assert reads_of(source + RUN, "") == Reads(True, keys if keys is None else frozenset(keys))
+    reads = reads_of(source + RUN, "")
+    assert reads == Reads(True, keys if keys is None else tuple(sorted(keys)), constant=name != "memory")
 
 
 @pytest.mark.parametrize("name", CHANGING)
@@ -74,13 +75,47 @@ def test_static_analysis_includes_shared_code() -> None:
     assert not reads_of(source, "S = []\ndef near(x):\n    S.append(x)\n    return x < 1").steady
 
 
-def guest_of(*sources: str, calls: list[None] | None = None) -> Guest:
+CHANGED_ELSEWHERE = {
+    "list": "SEEN = []\ndef can_start(view):\n    return len(SEEN) < 1\n"
+    "def run():\n    SEEN.append(1)\n    yield grasp()\n",
+    "list of a helper": "SEEN = [0]\ndef first():\n    return SEEN[0]\ndef can_start(view):\n    return first() < 1\n"
+    "def run():\n    for seen in (SEEN,):\n        seen[0] = 1\n    yield grasp()\n",
+    "top level": "LEAST = 2\nfor i in range(3):\n    pass\ndef can_start(view):\n    return view['a'] > LEAST" + RUN,
+    "default": "def can_start(view):\n    return True\ndef run(n=print('x')):\n    yield grasp()\n",
+    "decorator": "def can_start(view):\n    return True\n@staticmethod\ndef run():\n    yield grasp()\n",
+    "class": "class A:\n    grasp()\ndef can_start(view):\n    return True" + RUN,
+    "attribute": "def can_start(view):\n    return True\n"
+    "def run():\n    can_start.__code__ = run.__code__\n    yield grasp()\n",
+    "globals": "N = 1\ndef can_start(view):\n    return N > 0\ndef run():\n    globals()['N'] = 0\n    yield grasp()\n",
+    "frame": "N = 1\ndef f():\n    yield\ndef can_start(view):\n    return N > 0\n"
+    "def run():\n    f().gi_frame.f_globals['N'] = 0\n    yield grasp()\n",
+    "module": "import math\ndef can_start(view):\n    return math.pi > 3\n"
+    "def run():\n    math.pi = 1\n    yield grasp()\n",
+    "built-in by another way": "def can_start(view):\n"
+    "    return sorted(['vec.x = 1'], key=vec.__builtins__['exec']) == []" + RUN,
+    "guard as an object": "def can_start(view):\n    return True\ndef run():\n    f = can_start\n    yield grasp()\n",
+}
+
+
+@pytest.mark.parametrize("name", CHANGED_ELSEWHERE)
+def test_code_whose_answers_other_code_may_change_is_asked_in_its_own_instance(name: str) -> None:
+    assert not reads_of(CHANGED_ELSEWHERE[name], "").constant
+
+
+def test_functions_that_call_each_other_often_are_read_once() -> None:
+    chain = "".join(f"def f{i}(x):\n    return f{i + 1}(x) + f{i + 1}(x)\n" for i in range(200))
+    source = f"{chain}def f200(x):\n    return x\ndef can_start(view):\n    return f0(view['a'])\n"
+    assert reads_of(source + RUN, "") == Reads(True, ("a",), constant=True)
+
+
+def guest_of(*sources: str, calls: list[None] | None = None, guarded: bool = False) -> Guest:
     library = Library(
         primitives=(Signature(name="grasp"),), view=(ViewDoc(name="a", doc="."), ViewDoc(name="b", doc="."))
     )
     actions = [CodedAction(name=f"n{i}", doc="", source=source) for i, source in enumerate(sources)]
     on_turn: Callable[[], None] | None = None if calls is None else lambda: calls.append(None)
-    return Sandbox(on_turn=on_turn).open(library, actions, seed=0)
+    sandbox = Sandbox(on_turn=on_turn)
+    return sandbox.open(library, actions, seed=0, guards=sandbox.open_guards(library, actions) if guarded else None)
 
 
 def asked(guest: Guest, calls: list[None], view: dict[str, Any], name: str = "n0") -> tuple[bool | Verdict, int]:
@@ -121,6 +156,47 @@ def test_failing_can_start_gives_a_verdict_at_each_call() -> None:
         assert "there are: a, b" in answer.message
 
 
+def shared(*sources: str, limits: SandboxLimits | None = None) -> tuple[Callable[[], Guest], list[None]]:
+    """A function that opens guests with the same guards, and a list with an entry for each call."""
+    actions = [CodedAction(name=f"n{i}", doc="", source=source) for i, source in enumerate(sources)]
+    library, calls = Library(primitives=(Signature(name="grasp"),)), list[None]()
+    sandbox = Sandbox(limits or SandboxLimits(), on_turn=lambda: calls.append(None))
+    guards = sandbox.open_guards(library, actions)
+    return lambda: sandbox.open(library, actions, seed=0, guards=guards), calls
+
+
+def test_an_answer_that_depends_on_the_view_alone_serves_all_guests() -> None:
+    opened, calls = shared("def can_start(view):\n    return view['a'] > 1" + RUN)
+    for guest in (opened(), opened()):
+        assert [guest.can_start("n0", {"a": a, "b": a}) for a in (0, 2)] == [False, True]
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "def can_start(view):\n    return view['gone']" + RUN,
+        "def can_start(view):\n    while True:\n        pass" + RUN,
+        "def can_start(view):\n    return 'x' * 10 ** 9 == ''" + RUN,
+        "def can_start(view):\n    return True\n",
+        "def can_start(view):\n    return [view['a']" + ", 1" * 6000 + "] == 2" + RUN,
+    ],
+)
+def test_what_fails_among_shared_guards_gets_its_own_verdict_and_harms_no_other(fault: str) -> None:
+    limits = SandboxLimits(turn_fuel=20_000_000)
+    opened, _ = shared(fault, "def can_start(view):\n    return view['a'] > 1" + RUN, limits=limits)
+    for a in (0, 2):
+        answers = opened().can_start_each(("n0", "n1"), {"a": a})
+        alone = Sandbox(limits).open(Library(primitives=(Signature(name="grasp"),)), _named(fault), seed=0)
+        assert _told(answers["n0"]) == _told(alone.can_start("n0", {"a": a}))
+        assert isinstance(answers["n0"], Verdict)
+        assert answers["n1"] is (a > 1)
+
+
+def _named(source: str) -> list[CodedAction]:
+    return [CodedAction(name="n0", doc="", source=source)]
+
+
 GUARDS = [
     source + RUN
     for source, _ in STEADY.values()
@@ -134,14 +210,16 @@ GUARDS += ["N = 0\ndef can_start(view):\n    global N\n    N += 1\n    return N 
 def test_cached_answers_of_can_start_equal_those_of_a_call_at_each_step(
     moments: list[tuple[int, int, str]],
 ) -> None:
-    careful, plain = guest_of(*GUARDS), guest_of(*(f"{s}\nclass Never:\n    can_start = 1\n" for s in GUARDS))
+    careful, guarded = guest_of(*GUARDS), guest_of(*GUARDS, guarded=True)
+    plain = guest_of(*(f"{s}\nclass Never:\n    can_start = 1\n" for s in GUARDS))
     for a, b, started in moments:
         view = {"a": a, "b": b}
-        ours, theirs = (g.can_start_each(g.actions, view) for g in (careful, plain))
-        assert [_told(x) for x in ours.values()] == [_told(x) for x in theirs.values()]
+        guests = (careful, guarded, plain)
+        told = [{name: _told(answer) for name, answer in g.can_start_each(g.actions, view).items()} for g in guests]
+        assert told[0] == told[1] == told[2]
         if started:
-            careful.start(started)
-            plain.start(started)
+            for guest in guests:
+                guest.start(started)
 
 
 def _told(answer: bool | Verdict) -> Any:

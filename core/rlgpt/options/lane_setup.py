@@ -22,6 +22,7 @@ from rlgpt.plugin.types import Context, ViewKey
 
 if TYPE_CHECKING:
     from rlgpt.sandbox import Guest, Library, Sandbox
+    from rlgpt.sandbox.constant_guards import ConstantGuards
 
 
 class Settings(TypedDict, total=False):
@@ -91,6 +92,7 @@ class LaneSetup:
         self.actions, self.layout = self.extension.actions, self.extension.layout
         self.offset = len(self.layout.branches) - len(self.actions)
         self._library, self._sandbox = settings.get("library"), settings.get("sandbox")
+        self._constant: ConstantGuards | None = None
         self._open_functions = self._functions_maker(tuple(settings.get("functions", ())), observation_space)
         functions = self.functions()
         if functions is not None:
@@ -122,7 +124,10 @@ class LaneSetup:
     def open_guest(self, *, seed: int) -> Guest:
         """A guest with the coded actions, for one episode of one lane."""
         assert self._library is not None
-        return self._open_sandbox().open(self._library, self.actions, seed=seed)
+        sandbox = self._open_sandbox()
+        if self._constant is None:
+            self._constant = sandbox.open_guards(self._library, self.actions)
+        return sandbox.open(self._library, self.actions, seed=seed, guards=self._constant)
 
     def check_names(self, names: Iterable[str]) -> None:
         """:raises UnknownNameError: a name is neither a coded action nor a function."""

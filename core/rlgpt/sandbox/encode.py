@@ -5,7 +5,8 @@ observation; an *outcome* is the dict that a primitive returns to the action.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from rlgpt.errors import PluginError
@@ -36,19 +37,26 @@ class ViewTexts:
         self._view, self._whole = view, ""
         self._parts: dict[str, str] = {}
 
-    def of(self, keys: Collection[str] | None, action: str, limit: int) -> str:
-        """The view as JSON, with these keys alone, in its own order; None: all.
+    def of(self, keys: Sequence[str] | None, action: str, limit: int) -> str:
+        """The view as JSON, with these keys alone, in the given order; None: all, in the view's own order.
 
         :raises Refused: see :func:`encode`.
         """
         if keys is None:
-            self._whole = self._whole or _encode(self._view, action)
+            self._whole = self._whole or _encode(dict(self._view), action)
             return _bounded(self._whole, action, limit)
-        chosen = [key for key in self._view if key in keys]
-        for key in chosen:
-            if key not in self._parts:
-                self._parts[key] = f"{_encode(key, action)}:{_encode(self._view[key], action)}"
-        return _bounded("{" + ",".join([self._parts[key] for key in chosen]) + "}", action, limit)
+        chosen = [self._part(key, action) for key in keys if key in self._view]
+        return _bounded("{" + ",".join(chosen) + "}", action, limit)
+
+    def _part(self, key: str, action: str) -> str:
+        if (part := self._parts.get(key)) is None:
+            part = self._parts[key] = f"{_key(key)}:{_encode(self._view[key], action)}"
+        return part
+
+
+@lru_cache(maxsize=4096)
+def _key(key: str) -> str:
+    return _ENCODER.encode(key)
 
 
 def _encode(value: Any, action: str) -> str:

@@ -12,6 +12,7 @@ from rlgpt.domain import CodedAction, CodedFunction, Plain, Verdict
 from rlgpt.errors import SandboxError, UnknownNameError
 from rlgpt.sandbox.checks import Checker, Refused
 from rlgpt.sandbox.code_runner import GuestSetup
+from rlgpt.sandbox.constant_guards import ConstantGuards
 from rlgpt.sandbox.encode import ViewTexts
 from rlgpt.sandbox.functions import Functions
 from rlgpt.sandbox.library import Library
@@ -31,13 +32,20 @@ class Sandbox:
     def __init__(self, limits: SandboxLimits = DEFAULT, *, on_turn: Callable[[], None] | None = None) -> None:
         self.limits, self.on_turn = limits, on_turn
 
-    def open(self, library: Library, actions: Sequence[CodedAction], *, seed: int) -> Guest:
+    def open(
+        self, library: Library, actions: Sequence[CodedAction], *, seed: int, guards: ConstantGuards | None = None
+    ) -> Guest:
         """A guest for one episode. No code runs before the first call of a method.
 
         :param seed: seeds the module ``random`` of each action; any integer.
+        :param guards: answers ``can_start`` for several guests with the same actions (:meth:`open_guards`).
         :raises SandboxError: two actions have the same name.
         """
-        return Guest(self.limits, library, actions, seed, self.on_turn)
+        return Guest(self.limits, library, actions, seed, self.on_turn, guards)
+
+    def open_guards(self, library: Library, actions: Sequence[CodedAction]) -> ConstantGuards:
+        """Answers of ``can_start`` that all guests with these actions may share. No code runs here."""
+        return ConstantGuards(self.limits, library, actions, self.on_turn)
 
     def open_functions(
         self, library: Library, functions: Sequence[CodedFunction], *, seed: int, quarantined: Collection[str] = ()
@@ -69,8 +77,9 @@ class Guest:
         actions: Sequence[CodedAction],
         seed: int,
         on_turn: Callable[[], None] | None = None,
+        guards: ConstantGuards | None = None,
     ) -> None:
-        self.limits = limits
+        self.limits, self._guards = limits, guards
         self.actions = {a.name: a for a in actions}
         if len(self.actions) != len(actions):
             raise SandboxError(f"names of coded actions must differ, got {[a.name for a in actions]}")
@@ -142,11 +151,16 @@ class Guest:
     def can_start_each(self, actions: Iterable[str], view: Mapping[str, Plain]) -> dict[str, bool | Verdict]:
         """:meth:`can_start` of several actions with the same view. Each value that they read of it is encoded once.
 
-        The code is not called where its answer cannot differ from the last one (:mod:`rlgpt.sandbox.reads`).
+        The code is not called where its answer is known (:mod:`rlgpt.sandbox.reads`).
         """
         texts = ViewTexts(view)
+        actions = list(actions)
         answers: dict[str, bool | Verdict] = {}
+        if self._guards is not None:
+            answers.update(self._guards.answers(actions, texts))
         for action in actions:
+            if action in answers:
+                continue
             runner = self._runner(action)
             ready = "can_start" in runner.action.source and self.load(action)
             if ready is not True:

@@ -13,6 +13,8 @@ import ast
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rlgpt.sandbox.guest.modules import PREIMPORTED
+
 _SAFE = frozenset(
     {
         *("abs", "all", "any", "bool", "dict", "divmod", "enumerate", "float", "frozenset", "int", "isinstance"),
@@ -33,6 +35,17 @@ _METHODS = frozenset(
 _MODULES = ("math", "vec")
 """Modules of the guest whose functions have no effect."""
 
+_DEVIOUS = frozenset(
+    {
+        *("globals", "vars", "locals", "exec", "eval", "compile", "setattr", "delattr", "getattr", "object", "type"),
+        *("dir", "functools", "super", "update_wrapper", "wraps"),
+    }
+)
+"""Names through which code could change a function or a global without an assignment to it."""
+
+_INNER = ("_", "f_", "gi_", "cr_", "ag_", "tb_")
+"""Beginnings of the names of attributes through which code could reach the globals."""
+
 _NODES = (
     *(ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr),
     *(ast.Pass, ast.If, ast.For, ast.While, ast.Break, ast.Continue, ast.expr_context, ast.Constant, ast.Name),
@@ -49,11 +62,14 @@ class Reads:
     """What ``can_start`` depends on.
 
     :ivar steady: whether equal views, memories and globals give equal answers, without side effects.
-    :ivar keys: the keys of the view that ``can_start`` may read; None: any key.
+    :ivar keys: the keys of the view that ``can_start`` may read, sorted; None: any key.
+    :ivar constant: whether it is steady, has no memory, and no other code of the source can change its answers. Then one
+        instance can answer for all episodes, because loading the source only runs definitions.
     """
 
     steady: bool = False
-    keys: frozenset[str] | None = None
+    keys: tuple[str, ...] | None = None
+    constant: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -63,14 +79,18 @@ def reads_of(source: str, shared: str) -> Reads:
     :param shared: source that is loaded before, into the same namespace.
     """
     try:
-        body = [*ast.parse(shared).body, *ast.parse(source).body]
+        before = ast.parse(shared).body
+        body = [*before, *ast.parse(source).body]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Reads()
     module = _Module(body)
     guard = module.functions.get("can_start")
     if guard is None or not guard.args.args or not module.is_pure(guard):
         return Reads()
-    return Reads(steady=True, keys=_keys(guard))
+    alone = [arg.arg for arg in ast.walk(guard.args) if isinstance(arg, ast.arg)] == [guard.args.args[0].arg]
+    loads = "run" in module.functions and not {"run", "can_start"} & {n for node in before for n in _bound(node)}
+    constant = alone and loads and module.is_inert and module.is_fixed(guard)
+    return Reads(steady=True, keys=_keys(guard), constant=constant)
 
 
 class _Module:
@@ -81,28 +101,65 @@ class _Module:
         for node in ast.walk(ast.Module(body, [])):
             for name in _bound(node):
                 defined[name] = defined.get(name, 0) + 1
-        self._bound = frozenset(defined)
+        self._body, self._bound = body, frozenset(defined)
         top = [node for node in body if isinstance(node, ast.FunctionDef)]
         self.functions = {f.name: f for f in top if defined[f.name] == 1 and not f.decorator_list}
         assigned = [node for node in body if isinstance(node, ast.Assign) and _is_literal(node.value)]
         names = [n.id for node in assigned for n in node.targets if isinstance(n, ast.Name)]
         self._constants = frozenset(name for name in names if defined[name] == 1)
+        open_ended = [node for node in assigned if not _is_immutable(node.value)]
+        self._mutable = {n.id for node in open_ended for n in node.targets if isinstance(n, ast.Name)}
         imported = [[(a.name, a.asname) for a in n.names] for n in body if isinstance(n, ast.Import)]
         self._modules = {name for name in _MODULES if name not in defined or [(name, None)] in imported}
 
-    def is_pure(self, function: ast.FunctionDef, within: frozenset[str] = frozenset()) -> bool:
+    @property
+    def is_inert(self) -> bool:
+        """Whether loading the source only imports modules of the guest, and defines functions and constants."""
+        return all(map(_is_definition, self._body))
+
+    def is_fixed(self, guard: ast.FunctionDef) -> bool:
+        """Whether no other code of the source can change what the pure function ``guard`` uses."""
+        nodes = list(ast.walk(ast.Module(self._body, [])))
+        if any(isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load) for n in nodes):
+            return False
+        if any(isinstance(n, ast.Attribute) and n.attr.startswith(_INNER) for n in nodes):
+            return False
+        own = self._used_by(guard)
+        others = [n for f in self._body if not (isinstance(f, ast.FunctionDef) and f.name in own) for n in ast.walk(f)]
+        callees = {id(n.func) for n in others if isinstance(n, ast.Call)}
+        for node in others:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                as_object = node.id in self.functions and id(node) not in callees
+                if node.id in _DEVIOUS or (node.id in own and (as_object or node.id in self._mutable)):
+                    return False
+        return True
+
+    def _used_by(self, function: ast.FunctionDef) -> frozenset[str]:
+        """The functions and other globals of the source that ``function`` uses, itself included."""
+        used, waiting = {function.name}, [function]
+        while waiting:
+            for node in ast.walk(waiting.pop()):
+                if isinstance(node, ast.Name) and node.id in self._bound and node.id not in used:
+                    used.add(node.id)
+                    if (helper := self.functions.get(node.id)) is not None:
+                        waiting.append(helper)
+        return frozenset(used)
+
+    def is_pure(self, function: ast.FunctionDef) -> bool:
         """Whether a call of ``function`` has no effect and depends on its arguments and the globals alone."""
-        if function.name in within:
-            return True
-        within |= {function.name}
+        used = self._used_by(function)
+        return all(self._is_pure(helper) for name, helper in self.functions.items() if name in used)
+
+    def _is_pure(self, function: ast.FunctionDef) -> bool:
+        """Whether ``function`` itself is pure, if all functions of the source that it calls are pure."""
         local = {name for node in ast.walk(function) for name in _bound(node)} - {function.name}
         changed = [node.target for node in ast.walk(function) if isinstance(node, ast.AugAssign)]
         if not all(isinstance(t, ast.Name) and t.id in _numbers(function) for t in changed):
             return False
         called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
-        return all(self._allows(node, id(node) in called, local, within) for node in ast.walk(function))
+        return all(self._allows(node, id(node) in called, local) for node in ast.walk(function))
 
-    def _allows(self, node: ast.AST, called: bool, local: set[str], within: frozenset[str]) -> bool:
+    def _allows(self, node: ast.AST, called: bool, local: set[str]) -> bool:
         if not isinstance(node, _NODES):
             return False
         if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
@@ -111,16 +168,15 @@ class _Module:
             of_module = isinstance(node.value, ast.Name) and node.value.id in self._modules
             return of_module or (called and node.attr in _METHODS)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            return self._knows(node.id, called, local, within)
+            return self._knows(node.id, called, local)
         return not isinstance(node, ast.Call) or isinstance(node.func, (ast.Name, ast.Attribute))
 
-    def _knows(self, name: str, called: bool, local: set[str], within: frozenset[str]) -> bool:
+    def _knows(self, name: str, called: bool, local: set[str]) -> bool:
         if name in local:
             return not called
+        if name in self.functions:
+            return called
         if name in self._bound:
-            helper = self.functions.get(name)
-            if helper is not None:
-                return called and self.is_pure(helper, within)
             return (name in self._constants or name in self._modules) and not called
         return name in _SAFE or name in self._modules
 
@@ -161,7 +217,25 @@ def _is_literal(value: ast.expr) -> bool:
     return True
 
 
-def _keys(guard: ast.FunctionDef) -> frozenset[str] | None:
+def _is_definition(node: ast.stmt) -> bool:
+    match node:
+        case ast.FunctionDef(decorator_list=[], args=arguments):
+            defaults = [value for value in (*arguments.defaults, *arguments.kw_defaults) if value is not None]
+            return all(map(_is_literal, defaults))
+        case ast.Assign(targets=targets, value=value):
+            return all(isinstance(target, ast.Name) for target in targets) and _is_literal(value)
+        case ast.Import(names=names):
+            return all(alias.name in PREIMPORTED for alias in names)
+        case ast.ImportFrom(module=str(module), level=0, names=names):
+            return module in PREIMPORTED and all(alias.name != "*" for alias in names)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+
+
+def _is_immutable(value: ast.expr) -> bool:
+    return not any(isinstance(node, (ast.List, ast.Dict, ast.Set)) for node in ast.walk(value))
+
+
+def _keys(guard: ast.FunctionDef) -> tuple[str, ...] | None:
     """The keys, where every use of the view is ``view["key"]`` or ``view.get("key", ...)``."""
     view = guard.args.args[0].arg
     keys: list[str] = []
@@ -174,4 +248,4 @@ def _keys(guard: ast.FunctionDef) -> frozenset[str] | None:
             ) if name == view:
                 keys.append(key)
     uses = sum(isinstance(node, ast.Name) and node.id == view for node in ast.walk(guard))
-    return frozenset(keys) if uses == len(keys) else None
+    return tuple(sorted(set(keys))) if uses == len(keys) else None

@@ -9,15 +9,16 @@ import re
 import threading
 import time
 import weakref
-from functools import lru_cache
-from types import SimpleNamespace
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any, NoReturn
 
 from wasmtime import Config, Engine, Store, WasmtimeError
 from wasmtime.component import Component, Func, Linker
 
 from rlgpt.errors import SandboxError
 from rlgpt.sandbox import cache
+from rlgpt.sandbox.binding import TextFunction
 from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.limits import SandboxLimits
 
@@ -29,17 +30,6 @@ first.
 _SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks"
 TICK = 0.25
 """Seconds between two ticks of the wall clock."""
-
-EXPORTS = (
-    "prepare-library",
-    "load-action",
-    "start-action",
-    "send-reply",
-    "ask-can-start",
-    "call-function",
-    "cancel-action",
-    "read-memory",
-)
 
 _ACTIVITY = {
     "load-action": "while its top level ran",
@@ -132,12 +122,8 @@ class Instance:
             instance = self._runtime.linker.instantiate(self._store, self._runtime.component)
         except WasmtimeError as error:
             raise SandboxError(f"the guest does not start within {limits}: {str(error)[:300]}") from error
-        self._functions: dict[str, Func] = {}
-        for name in EXPORTS:
-            function = instance.get_func(self._store, name)
-            if function is None:
-                raise SandboxError(f"the guest has no export {name!r}: run `make guest`")
-            self._functions[name] = _with_known_type(function, self._store)
+        self._instance = instance
+        self._functions: dict[str, Callable[..., Any]] = {}
 
     def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
         """Call an exported function with at most ``fuel``.
@@ -145,13 +131,12 @@ class Instance:
         :param exceeded: the message if the fuel runs out; None: a message that names the limit of a turn or of loading.
         :raises Refused: ``fuel``, ``wall``, ``memory`` or ``error``; the instance must not be used again.
         """
-        function, store = self._functions[export], self._store
+        function, store = self._functions.get(export) or self._function(export, arguments), self._store
         self._runtime.clock.ensure()
         store.set_fuel(fuel)
         store.set_epoch_deadline(self._ticks)
         try:
-            reply = function(store, *arguments)
-            function.post_return(store)
+            reply = function(*arguments)
         except (WasmtimeError, UnicodeError) as error:
             self.fuel_used = fuel - store.get_fuel()
             activity = _ACTIVITY.get(export, "between two yields")
@@ -168,15 +153,21 @@ class Instance:
             raise Refused("reply", "the guest's message is not text")
         return reply
 
+    def _function(self, export: str, arguments: Sequence[str | int]) -> Callable[..., Any]:
+        """The exported function that takes these arguments."""
+        store, function = self._store, self._instance.get_func(self._store, export)
+        if function is None:
+            raise SandboxError(f"the guest has no export {export!r}: run `make guest`")
+        if not all(isinstance(argument, str) for argument in arguments):
+            return partial(_called, function, store)
+        known = self._functions[export] = TextFunction(function, store, len(arguments))
+        return known
 
-def _with_known_type(function: Func, store: Store) -> Func:
-    """``function`` with its type cached. Without the cache, the binding asks the engine for the type at every call,
-    which takes a seventh of the call's time.
-    """
-    queried = function.type(store)
-    cached = SimpleNamespace(params=queried.params, result=queried.result)
-    function.type = lambda store: cached  # type: ignore[method-assign, assignment, return-value]
-    return function
+
+def _called(function: Func, store: Store, *arguments: str | int) -> Any:
+    reply = function(store, *arguments)
+    function.post_return(store)
+    return reply
 
 
 def _refuse(error: str, *, fuel: str, wall: str) -> NoReturn:
