@@ -221,7 +221,7 @@ def test_view_is_encoded_once_for_all_can_start_functions(monkeypatch: pytest.Mo
     _, info = env.reset(seed=4)
     assert list(info["action_mask"][-3:]) == [0, 0, 0]
     view = env.view()
-    assert encoded == ["agent", view["agent"], "key", view["key"]], "only what the code reads"
+    assert encoded == [view["agent"], view["key"]], "only what the code reads"
     encoded.clear()
     grid(*(USE.model_copy(update={"name": name, "source": whole}) for name in ("first", "second"))).reset(seed=4)
     assert encoded == [view]
@@ -231,10 +231,10 @@ def test_view_is_built_only_when_needed_by_code_or_the_trace() -> None:
     """The view of a large simulator may take more time than a step."""
 
     class Counted(GridPlugin):
-        views = 0
+        built = 0
 
         def view(self, ctx: Any) -> Any:
-            self.views += 1
+            self.built += 1
             return super().view(ctx)
 
     def views(*actions: CodedAction, chosen: int = 5, **more: Any) -> list[int]:
@@ -243,12 +243,12 @@ def test_view_is_built_only_when_needed_by_code_or_the_trace() -> None:
         """
         plugin = Counted()
         env = extend(plugin.make_env(KEY, seed=0), actions, plugin=plugin, task=KEY, **more)
-        seen = [plugin.views]
+        seen = [plugin.built]
         env.reset(seed=4)
-        seen.append(plugin.views)
+        seen.append(plugin.built)
         for _ in range(3):
             assert not any(env.step(chosen)[2:4])
-            seen.append(plugin.views)
+            seen.append(plugin.built)
         return [later - before for before, later in zip([0, *seen], seen, strict=False)]
 
     def walks(observations: int) -> CodedAction:

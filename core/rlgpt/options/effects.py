@@ -5,7 +5,7 @@ out each effect at once. A vector collects the effects of all its lanes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Build the plugin's view. The result is a dict."""
+    """Build the plugin's view. The result is a mapping, which may compute a value when it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ Effects = Generator[Effect, Any, T]
 """A computation that yields effects, takes their results, and returns a value."""
 
 
-def look() -> Effects[dict[str, Plain]]:
+def look() -> Effects[Mapping[str, Plain]]:
     """Build the plugin's view, as an effect."""
-    view: dict[str, Plain] = yield LOOK
+    view: Mapping[str, Plain] = yield LOOK
     return view
 
 
-def perform(effects: Effects[T], *, look: Callable[[], dict[str, Plain]], step: Callable[[Any], Any]) -> T:
+def perform(effects: Effects[T], *, look: Callable[[], Mapping[str, Plain]], step: Callable[[Any], Any]) -> T:
     """Carry out each effect of ``effects`` at once. An exception of an effect propagates to the caller."""
     result: Any = None
     while True:

@@ -101,7 +101,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         super().close()
 
     def _perform(self, effects: Effects[T]) -> T:
-        return perform(effects, look=partial(self.plugin.view, self.context), step=self.env.step)
+        return perform(effects, look=lambda: self.plugin.views([self.context])[0], step=self.env.step)
 
     # -- states ------------------------------------------------------------------------------------------------------
 

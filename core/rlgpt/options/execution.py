@@ -51,7 +51,7 @@ class Call:
         self.seen = view
 
 
-See = Callable[[], Effects[dict[str, Plain]]]
+See = Callable[[], Effects[Mapping[str, Plain]]]
 _Answer = Effects[tuple[bool, dict[str, Plain]]]
 
 
@@ -145,7 +145,7 @@ class Execution:
         ``limit``, or the call was interrupted), and the outcome.
         """
         if request.name == OBSERVE:
-            view = yield from see()
+            view = dict((yield from see()))
             if self._keep_calls:
                 call.look(view)
             return False, view

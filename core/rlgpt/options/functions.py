@@ -126,6 +126,7 @@ class StepFunctions:
 
         :returns: the verdicts on functions that failed.
         """
+        view = dict(view)
         self.answers = self._open.evaluate(view)
         self.view = {**view, **self.answers.features}
         return self.answers.verdicts

@@ -12,7 +12,7 @@ import numpy as np
 from rlgpt.domain import Plain, Verdict
 from rlgpt.sandbox import Guest
 
-View = dict[str, Plain]
+View = Mapping[str, Plain]
 
 
 @dataclass(frozen=True)

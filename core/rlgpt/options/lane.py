@@ -71,7 +71,7 @@ class Lane:
         self._state = DecisionState(None, {})
         self._choices: Choices | None = None
         self.verdicts: list[Verdict] = []
-        self._guarded: dict[str, Plain] | None = None
+        self._guarded: Mapping[str, Plain] | None = None
         self._quarantine = Quarantine(quarantined)
         setup.check_names(quarantined or ())
 
@@ -157,7 +157,7 @@ class Lane:
         choice = setup.extension.read(action)
         state = self._state = DecisionState(self._state.observation, self._state.info)
         self.verdicts, self._guarded = [], None
-        before, memory = ((yield from self.see()), self._memory) if setup.trace else ({}, {})
+        before, memory = (dict((yield from self.see())), self._memory) if setup.trace else ({}, {})
         call = yield from self._carry_out(choice, choices)
         if (setup.guards.vary or setup.interrupt_every is not None) and not state.episode_over:
             choices = self._choices = yield from self._find_choices()
@@ -174,7 +174,7 @@ class Lane:
         if self._shaping is not None:
             info["reward_terms"] = state.terms
         if setup.trace:
-            after = yield from self.see()
+            after = dict((yield from self.see()))
             changed = {k: v for k, v in self._memory.items() if k not in memory or memory[k] != v}
             info["decision"] = self._traced(info, choice, call, before, after, changed)
         return Decided(state.observation, state.reward, state.terminated, state.truncated, self._report(info, choices))
@@ -295,14 +295,14 @@ class Lane:
         return self.setup.plugin.view(self.context) if self.functions is None else dict(self.functions.view)
 
     @property
-    def newest_view(self) -> dict[str, Plain] | None:
+    def newest_view(self) -> Mapping[str, Plain] | None:
         """The view between two decisions if it is already built, else None."""
-        return self._guarded if self.functions is None else dict(self.functions.view)
+        return self._guarded if self.functions is None else self.functions.view
 
-    def see(self) -> Effects[dict[str, Plain]]:
+    def see(self) -> Effects[Mapping[str, Plain]]:
         """The view as :meth:`view` returns it, as an effect (:mod:`rlgpt.options.effects`)."""
         if self.functions is not None:
-            return dict(self.functions.view)
+            return self.functions.view
         return (yield from look())
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,7 +10,7 @@ from rlgpt.domain import Plain
 from rlgpt.options.effects import Code, Effects, Look, Reset, Step
 from rlgpt.plugin.types import Context
 
-Views = Callable[[Sequence[Context]], Sequence[dict[str, Plain]]]
+Views = Callable[[Sequence[Context]], Sequence[Mapping[str, Plain]]]
 Work = Callable[[], Any]
 
 

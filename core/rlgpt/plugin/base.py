@@ -144,9 +144,11 @@ class EnvironmentPlugin(ABC):
         """
         return self.defaults(ctx.task).view(ctx)
 
-    def views(self, contexts: Sequence[Context]) -> Sequence[dict[str, Plain]]:
-        """:meth:`view` of several environments of a vector at the same moment. A plugin that can compute them in one
-        batch overrides it; the views must equal those of :meth:`view`. Default: one by one.
+    def views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Plain]]:
+        """:meth:`view` of several environments at the same moment, with the same keys in the same order, and with equal
+        values. A plugin that can compute them in one batch overrides it, and may compute a key when it is first read
+        (:class:`~rlgpt.plugin.columns.Columns`). A view must not change when its environment steps. Default: one by
+        one.
         """
         return [self.view(ctx) for ctx in contexts]
 
@@ -159,6 +161,10 @@ class EnvironmentPlugin(ABC):
         sandbox's limits do not apply to them. Default: no keys.
         """
         return {}
+
+    def policy_views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
+        """:meth:`policy_view` of several environments at the same moment, as :meth:`views`. Default: one by one."""
+        return [self.policy_view(ctx) for ctx in contexts]
 
     def view_value(self, ctx: Context, key: str) -> Plain:
         """The value of one key of :meth:`view`. For the default view, no other key is computed."""

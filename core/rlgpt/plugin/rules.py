@@ -218,8 +218,11 @@ def number_of(value: Any) -> float | None:
     if isinstance(value, str | bytes | list | tuple | Mapping):
         return None
     try:
-        array = np.asarray(value)
-        number = float(array.reshape(-1)[0]) if array.size == 1 else math.nan
+        if isinstance(value, float | int):
+            number = float(value)
+        else:
+            array = np.asarray(value)
+            number = float(array.reshape(-1)[0]) if array.size == 1 else math.nan
     except (TypeError, ValueError, OverflowError):  # for an object, an array of text or a very large integer
         return None
     return number if math.isfinite(number) else None

@@ -18,7 +18,7 @@ from rlgpt.errors import PluginError
 from rlgpt.options import Arrival, extend_vector
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.policy_env import TRAINING_SEEDS, actions_of, arguments_of, plugin_of
-from rlgpt.rl.policy_lane import EpisodeLog, Observation, PolicyFormat
+from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.rl.vector import Transition, Vector
 
@@ -131,13 +131,7 @@ class LaneVector(Vector):
 
     def _observations(self, arrivals: Sequence[Arrival]) -> list[Observation]:
         """The observations of the policy. Missing views are built in one batch."""
-        lanes = [self._env.lanes[a.lane] for a in arrivals]
-        views: list[Mapping[str, Any] | None] = [lane.newest_view for lane in lanes]
-        if self._form.needs_view and (missing := [i for i, view in enumerate(views) if view is None]):
-            built = self._env.setup.plugin.views([lanes[i].context for i in missing])
-            for i, view in zip(missing, built, strict=True):
-                views[i] = view
-        return [
-            self._form.observe(lane, a.observation, a.info, int(a.info.get("duration", 0)), view)
-            for lane, a, view in zip(lanes, arrivals, views, strict=True)
-        ]
+        lanes = self._env.lanes
+        return self._form.observe(
+            [Moment(lanes[a.lane], a.observation, a.info, int(a.info.get("duration", 0))) for a in arrivals]
+        )

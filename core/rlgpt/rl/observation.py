@@ -58,6 +58,10 @@ class ObservationBuilder:
         ends = np.cumsum([0, *widths]).tolist()
         kinds = [self._box_type(key) for key in self._order]
         self._places = list(zip(self._order, map(slice, ends[:-1], ends[1:]), kinds, strict=True))
+        starts = dict(zip(self._order, ends, strict=False))
+        self._single = {key: starts[key] for key, size in self._view.items() if size == 1}
+        self._single_of_view = {key: at for key, at in self._single.items() if key not in self._alone}
+        self._single_of_policy = {key: at for key, at in self._single.items() if key in self._alone}
         self.names = tuple(f"{k}[{i}]" for k, width in zip(self._order, widths, strict=True) for i in range(width))
         """A name for each number of ``obs``. A warm start matches weights by them."""
         self.spaces: dict[str, gymnasium.Space[Any]] = {"obs": spaces.Box(-np.inf, np.inf, (sum(widths),), np.float32)}
@@ -78,27 +82,66 @@ class ObservationBuilder:
 
         :param view: the values of all view keys, those for a policy alone included.
         """
-        vector = np.empty(len(self.names), np.float32)
-        for key, place, box in self._places:
-            if box is not None:
-                vector[place] = np.asarray(self._reads[key](observation), box).reshape(-1)
-            elif key in self._base:
-                vector[place] = np.asarray(spaces.flatten(self._base[key], self._reads[key](observation)))
-            else:
-                vector[place] = self._seen(key, view)
-        return {"obs": vector} | {f"image_{key}": np.asarray(self._reads[key](observation)) for key in self.images}
+        return self.build_each([observation], [view], [view])[0]
 
-    def _seen(self, key: str, view: Mapping[str, Any]) -> NDArray[np.float32]:
-        if key not in view:
+    def build_each(
+        self,
+        observations: Sequence[Any],
+        views: Sequence[Mapping[str, Any]],
+        numbers: Sequence[Mapping[str, Any]],
+    ) -> list[dict[str, NDArray[Any]]]:
+        """:meth:`build` for several environments. Their values of one key are read together.
+
+        :param views: the view of each environment; may be empty if :attr:`needs_view` is false.
+        :param numbers: the values of the keys for a policy alone; may be empty if there are no :attr:`policy_keys`.
+        """
+        count = len(observations)
+        vectors = np.empty((count, len(self.names)), np.float32)
+        places = self._places
+        if self._fill(vectors, views, numbers):
+            places = [place for place in places if place[0] not in self._single]
+        for key, place, box in places:
+            if key in self._base:
+                vectors[:, place] = [self._flat(key, observation, box) for observation in observations]
+            else:
+                vectors[:, place] = self._seen(key, numbers if key in self._alone else views)
+        images = [{f"image_{k}": np.asarray(self._reads[k](o)) for k in self.images} for o in observations]
+        return [{"obs": vector} | image for vector, image in zip(vectors, images, strict=True)]
+
+    def _fill(
+        self, vectors: NDArray[np.float32], views: Sequence[Mapping[str, Any]], numbers: Sequence[Mapping[str, Any]]
+    ) -> bool:
+        """Write the view keys of size 1, all in one conversion. Returns whether each value is a plain number."""
+        try:
+            for keys, rows in ((self._single_of_view, views), (self._single_of_policy, numbers)):
+                if keys:
+                    vectors[:, [*keys.values()]] = [[row[key] for key in keys] for row in rows]
+        except (KeyError, TypeError, ValueError):
+            return False
+        return True
+
+    def _flat(self, key: str, observation: Any, box: np.dtype[Any] | None) -> NDArray[Any]:
+        part = self._reads[key](observation)
+        return np.asarray(spaces.flatten(self._base[key], part)) if box is None else np.asarray(part, box).reshape(-1)
+
+    def _seen(self, key: str, rows: Sequence[Mapping[str, Any]]) -> NDArray[np.float32]:
+        """The numbers of a view key, ``(environments, size)``."""
+        try:
+            values = [row[key] for row in rows]
+        except KeyError:
             where = "policy_view()" if key in self._alone else "view()"
-            raise PluginError(f"{where} of the plugin gives no {key!r}, which view_keys() documents.")
-        flat = np.asarray(view[key], np.float32).reshape(-1)
-        if flat.size != self._view[key]:
+            raise PluginError(f"{where} of the plugin gives no {key!r}, which view_keys() documents.") from None
+        size = self._view[key]
+        try:
+            found = np.asarray(values, np.float32).reshape(len(rows), -1)
+        except ValueError:  # The rows have different sizes.
+            found = np.empty((len(rows), 0), np.float32)
+        if found.shape[1] != size:
+            wrong = next(n for value in values if (n := np.size(np.asarray(value, np.float32))) != size)
             raise PluginError(
-                f"view key {key!r} is documented with size {self._view[key]} and has {flat.size} numbers; "
-                "correct view_keys()."
+                f"view key {key!r} is documented with size {size} and has {wrong} numbers; correct view_keys()."
             )
-        return flat
+        return found
 
     def _box_type(self, key: str) -> np.dtype[Any] | None:
         """The dtype of a part that is a Box, else None. A known dtype avoids gymnasium's slower flatten

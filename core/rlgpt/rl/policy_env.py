@@ -17,7 +17,7 @@ from rlgpt.options import Arguments, ExtendedEnv, OnStep, extend
 from rlgpt.plugin.defaults import reward_terms_of
 from rlgpt.plugin.states import EpisodeState
 from rlgpt.plugin.types import Context
-from rlgpt.rl.policy_lane import EpisodeLog, Observation, PolicyFormat
+from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 from rlgpt.rl.starts import LateStarts, SavedStarts, late_starts
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
             options = {**late, **(options or {})} if late is not None else options
             observation, info = self.extended.reset(seed=seed, options=options)
         self._log.begin(seed, info)
-        return self._form.observe(self.extended.lane, observation, info, 0), info
+        return self._seen(observation, info, 0), info
 
     def take_over(self, context: Context, info: Mapping[str, Any], seed: int) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode where another episode in the same environment stands (:meth:`ExtendedEnv.take_over`)."""
         observation, told = self.extended.take_over(context, info)
         self._log.begin(seed, told)
-        return self._form.observe(self.extended.lane, observation, told, 0), told
+        return self._seen(observation, told, 0), told
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.extended.step(self.codec.decode(action))
@@ -94,8 +94,10 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         if terminated or truncated:
             info["episode"] = self.figures()
             info["usage"] = dict(self.usage)
-        seen = self._form.observe(self.extended.lane, observation, info, info["duration"])
-        return seen, float(reward), terminated, truncated, info
+        return self._seen(observation, info, info["duration"]), float(reward), terminated, truncated, info
+
+    def _seen(self, observation: Any, info: dict[str, Any], duration: int) -> Observation:
+        return self._form.observe([Moment(self.extended.lane, observation, info, duration)])[0]
 
     def figures(self) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode` for the episode so far."""

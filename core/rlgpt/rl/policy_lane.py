@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -17,6 +17,20 @@ from rlgpt.rl.observation import ObservationBuilder
 from rlgpt.rl.plan_features import PlanFeatures
 
 Observation = dict[str, np.ndarray]
+
+
+class Moment(NamedTuple):
+    """A lane between two decisions.
+
+    :ivar observation: the newest one of the base environment.
+    :ivar info: of the newest reset or decision of the lane.
+    :ivar duration: primitive steps of the last decision; 0 after a reset.
+    """
+
+    lane: Lane
+    observation: Any
+    info: Mapping[str, Any]
+    duration: int
 
 
 class PolicyFormat:
@@ -50,37 +64,28 @@ class PolicyFormat:
         entries = {**self._builder.spaces, "obs": vector, "action_mask": mask, "duration": duration}
         self.observation_space = spaces.Dict(entries)
 
-    @property
-    def needs_view(self) -> bool:
-        """Whether :meth:`observe` reads the view."""
-        return self._builder.needs_view
+    def observe(self, moments: Sequence[Moment]) -> list[Observation]:
+        """The policy's observation at each moment. Views that the lanes have not built yet are built in one batch."""
+        lanes = [moment.lane for moment in moments]
+        contexts = [lane.context for lane in lanes]
+        views = self._views(lanes) if self._builder.needs_view else []
+        numbers = self._plugin.policy_views(contexts) if self._builder.policy_keys else []
+        built = self._builder.build_each([moment.observation for moment in moments], views, numbers)
+        return [self._completed(seen, moment) for seen, moment in zip(built, moments, strict=True)]
 
-    def observe(
-        self,
-        lane: Lane,
-        observation: Any,
-        info: Mapping[str, Any],
-        duration: int,
-        view: Mapping[str, Any] | None = None,
-    ) -> Observation:
-        """The policy's observation.
+    def _views(self, lanes: Sequence[Lane]) -> list[Mapping[str, Any]]:
+        missing = [lane for lane in lanes if lane.newest_view is None]
+        made = iter(self._plugin.views([lane.context for lane in missing]) if missing else ())
+        return [next(made) if lane.newest_view is None else lane.newest_view for lane in lanes]
 
-        :param info: info of the newest reset or step of the lane.
-        :param duration: number of primitive steps of the last decision.
-        :param view: the lane's view if it is already built; None: it is built if it is needed.
-        """
-        seen: dict[str, Any] = {}
-        if self._builder.needs_view:
-            seen = dict(lane.view() if view is None else view)
-        if self._builder.policy_keys:
-            numbers = self._plugin.policy_view(lane.context)
-            seen.update((key, numbers[key]) for key in self._builder.policy_keys if key in numbers)
-        built = self._builder.build(observation, seen)
+    def _completed(self, seen: Observation, moment: Moment) -> Observation:
+        """``seen`` with what the extension adds to the plugin's numbers."""
+        lane, info = moment.lane, moment.info
         if self._plan is not None:
-            built["obs"] = np.concatenate([built["obs"], self._plan.build(info, lane.proposal)])
-        built["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.choices else np.ones(1, np.float32)
-        built["duration"] = np.array([duration], np.float32)
-        return built
+            seen["obs"] = np.concatenate([seen["obs"], self._plan.build(info, lane.proposal)])
+        seen["action_mask"] = info["action_mask"].astype(np.float32) if self.layout.choices else np.ones(1, np.float32)
+        seen["duration"] = np.array([moment.duration], np.float32)
+        return seen
 
 
 class EpisodeLog:

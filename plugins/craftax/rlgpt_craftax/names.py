@@ -32,6 +32,51 @@ PLAIN = PASSABLE - {"ice_shrub"} | {"dark", "out_of_bounds", "stone", "wall", "w
 
 ITEMS = ("none", "torch", "ladder_down", "ladder_up", "ladder_down_blocked")
 
+SIGNS = {
+    "dark": "?",
+    "out_of_bounds": "X",
+    "grass": ".",
+    "water": "~",
+    "stone": "#",
+    "tree": "T",
+    "wood": "=",
+    "path": "_",
+    "coal": "c",
+    "iron": "i",
+    "diamond": "d",
+    "table": "B",
+    "furnace": "F",
+    "sand": ",",
+    "lava": "L",
+    "plant": "p",
+    "ripe_plant": "P",
+    "wall": "W",
+    "darkness": " ",
+    "wall_moss": "W",
+    "stalagmite": "^",
+    "sapphire": "s",
+    "ruby": "r",
+    "chest": "C",
+    "fountain": "O",
+    "fire_grass": ";",
+    "ice_grass": ":",
+    "gravel": "g",
+    "fire_tree": "Y",
+    "ice_shrub": "y",
+    "enchantment_table_fire": "E",
+    "enchantment_table_ice": "e",
+    "necromancer": "N",
+    "grave": "G",
+    "grave2": "G",
+    "grave3": "G",
+    "necromancer_vulnerable": "n",
+    "torch": "t",
+    "ladder_down": ">",
+    "ladder_up": "<",
+    "ladder_down_blocked": ">",
+}
+"""Block or item -> the character of the view's map."""
+
 MELEE = ("zombie", "gnome_warrior", "orc_soldier", "lizard", "knight", "troll", "pigman", "frost_troll")
 PASSIVE = ("cow", "bat", "snail")
 RANGED = (

@@ -34,7 +34,7 @@ Offset = tuple[int, int]
 MIDDLE = HEIGHT // 2, WIDTH // 2
 _GRID_NAMES = ("block", "item", "mob", "shot", "own_shot")
 _GRID_SIZES = (len(BLOCKS), len(ITEMS), len(MOBS), len(SHOTS), len(SHOTS))
-_MOVES = range(1, 5)
+_MOVES = (1, 2, 3, 4)
 _FREE = np.array([name in PASSABLE for name in BLOCKS])
 
 
@@ -69,7 +69,7 @@ def space() -> spaces.Dict:
 
 
 def observation_of(seen: np.ndarray[Any, Any]) -> Observation:
-    """Convert an array of :func:`rlgpt_craftax.simulator.decode` to an observation. If the array is a batch, all arrays
+    """Convert an array of :func:`rlgpt_craftax.simulator.seen` to an observation. If the array is a batch, all arrays
     of the observation have its leading axis.
     """
     lead = seen.shape[:-1]
@@ -120,6 +120,15 @@ def movement(before: Observation, action: int, after: Observation) -> Offset | N
     stayed = _differences(before["block"], after["block"], 0, 0)
     moved = _differences(before["block"], after["block"], right, down)
     return None if stayed == moved else (right, down) if moved < stayed else (0, 0)
+
+
+def movements(before: Observation, actions: np.ndarray[Any, Any], after: Observation) -> list[Offset | None]:
+    """:func:`movement` in each environment of a batch."""
+    moved: list[Offset | None] = [(0, 0)] * len(actions)
+    for lane in np.flatnonzero(np.isin(actions, _MOVES)).tolist():
+        seen = ({key: o[key][lane] for key in ("block", "mob", "flags")} for o in (before, after))
+        moved[lane] = movement(next(seen), int(actions[lane]), next(seen))
+    return moved
 
 
 def _differences(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any], right: int, down: int) -> float:

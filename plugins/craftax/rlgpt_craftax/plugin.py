@@ -54,14 +54,20 @@ class CraftaxPlugin(EnvironmentPlugin):
         return VIEW_KEYS
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        from rlgpt_craftax.views import view
+        return dict(self.views([ctx])[0])
 
-        return view(ctx)
+    def views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Plain]]:
+        from rlgpt_craftax.views import views
+
+        return views(contexts)
 
     def policy_view(self, ctx: Context) -> Mapping[str, Any]:
-        from rlgpt_craftax.views import PolicyView
+        return self.policy_views([ctx])[0]
 
-        return PolicyView(ctx.observation)
+    def policy_views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
+        from rlgpt_craftax.views import policy_views
+
+        return policy_views(contexts)
 
     def summarize(self, view: Mapping[str, Plain]) -> str:
         from rlgpt_craftax.views import summarize

@@ -4,8 +4,7 @@ paths.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterable
 
 from rlgpt_craftax.names import BLOCKS, HEIGHT, INVENTORY, ITEMS, MOBS, OFFSETS, PASSABLE, SHOTS, WIDTH
 from rlgpt_craftax.observation import MIDDLE, Observation, Offset
@@ -21,11 +20,19 @@ NEIGHBOURS = tuple((r, d) for r, d in CELLS if max(abs(r), abs(d)) == 1)
 """The eight cells around the player."""
 
 
+_START = MIDDLE[0] * WIDTH + MIDDLE[1]
+_FREE = bytes(name in PASSABLE for name in BLOCKS)
+
+
+def _index(at: Offset) -> int:
+    return _START + at[1] * WIDTH + at[0]
+
+
 class Scene:
     """Queries about one observation. A cell is given as its offset from the player (right, down)."""
 
     def __init__(self, observation: Observation) -> None:
-        grids: list[list[list[int]]] = [observation[key].tolist() for key in ("block", "item", "mob", "shot")]
+        grids: list[bytes] = [observation[key].tobytes() for key in ("block", "item", "mob", "shot")]
         self._block, self._item, self._mob, self._shot = grids
         self.facing = int(observation["facing"])
 
@@ -35,16 +42,16 @@ class Scene:
         return OFFSETS[self.facing]
 
     def block(self, at: Offset) -> str:
-        return BLOCKS[self._block[MIDDLE[0] + at[1]][MIDDLE[1] + at[0]]]
+        return BLOCKS[self._block[_index(at)]]
 
     def item(self, at: Offset) -> str:
-        return ITEMS[self._item[MIDDLE[0] + at[1]][MIDDLE[1] + at[0]]]
+        return ITEMS[self._item[_index(at)]]
 
     def mob(self, at: Offset) -> str:
-        return MOBS[self._mob[MIDDLE[0] + at[1]][MIDDLE[1] + at[0]]]
+        return MOBS[self._mob[_index(at)]]
 
     def shot(self, at: Offset) -> str:
-        return SHOTS[self._shot[MIDDLE[0] + at[1]][MIDDLE[1] + at[0]]]
+        return SHOTS[self._shot[_index(at)]]
 
     def name(self, at: Offset) -> str:
         """The name of the mob in a cell; without a mob, of the item; else of the block."""
@@ -55,35 +62,32 @@ class Scene:
         """Whether the player can walk into a cell. False for a dark cell."""
         return inside(at) and self.block(at) in PASSABLE and self.mob(at) == "none"
 
-    def mobs(self, names: Collection[str]) -> list[tuple[str, Offset]]:
-        """The cells of the mobs with these names, the nearest first."""
-        return [(mob, at) for at in CELLS if (mob := self.mob(at)) in names]
-
     def places(self, name: str) -> list[Offset]:
         """The cells with a block, an item or a mob of this name, the nearest first."""
-        return [at for at in CELLS if name in (self.mob(at), self.item(at), self.block(at)) and at != (0, 0)]
+        found: set[int] = set()
+        for names, grid in ((BLOCKS, self._block), (ITEMS, self._item), (MOBS, self._mob)):
+            if name in names:
+                code = names.index(name)
+                at = grid.find(code)
+                while at >= 0:
+                    found.add(_RANK[at])
+                    at = grid.find(code, at + 1)
+        return [CELLS[rank] for rank in sorted(found - {0})]
 
-    def near(self, block: str) -> bool:
-        """Whether a block of this name is in one of the eight cells around the player."""
-        return any(self.block(at) == block for at in NEIGHBOURS)
-
-    def way(self, is_goal: Callable[[Offset], bool]) -> list[int] | None:
+    def way(self, goals: Collection[Offset]) -> list[int] | None:
         """The directions of a shortest path over free cells to the nearest goal; None if there is no path."""
-        came: dict[Offset, tuple[Offset, int]] = {}
-        queue: deque[Offset] = deque([(0, 0)])
-        seen = {(0, 0)}
-        while queue:
-            at = queue.popleft()
-            if is_goal(at):
+        ends = {_index(at) for at in goals if inside(at)}
+        came: dict[int, tuple[int, int]] = {_START: (0, 0)}
+        queue = [_START]
+        for at in queue:
+            if at in ends:
                 way: list[int] = []
-                while at != (0, 0):
+                while at != _START:
                     at, direction = came[at]
                     way.append(direction)
                 return way[::-1]
-            for direction, (right, down) in enumerate(OFFSETS):
-                following = at[0] + right, at[1] + down
-                if following not in seen and self.free(following):
-                    seen.add(following)
+            for direction, following in _NEXT[at]:
+                if following not in came and _FREE[self._block[following]] and not self._mob[following]:
                     came[following] = at, direction
                     queue.append(following)
         return None
@@ -92,6 +96,11 @@ class Scene:
 def inside(at: Offset) -> bool:
     """Whether a cell is within the 9 x 11 visible cells."""
     return abs(at[0]) <= MIDDLE[1] and abs(at[1]) <= MIDDLE[0]
+
+
+def around(places: Iterable[Offset]) -> set[Offset]:
+    """The cells that have a side in common with one of ``places``."""
+    return {(right + x, down + y) for right, down in places for x, y in OFFSETS}
 
 
 def beside(at: Offset, target: Offset) -> bool:
@@ -107,3 +116,16 @@ def direction_to(at: Offset) -> int:
 def held(observation: Observation, item: str) -> int:
     """The number of an item in the inventory; for a pickaxe or a sword, its grade."""
     return int(observation["inventory"][INVENTORY.index(item)])
+
+
+_INDICES = {at: _index(at) for at in CELLS}
+_RANK = {i: rank for rank, i in enumerate(_INDICES.values())}
+_NEXT = {
+    i: [
+        (direction, _INDICES[following])
+        for direction, (x, y) in enumerate(OFFSETS)
+        if (following := (at[0] + x, at[1] + y)) in _INDICES
+    ]
+    for at, i in _INDICES.items()
+}
+"""Cell -> the directions and cells next to it."""

@@ -1,14 +1,14 @@
 """The benchmark's simulator, which JAX compiles once in each process. This is the only module that imports JAX.
 
-The compiled functions also decode the benchmark's symbolic observation: this is faster than copying its 8,268 numbers
-from JAX to numpy. ``benchmarks/craftax_steps.py`` measures the cost.
+The compiled functions return the benchmark's symbolic observation with one number instead of each one-hot code. Most of
+the 8,268 numbers of the observation itself are never computed.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,11 @@ GRIDS = 5
 SCALARS = 51
 DECODED = GRIDS * CELLS + SCALARS
 """Count of numbers in a decoded observation."""
-_MOBS, _SHOTS = 24, 8
-_LIGHT = 1
-_CHANNELS = len(BLOCKS) + len(ITEMS) + _MOBS + 2 * _SHOTS + _LIGHT
+LEAST_LIGHT = 0.05
+"""Light above which the benchmark shows a cell."""
+_SIZE = HEIGHT, WIDTH
+_KINDS = 8
+_CHANNELS = len(BLOCKS) + len(ITEMS) + 5 * _KINDS + 1
 
 OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 """One thread: the arrays are small, and other environments use the other cores."""
@@ -96,31 +98,71 @@ def functions() -> tuple[Callable[..., Any], Callable[..., Any]]:
     def reset(key: Any) -> tuple[Any, Any, Any]:
         key, drawn = jax.random.split(key)
         observation, state = env.reset_env(drawn, params)
-        return key, state, decode(observation)
+        return key, state, seen(state, observation)
 
     def step(key: Any, state: Any, action: Any) -> tuple[Any, Any, Any, Any, Any]:
         key, drawn = jax.random.split(key)
         observation, state, reward, over, _ = env.step_env(drawn, state, action, params)
-        return key, state, decode(observation), reward, over
+        return key, state, seen(state, observation), reward, over
 
     return reset, step
 
 
-def decode(observation: Any) -> Any:
-    """Convert the benchmark's observation: a number replaces each one-hot code.
+def seen(state: Any, observation: Any) -> Any:
+    """The benchmark's observation with one number instead of each one-hot code.
 
-    :param observation: ``(8268,)``, of JAX.
+    JAX computes of ``observation`` only what this function uses of it.
+
+    :param state: the benchmark's ``EnvState``.
+    :param observation: ``(8268,)``, of the same state.
     :returns: ``(DECODED,)``: the codes of each grid, row by row, then the benchmark's own scalars. A cell without a mob
-        or a shot has the code 0, and the benchmark's codes follow from 1 on.
+        or a shot has the code 0, and the benchmark's codes follow from 1 on. Dark cells have zeros.
     """
     from jax import numpy as jnp
 
-    cells = observation[: CELLS * _CHANNELS].reshape(CELLS, _CHANNELS)
-    ends = np.cumsum([len(BLOCKS), len(ITEMS), _MOBS, _SHOTS, _SHOTS])
-    block, item, *mobs = jnp.split(cells[:, : ends[-1]], ends[:-1], axis=1)
-    found = [jnp.where(m.any(axis=1), m.argmax(axis=1) + 1, 0) for m in mobs]
-    grids = [block.argmax(axis=1), item.argmax(axis=1), *found]
-    return jnp.concatenate([*(g.astype(jnp.float32) for g in grids), observation[CELLS * _CHANNELS :]])
+    lit = _window(state, state.light_map, 0.0) > LEAST_LIGHT
+    groups = ((state.melee_mobs, state.passive_mobs, state.ranged_mobs), (state.mob_projectiles,))
+    grids = [_window(state, state.map, 0), _window(state, state.item_map, 0)]
+    grids += [_codes(state, mobs) for mobs in (*groups, (state.player_projectiles,))]
+    codes = [jnp.where(lit, grid, 0).astype(jnp.float32).reshape(CELLS) for grid in grids]
+    return jnp.concatenate([*codes, observation[CELLS * _CHANNELS :]])
+
+
+def _window(state: Any, grids: Any, outside: Any) -> Any:
+    """The cells of the player's floor that are in view, ``(HEIGHT, WIDTH)``."""
+    from jax import numpy as jnp
+
+    rows, columns = (
+        middle - size // 2 + np.arange(size) for middle, size in zip(state.player_position, _SIZE, strict=True)
+    )
+    high, wide = grids.shape[1:]
+    inside = ((rows >= 0) & (rows < high))[:, None] & ((columns >= 0) & (columns < wide))
+    cells = grids[state.player_level, jnp.clip(rows, 0, high - 1)[:, None], jnp.clip(columns, 0, wide - 1)]
+    return jnp.where(inside, cells, outside)
+
+
+def _codes(state: Any, groups: Sequence[Any]) -> Any:
+    """The lowest code among the mobs in each cell, ``(HEIGHT, WIDTH)``; 0: no mob.
+
+    As in the benchmark, a mob out of view clears a mob of its kind in view, where indices below zero count from the
+    end.
+    """
+    from jax import numpy as jnp
+
+    size, none = np.array(_SIZE), len(groups) * _KINDS + 1
+    codes = jnp.full(_SIZE, none)
+    for number, mobs in enumerate(groups):
+        place = mobs.position[state.player_level] - state.player_position + size // 2
+        kind = mobs.type_id[state.player_level]
+        shown = ((place >= 0) & (place < size)).all(axis=1) & mobs.mask[state.player_level]
+        written = jnp.where(place < 0, place + size, place)
+        same = (written[:, None] == written).all(axis=2) & (kind[:, None] == kind)
+        last = ~(same & np.triu(np.ones(same.shape, np.bool_), 1)).any(axis=1)
+        for i in range(len(kind)):
+            here = (np.arange(HEIGHT) == place[i, 0])[:, None] & (np.arange(WIDTH) == place[i, 1])
+            code = jnp.where(here & shown[i] & last[i], number * _KINDS + kind[i] + 1, none)
+            codes = jnp.minimum(codes, code)
+    return jnp.where(codes == none, 0, codes)
 
 
 def keep_compiled() -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rlgpt.domain import Task
 
 from rlgpt_craftax.names import ACHIEVEMENTS, ACTIONS
-from rlgpt_craftax.observation import Observation, Offset, movement, observation_of, space
+from rlgpt_craftax.observation import Offset, movements, observation_of, space
 from rlgpt_craftax.simulator import OPTIONS, functions, keep_compiled, simulator
 
 _SEEDS = 1 << 32
@@ -71,8 +71,7 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
         self._steps += 1
         terminated = np.array(over, np.bool_)
         truncated = ~terminated & (self._steps >= self._horizon)
-        moved = [movement(_row(before, i), action, _row(after, i)) for i, action in enumerate(chosen.tolist())]
-        infos = self._info(moved)
+        infos = self._info(movements(before, chosen, after))
         if (ended := terminated | truncated).any():
             achieved = np.asarray(state.achievements, np.float64)
             for number, name in enumerate(ACHIEVEMENTS):
@@ -94,11 +93,6 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
         floor = self._observation["floor"].astype(np.float64)
         metrics = {"floor": floor, "_floor": every, "steps": self._steps.astype(np.float64), "_steps": every}
         return {"moved": offsets, "_moved": every, "metrics": metrics, "_metrics": every}
-
-
-def _row(observation: Observation, lane: int) -> Observation:
-    """The arguments that :func:`~rlgpt_craftax.observation.movement` needs about one environment."""
-    return {key: observation[key][lane] for key in ("block", "mob", "flags")}
 
 
 def _stack(states: Sequence[Any]) -> Any:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from rlgpt.plugin.types import Context
-from rlgpt_craftax.names import ACTIONS, BLOCKS, BODY, DIRECTIONS, FLAGS, INVENTORY, ITEMS, MOBS, OFFSETS, SHOTS
+from rlgpt_craftax.names import ACTIONS, BLOCKS, BODY, DIRECTIONS, FLAGS, INVENTORY, ITEMS, MOBS, OFFSETS, SHOTS, SIGNS
 from rlgpt_craftax.observation import MIDDLE, Observation, movement, space
 from rlgpt_craftax.tasks import SYMBOLIC, make_tasks
-from rlgpt_craftax.views import SIGNS
 
 TASK = make_tasks()[SYMBOLIC]
 MEADOW = ("...........",) * 9

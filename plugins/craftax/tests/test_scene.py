@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rlgpt.plugin.states import same
 from rlgpt_craftax.names import ACTION
 from rlgpt_craftax.observation import movement, space
 from rlgpt_craftax.pictures import picture
@@ -52,6 +53,35 @@ def test_craftax_view_has_the_documented_keys_and_a_limited_size(plugin: Craftax
     assert len(plugin.summarize(view)) <= 1500
 
 
+def test_views_of_several_scenes_are_those_of_each(plugin: CraftaxPlugin) -> None:
+    rng, sampled = np.random.default_rng(0), space()
+    sampled.seed(0)
+    contexts = [context(observe(WALLED, mobs={(2, 2): "zombie", (0, -1): "cow"}, facing="right", wood=2))]
+    for _ in range(20):
+        drawn = sampled.sample()
+        for key in ("item", "mob", "shot"):
+            drawn[key][rng.random((9, 11)) < 0.9] = 0
+        contexts.append(context(drawn))
+    for batch, alone in ((plugin.views, plugin.view), (plugin.policy_views, plugin.policy_view)):
+        for ctx, row in zip(contexts, batch(contexts), strict=True):
+            assert list(row) == list(alone(ctx))
+            assert same(dict(row), dict(alone(ctx)))
+
+
+def test_a_policy_sees_the_nearest_of_each_kind(plugin: CraftaxPlugin) -> None:
+    mobs, shots = {(2, 2): "zombie", (0, 1): "skeleton"}, {(3, 0): "arrow"}
+    numbers = plugin.policy_view(context(observe(WALLED, mobs=mobs, shots=shots, facing="down")))
+    nearest = np.reshape(numbers["nearest"], (-1, 3))
+    assert nearest[3] == pytest.approx([-0.2, -0.25, 1 / 3]), "the tree"
+    assert not nearest[4].any(), "there is no coal"
+    assert nearest[-5:] == pytest.approx(
+        np.array([[0, 0.25, 0.5], [0.4, 0.5, 0.2], [0, 0, 0], [0.6, 0, 0.25], [0, 0, 0]])
+    )
+    around = np.reshape(numbers["around"], (5, -1))
+    assert around[:, -1].tolist() == [0, 0, 0, 1, 1], "the skeleton is below, and ahead"
+    assert around[:, :-1].sum(axis=1).tolist() == [1] * 5
+
+
 def test_policy_view_keys_of_craftax_have_the_declared_sizes(plugin: CraftaxPlugin) -> None:
     ctx = context(observe(WALLED, mobs={(1, 1): "zombie"}))
     numbers, view = plugin.policy_view(ctx), plugin.view(ctx)
@@ -87,11 +117,11 @@ def test_movement_in_the_dark_is_inferred_from_the_other_visible_cells() -> None
 
 
 def test_shortest_path_goes_around_walls_and_mobs() -> None:
-    assert Scene(observe(WALLED)).way((3, 0).__eq__) is None
+    assert Scene(observe(WALLED)).way([(3, 0)]) is None
     opened = list(WALLED)
     opened[5] = "..###......"
     scene = Scene(observe(tuple(opened)))
-    way = scene.way((0, 1).__eq__)
+    way = scene.way([(0, 1)])
     assert way == [3]
 
 

@@ -12,6 +12,7 @@ from rlgpt_craftax import names
 from rlgpt_craftax.env import CraftaxEnv
 from rlgpt_craftax.observation import MIDDLE, OFFSETS
 from rlgpt_craftax.plugin import CraftaxPlugin
+from rlgpt_craftax.simulator import CELLS, seen, simulator
 
 from .players import Script
 from .scenes import TASK
@@ -114,3 +115,44 @@ def test_script_of_craftax_primitives_makes_tools(plugin: CraftaxPlugin) -> None
             tools.append((script.see()["pickaxe"], script.see()["sword"]))
     assert sum(pickaxe >= 1 for pickaxe, _ in tools) >= 5, tools
     assert sum(pickaxe >= 2 for pickaxe, _ in tools) >= 3, tools
+
+
+def test_codes_are_those_of_the_benchmarks_own_observation() -> None:
+    """The states are changed at random, so that mobs share cells, leave the view and stand in the dark."""
+    import jax
+    from craftax.craftax.renderer import render_craftax_symbolic
+
+    rng, start = np.random.default_rng(0), simulator()
+    begun = jax.tree_util.tree_map(np.asarray, start.reset(start.key_of(0))[1])
+    states = jax.tree_util.tree_map(lambda *rows: np.stack(rows), *[_changed(begun, rng) for _ in range(200)])
+    own = jax.vmap(render_craftax_symbolic)
+    shown, codes = jax.jit(lambda s: (own(s), jax.vmap(seen)(s, own(s))))(states)
+    channels = [len(names.BLOCKS), len(names.ITEMS), 24, 8, 8, 1]
+    cells = np.asarray(shown)[:, : CELLS * sum(channels)].reshape(len(shown), CELLS, -1)
+    block, item, *mobs, _ = np.split(cells, np.cumsum(channels)[:-1], axis=2)
+    grids = [block.argmax(2), item.argmax(2), *(np.where(m.any(2), m.argmax(2) + 1, 0) for m in mobs)]
+    scalars = np.asarray(shown)[:, CELLS * sum(channels) :]
+    np.testing.assert_array_equal(codes, np.concatenate([*grids, scalars], axis=1))
+    assert all(np.count_nonzero(grid) > 100 for grid in grids)
+
+
+def _changed(state: Any, rng: np.random.Generator) -> Any:
+    """The state on a floor drawn by chance, with mobs and shots around the player."""
+    floor, place = rng.integers(9), rng.integers(0, 48, 2)
+
+    def moved(mobs: Any) -> Any:
+        position = mobs.position.copy()
+        position[floor] = place + rng.integers(-6, 7, position[floor].shape)
+        if rng.random() < 0.5:
+            position[floor, 1] = position[floor, 0] - rng.integers(0, 2, 2) * (names.HEIGHT, names.WIDTH)
+        kinds = rng.integers(0, 3, mobs.type_id.shape, mobs.type_id.dtype)
+        return mobs.replace(position=position, mask=rng.random(mobs.mask.shape) < 0.8, type_id=kinds)
+
+    groups = ("melee_mobs", "passive_mobs", "ranged_mobs", "mob_projectiles", "player_projectiles")
+    return state.replace(
+        player_level=floor.astype(state.player_level.dtype),
+        player_position=place.astype(state.player_position.dtype),
+        light_map=rng.random(state.light_map.shape, np.float32) * rng.choice([0.1, 1.0]).astype(np.float32),
+        item_map=rng.integers(0, 5, state.item_map.shape, state.item_map.dtype),
+        **{name: moved(getattr(state, name)) for name in groups},
+    )

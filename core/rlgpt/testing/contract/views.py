@@ -93,7 +93,14 @@ class ViewLaws(Laws):
                     assert same(first, plugin.view(viewed.context)), (
                         f"{task.id}: two calls of view() in the same state differ."
                     )
-                    plugin.policy_view(viewed.context)
+                    numbers = plugin.policy_view(viewed.context)
+                    twice = [viewed.context, viewed.context]
+                    assert same([dict(view) for view in plugin.views(twice)], [first, first]), (
+                        f"{task.id}: views() differs from view()."
+                    )
+                    assert same([dict(row) for row in plugin.policy_views(twice)], [dict(numbers), dict(numbers)]), (
+                        f"{task.id}: policy_views() differs from policy_view()."
+                    )
                     for term in plugin.reward_terms(task):
                         term.value(viewed.context)
                     viewed.step(action)

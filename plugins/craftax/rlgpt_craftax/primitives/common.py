@@ -53,7 +53,12 @@ def action(name: str) -> np.int64:
 
 
 def scene(ctx: Context) -> Scene:
-    return Scene(ctx.observation)
+    """What the newest observation shows."""
+    known = ctx.memory.get("_scene")
+    if known is None or known[0] is not ctx.observation:
+        known = ctx.memory["_scene"] = ctx.observation, Scene(ctx.observation)
+    now: Scene = known[1]
+    return now
 
 
 def health(ctx: Context) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from rlgpt.domain import Plain
 from rlgpt.plugin.types import Context, Primitive
@@ -10,7 +10,7 @@ from rlgpt.plugin.types import Context, Primitive
 from rlgpt_craftax.names import BLOCKS, DIRECTIONS, ITEMS, MELEE, PASSIVE, PLAIN, RANGED
 from rlgpt_craftax.observation import Offset
 from rlgpt_craftax.primitives.common import WARY, Moves, Run, action, choice, flag, health, integer, primitive, scene
-from rlgpt_craftax.scene import Scene, beside, direction_to
+from rlgpt_craftax.scene import Scene, around, beside, direction_to
 
 MOST = 40
 """Largest number of steps of a walk."""
@@ -82,11 +82,11 @@ def move(ctx: Context, *, direction: str, steps: int, stop_if_hurt: bool) -> Run
     return walk.outcome()
 
 
-def _follow(ctx: Context, walk: Walk, steps: int, goal: Callable[[Scene], Callable[[Offset], bool]]) -> Moves:
+def _follow(ctx: Context, walk: Walk, steps: int, goals: Callable[[Scene], Collection[Offset]]) -> Moves:
     """Walk to the nearest goal. The path is computed again before each step, because mobs move."""
     for _ in range(steps):
         now = scene(ctx)
-        way = now.way(goal(now))
+        way = now.way(goals(now))
         if way is None:
             walk.stopped_by = "blocked"
         elif way:
@@ -109,11 +109,10 @@ def go_to(ctx: Context, *, right: int, down: int, next_to: bool, steps: int, sto
     def target() -> Offset:
         return right - walk.moved[0], down - walk.moved[1]
 
-    def goal(now: Scene) -> Callable[[Offset], bool]:
-        at = target()
-        return (lambda cell: beside(cell, at)) if next_to else (lambda cell: cell == at)
+    def goals(now: Scene) -> Collection[Offset]:
+        return around([target()]) if next_to else [target()]
 
-    yield from _follow(ctx, walk, steps, goal)
+    yield from _follow(ctx, walk, steps, goals)
     if next_to and not walk.stopped_by and beside((0, 0), target()) and not scene(ctx).free(target()):
         yield from _turn_to(ctx, walk, target())
     reached = beside((0, 0), target()) if next_to else target() == (0, 0)
@@ -126,13 +125,11 @@ def approach(ctx: Context, *, thing: str, steps: int, stop_if_hurt: bool) -> Run
     def here(now: Scene) -> set[Offset]:
         return {(0, 0)} if thing in (now.item((0, 0)), now.block((0, 0))) else set()
 
-    def goal(now: Scene) -> Callable[[Offset], bool]:
-        places = set(now.places(thing))
-        if enter:
-            return (places | here(now)).__contains__
-        return lambda cell: any(beside(cell, place) for place in places)
+    def goals(now: Scene) -> Collection[Offset]:
+        places = now.places(thing)
+        return {*places, *here(now)} if enter else around(places)
 
-    yield from _follow(ctx, walk, steps, goal)
+    yield from _follow(ctx, walk, steps, goals)
     now = scene(ctx)
     if enter:
         return walk.outcome(reached=bool(here(now)))

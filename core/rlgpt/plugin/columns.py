@@ -1,0 +1,52 @@
+"""Views of several environments that are computed key by key, for all environments at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+
+class Columns:
+    """A table with a row for each environment and a column for each key. A column is computed when it is first read.
+
+    :param keys: the keys, in order.
+    :param compute: key -> the values of all rows.
+    """
+
+    def __init__(self, keys: Sequence[str], compute: Callable[[str], Sequence[Any]]) -> None:
+        self._compute, self._found = compute, dict[str, Sequence[Any]]()
+        self.keys = dict.fromkeys(keys)
+
+    def __getitem__(self, key: str) -> Sequence[Any]:
+        """:raises KeyError: there is no such key."""
+        if (found := self._found.get(key)) is None:
+            if key not in self.keys:
+                raise KeyError(key)
+            found = self._found[key] = self._compute(key)
+        return found
+
+    def rows(self, count: int) -> list[Mapping[str, Any]]:
+        """The first ``count`` rows. Each is a mapping with the keys of the table."""
+        return [_Row(self, i) for i in range(count)]
+
+
+class _Row(Mapping[str, Any]):
+    __slots__ = ("_columns", "_index")
+
+    def __init__(self, columns: Columns, index: int) -> None:
+        self._columns, self._index = columns, index
+
+    def __getitem__(self, key: str) -> Any:
+        return self._columns[key][self._index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns.keys)
+
+    def __len__(self) -> int:
+        return len(self._columns.keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._columns.keys
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
