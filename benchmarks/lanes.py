@@ -107,7 +107,7 @@ class Rollout:
     def _choice(self, mask: np.ndarray) -> int:
         coded = np.flatnonzero(mask[self._offset :]) + self._offset
         if len(coded) and self._rng.random() < 0.9:
-            return int(self._rng.choice(coded))
+            return int(coded[self._rng.integers(len(coded))])
         return int(self._rng.integers(self._offset))
 
     def _count(self, lane: int, step: int) -> None:

@@ -10,6 +10,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -134,6 +135,29 @@ def test_example_script_passes_its_discount_to_extend(script: str, monkeypatch: 
     module = runpy.run_path(str(DOCS / script), run_name="not main")
     env = module["extended"](module["maker"]("CartPole-v1", None), "none", 0.9)
     assert env.get_wrapper_attr("gamma") == 0.9
+
+
+def test_script_with_lanes_trains_on_the_decisions_of_each_lane(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = runpy.run_path(str(DOCS / "train_cleanrl_lanes.py"), run_name="not main")
+    arguments = ["--total-steps", "300", "--num-envs", "4", "--num-steps", "8", "--epochs", "1"]
+    monkeypatch.setattr(sys, "argv", ["-", "CartPole-v1", *arguments])
+    module["main"]()
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "4 lanes, 3 choices, 300 primitive steps"
+    told = re.match(r"(\d+) primitive steps, mean reward of the last (\d+) episodes", last)
+    assert told is not None
+    assert 300 <= int(told[1]) < 300 + 4 * 3
+    assert int(told[2]) > 0
+
+    def decision(reward: float, duration: int, following: float, ended: bool) -> Any:
+        return module["Decision"](None, None, 0, 0.0, 1.0, reward, duration, following, ended)
+
+    played = [decision(1.0, 2, 1.0, False), decision(2.0, 1, 4.0, True), decision(3.0, 3, 1.0, False)]
+    deltas = [1 + 0.25 * 1 - 1, 2 + 0.5 * 4 - 1, 3 + 0.125 * 1 - 1]
+    expected = [deltas[0] + 0.25 * 0.8 * deltas[1], deltas[1], deltas[2]]
+    assert module["advantages"](played, 0.5, 0.8) == pytest.approx(expected)
 
 
 def test_policy_of_the_example_script_never_samples_masked_choices() -> None:

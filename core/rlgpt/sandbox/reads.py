@@ -63,8 +63,8 @@ class Reads:
 
     :ivar steady: whether equal views, memories and globals give equal answers, without side effects.
     :ivar keys: the keys of the view that ``can_start`` may read, sorted; None: any key.
-    :ivar constant: whether it is steady, has no memory, and no other code of the source can change its answers. Then one
-        instance can answer for all episodes, because loading the source only runs definitions.
+    :ivar constant: whether it is steady, has no memory, and no other code of the source can change its answers. One
+        instance can then answer for all episodes, because loading the source only runs definitions.
     """
 
     steady: bool = False
