@@ -159,11 +159,14 @@ class PartPlugin(EnvironmentPlugin):
     def view(self, ctx: Context) -> dict[str, Plain]:
         return self.base.view(ctx)
 
-    def views(self, contexts: Sequence[Context]) -> Sequence[dict[str, Plain]]:
+    def views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Plain]]:
         return self.base.views(contexts)
 
     def policy_view(self, ctx: Context) -> Mapping[str, Any]:
         return self.base.policy_view(ctx)
+
+    def policy_views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
+        return self.base.policy_views(contexts)
 
     def view_value(self, ctx: Context, key: str) -> Plain:
         return self.base.view_value(ctx, key)
