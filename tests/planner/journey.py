@@ -56,6 +56,16 @@ def run():
             yield go(direction=names[delta > 0], cells=abs(delta))
     yield use()
 """
+BOTH = """
+def run():
+    for goal in ("key", "door"):
+        view = yield observe()
+        for axis, names in ((0, ("up", "down")), (1, ("left", "right"))):
+            delta = view[goal][axis] - view["agent"][axis]
+            if delta:
+                yield go(direction=names[delta > 0], cells=abs(delta))
+        yield use()
+"""
 IDLE = "def run():\n    yield use()\n"
 
 HELD = "def done(view, memory):\n    return view['holding']\n"

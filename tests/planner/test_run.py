@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from journey import DOOR, GRAPH, IDLE, KEY, SETTINGS, SOURCES, TASK, BySubGoal, context, play, team
+from journey import BOTH, DOOR, GRAPH, IDLE, KEY, SETTINGS, SOURCES, TASK, BySubGoal, context, play, team
 from rlgpt import extend
 from rlgpt.agents.base import Brief
 from rlgpt.agents.planner import Check, FixedPlanner, LLMPlanner, Planner
@@ -57,7 +57,7 @@ def test_each_sub_goal_starts_where_the_ones_before_it_led_and_all_steps_count(t
 
 
 def test_what_blocks_the_rest_is_worked_on_again(tmp_path: Path) -> None:
-    agents = team({**SOURCES, "key_held": (IDLE, SOURCES["key_held"])})
+    agents = team({**SOURCES, "key_held": (IDLE, SOURCES["key_held"])}, train=False, evaluate="code")
     ctx = context(tmp_path / "run", tmp_path / "steps", agents)
     assert run(ctx).report is not None
     decisions = [ctx.run.stage(f"rounds/{k}/decision", Decision) for k in range(4)]
@@ -87,7 +87,8 @@ class Revising(Planner):
 
 def test_a_graph_that_fails_is_revised_and_played(tmp_path: Path) -> None:
     planner = Revising()
-    ctx = context(tmp_path / "run", tmp_path / "steps", planner=planner, planning=PlannerSettings(visits=1))
+    agents = team(SOURCES, train=False, evaluate="code")
+    ctx = context(tmp_path / "run", tmp_path / "steps", agents, planner=planner, planning=PlannerSettings(visits=1))
     assert run(ctx).report is not None
     kept = kept_of(ctx.run)
     assert kept is not None
@@ -165,7 +166,7 @@ def test_the_bundle_plays_the_graph_in_an_extended_environment_and_the_report_dr
 
 def test_a_graph_of_one_sub_goal_is_a_run_without_a_planner(tmp_path: Path) -> None:
     one = GoalGraph(nodes=(DOOR.model_copy(update={"needs": ()}),))
-    agents = team({"door": SOURCES["key_held"] + "    yield from ()\n"})
+    agents = team({"grid/door": BOTH})
     result = run(context(tmp_path / "run", tmp_path / "steps", agents, planner=FixedPlanner(one)))
     assert [i.index for i in result.history] == [0]
     assert not (tmp_path / "run" / "nodes").exists()
