@@ -93,6 +93,9 @@ class Rounds:
             share = (left - reserve) // (len(unworked) + 1)
             return self._work(waiting[0], share, settings.iterations, "nothing was learnt for it yet")
         if not self._played and self._parts:
+            improvement = self._improve(left - reserve) if self._blocker() is not None and left > reserve else None
+            if improvement is not None and improvement.kind != "stop":
+                return improvement  # a graph with a sub-goal that was never done cannot succeed
             return Decision(kind="play", steps=max(0, left))
         if self._played and ctx.is_solved(self.playings[-1].played.evaluation, episodes=1):
             return Decision(kind="stop", reason="the graph reaches the target")
@@ -131,14 +134,17 @@ class Rounds:
 
     def _worst(self) -> SubGoal | None:
         """The sub-goal that fails most. One that was never done blocks all others that need it."""
-        known = [n for n in self.graph.in_order if n.label in self._parts and not n.standing]
-        for node in known:
-            if not self._learnt(node).success:
-                return node
+        if (blocker := self._blocker()) is not None:
+            return blocker
         failed = failures(self.playings[-1].played.episodes) if self._played else {}
         for starts in self._unreached.values():
             failed = {**starts.failed, **failed}
         return next((self.graph[name] for name in failed), None)
+
+    def _blocker(self) -> SubGoal | None:
+        """The first sub-goal that was never done in episodes of its own."""
+        known = [n for n in self.graph.in_order if n.label in self._parts and not n.standing]
+        return next((n for n in known if not self._learnt(n).success), None)
 
     def _told(self, number: int, decision: Decision) -> str:
         what = {
