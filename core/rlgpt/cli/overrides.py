@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rlgpt.plugin.manager import PluginManager
 
-IN_DEFAULTS = ("agents", "trainer", "llm", "executor", "experiment")
+IN_DEFAULTS = ("agents", "planner", "trainer", "llm", "executor", "experiment")
 """The groups of ``conf/config.yaml``. Hydra adds any other group with ``+``."""
 
 

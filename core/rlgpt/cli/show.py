@@ -21,7 +21,7 @@ def show(config: RunConfig, trainer: Any = None) -> str:
     :param trainer: the factory of the trainer, whose signature documents the trainer's settings.
     """
     models: dict[str, type[BaseModel] | None] = {"trainer": settings_model(trainer) if trainer else None}
-    return "\n".join(_lines(config.plain(), RunConfig, models, ""))
+    return "\n".join(_lines(config.model_dump(mode="json", by_alias=True), RunConfig, models, ""))
 
 
 def _lines(
