@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.agents import replies
+from rlgpt.agents.planner import GraphReply
 from rlgpt.agents.prompt import SYSTEM, Prompt, Rendered
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.llm.base import Reply
@@ -21,7 +22,7 @@ FILES = {
 FIXED = {"stub": "def go(): ...", "goal": "fetch"}
 MEASURED = {"success": "0.35"}
 BOTH = ("system", "user")
-SHIPPED = ("slow", "fast", "function", "setup", "review", "critic", "solo")
+SHIPPED = ("slow", "fast", "function", "setup", "review", "critic", "solo", "planner")
 
 
 def toy(folder: Path, **changes: str) -> Prompt:
@@ -147,6 +148,13 @@ EXAMPLES = {
     ("critic", "role"): "CritiqueReply",
     ("solo", "role"): "SoloReply",
 }
+
+
+def test_example_of_a_graph_is_a_valid_graph() -> None:
+    text = Prompt("planner").template("role")
+    graph = read(Reply(text=text[text.index("# Example") :], model="example"), GraphReply).graph()
+    assert [n.name for n in graph.standing] == ["charged"]
+    assert graph.last.needs == ("sponge_held",)
 
 
 @pytest.mark.parametrize(("name", "part"), EXAMPLES)
