@@ -30,7 +30,13 @@ def _sample_factory() -> Any:
     return SampleFactory()
 
 
-TRAINERS = {"sample_factory": _sample_factory, "ppo": _ppo}
+def _sac() -> Any:
+    from rlgpt.rl.sac import SAC
+
+    return SAC()
+
+
+TRAINERS = {"sac": _sac, "sample_factory": _sample_factory, "ppo": _ppo}
 
 
 class RowRunner:

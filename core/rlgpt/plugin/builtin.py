@@ -23,7 +23,11 @@ def rlgpt_planners() -> Mapping[str, str]:
 
 @hookimpl
 def rlgpt_trainers() -> Mapping[str, str]:
-    return {"ppo": "rlgpt.rl.ppo.PPO", "sample_factory": "rlgpt.rl.sample_factory.SampleFactory"}
+    return {
+        "ppo": "rlgpt.rl.ppo.PPO",
+        "sac": "rlgpt.rl.sac.SAC",
+        "sample_factory": "rlgpt.rl.sample_factory.SampleFactory",
+    }
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""Reinforcement learning with options: two trainers, the environment of a training, and the evaluation of policies and
+"""Reinforcement learning with options: three trainers, the environment of a training, and the evaluation of policies and
 code.
 """
 
@@ -10,6 +10,7 @@ from rlgpt.lazy import lazy_exports
 
 __all__ = [
     "PPO",
+    "SAC",
     "STEPS_FILE",
     "EnvSpec",
     "Hyperparameters",
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rlgpt.rl.evaluation import evaluate, evaluate_code
     from rlgpt.rl.policy_env import PolicyEnv, build
     from rlgpt.rl.ppo import PPO
+    from rlgpt.rl.sac import SAC
     from rlgpt.rl.sample_factory import SampleFactory
     from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 else:
@@ -39,6 +41,7 @@ else:
             "rlgpt.rl.evaluation": ("evaluate", "evaluate_code"),
             "rlgpt.rl.policy_env": ("PolicyEnv", "build"),
             "rlgpt.rl.ppo": ("PPO",),
+            "rlgpt.rl.sac": ("SAC",),
             "rlgpt.rl.sample_factory": ("SampleFactory",),
             "rlgpt.rl.step_counter": ("STEPS_FILE", "StepCounter"),
         },

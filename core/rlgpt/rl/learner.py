@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Protocol
+
 import torch
 from torch import nn
 
@@ -9,8 +12,38 @@ from rlgpt.errors import TrainerError
 from rlgpt.rl.advantage import semi_markov_gae
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.imitation import SelfImitation
-from rlgpt.rl.network import ActorCritic, Batch
+from rlgpt.rl.network import ActorCritic, Batch, PolicyNetwork
 from rlgpt.rl.rollout import Rollout
+
+
+class Memory(Protocol):
+    """What a learner remembers beside its weights. A checkpoint stores it."""
+
+    def tensors(self) -> dict[str, torch.Tensor]: ...
+
+    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None: ...
+
+
+class PolicyLearner(Protocol):
+    """Improves a network from rollouts."""
+
+    @property
+    def hyperparameters(self) -> Hyperparameters: ...
+
+    @property
+    def optimizer(self) -> torch.optim.Optimizer: ...
+
+    @property
+    def network(self) -> PolicyNetwork: ...
+
+    @property
+    def imitation(self) -> Memory | None: ...
+
+    @property
+    def rollout_length(self) -> int:
+        """Decisions of each environment between updates."""
+
+    def update(self, rollout: Rollout, generator: torch.Generator) -> None: ...
 
 
 class Learner:
@@ -24,6 +57,10 @@ class Learner:
         self.network, self.hyperparameters, self._gamma = network, hyperparameters, gamma
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5)
         self.imitation = SelfImitation.of(hyperparameters)
+
+    @property
+    def rollout_length(self) -> int:
+        return self.hyperparameters.num_steps
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Learn from ``rollout``.

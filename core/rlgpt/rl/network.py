@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -39,7 +40,34 @@ the steps of the code.
 """
 
 
-class ActorCritic(nn.Module):
+class PolicyDistribution(Protocol):
+    """A batch of distributions over flat actions; see :class:`~rlgpt.rl.distribution.BranchedDistribution`."""
+
+    def sharpened(self, sharpness: float) -> PolicyDistribution: ...
+
+    def sample(self, generator: torch.Generator | None = None) -> torch.Tensor: ...
+
+    def mode(self) -> torch.Tensor: ...
+
+
+class PolicyNetwork(nn.Module, ABC):
+    """A network that defines a policy over an extended action space."""
+
+    layout: ActionLayout
+
+    @abstractmethod
+    def distribution(self, batch: Batch) -> PolicyDistribution:
+        """The policy's distribution at each observation of a batch (entries ``[B, ...]``)."""
+
+    @abstractmethod
+    def axis_names(self) -> AxisNames:
+        """The names of each axis of a tensor; None for an axis without names.
+
+        A policy with other actions or observations reuses the weights whose names match.
+        """
+
+
+class ActorCritic(PolicyNetwork):
     """Policy and value of the observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`.
 
     :param observation_names: a name for each number of ``obs``.
@@ -69,10 +97,8 @@ class ActorCritic(nn.Module):
         outputs = [i for i in range(layout.parameters) if i not in spread]
         order = np.argsort([*outputs, *layout.log_stds])
         self.register_buffer("_order", torch.as_tensor(order), persistent=False)
-        named = {name: column for column, name in enumerate(observation_names)}
-        columns = [named.get(f"{PLAN}{branch}", -1) for branch in layout.branches[: layout.choices]]
-        self.register_buffer("_plan", torch.as_tensor(columns, dtype=torch.long), persistent=False)
-        self._plan_prior = plan_prior if any(column >= 0 for column in columns) else 0.0
+        self.register_buffer("_plan", plan_columns(layout, observation_names), persistent=False)
+        self._plan_prior = plan_prior if bool((self._plan >= 0).any()) else 0.0
         self.observations = RunningMoments(len(observation_names))
         self.returns = RunningMoments(1)
         self.sees_images = bool(images)
@@ -120,10 +146,6 @@ class ActorCritic(nn.Module):
         return scaled
 
     def axis_names(self) -> AxisNames:
-        """The names of each axis of a tensor; None for an axis without names.
-
-        A policy with other actions or observations reuses the weights whose names match.
-        """
         layout, seen = self.layout, self._observation_names
         rows = [f"choose {name}" for name in layout.branches[: layout.choices]]
         spreads: list[str] = []
@@ -155,14 +177,31 @@ class ActorCritic(nn.Module):
         """
         if not self._plan_prior:
             return flat
-        marks = batch["obs"].index_select(1, self._plan.clamp(min=0)) * (self._plan >= 0)
-        others = (batch["action_mask"].sum(1, keepdim=True) - 1).clamp(min=1)
-        odds = math.log(self._plan_prior / (1 - self._plan_prior)) + others.log()
-        choices = self.layout.choices
-        return torch.cat([flat[:, :choices] + marks * odds, flat[:, choices:]], dim=1)
+        choices, prior = self.layout.choices, plan_logits(batch, self._plan, self._plan_prior)
+        return torch.cat([flat[:, :choices] + prior, flat[:, choices:]], dim=1)
 
     def _vector(self, batch: Batch) -> torch.Tensor:
         return self.observations.normalize(batch["obs"]) if self._normalizes else batch["obs"]
+
+
+def plan_columns(layout: ActionLayout, observation_names: tuple[str, ...]) -> torch.Tensor:
+    """For each choice of the selector, the position in ``obs`` of the number that marks it as the plan's choice; -1 if
+    there is none.
+    """
+    named = {name: column for column, name in enumerate(observation_names)}
+    columns = [named.get(f"{PLAN}{branch}", -1) for branch in layout.branches[: layout.choices]]
+    return torch.as_tensor(columns, dtype=torch.long)
+
+
+def plan_logits(batch: Batch, columns: torch.Tensor, plan_prior: float) -> torch.Tensor:
+    """Logits ``[B, choices]`` with which the plan's choice has the probability ``plan_prior`` among the choices that
+    the mask allows.
+
+    :param columns: the result of :func:`plan_columns`.
+    """
+    marks = batch["obs"].index_select(1, columns.clamp(min=0)) * (columns >= 0)
+    others = (batch["action_mask"].sum(1, keepdim=True) - 1).clamp(min=1)
+    return marks * (math.log(plan_prior / (1 - plan_prior)) + others.log())
 
 
 class Torso(nn.Module):
@@ -201,7 +240,7 @@ _OF_RETURNS = ("value.", "returns.")
 
 @torch.no_grad()
 def take_over(
-    network: ActorCritic, weights: Mapping[str, torch.Tensor], names: AxisNames, *, same_returns: bool
+    network: PolicyNetwork, weights: Mapping[str, torch.Tensor], names: AxisNames, *, same_returns: bool
 ) -> None:
     """Copy the matching part of another network's ``weights``, whose axes have ``names``, into ``network``.
 

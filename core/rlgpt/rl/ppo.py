@@ -18,9 +18,9 @@ from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_performance
 from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
 from rlgpt.rl.lanes import LaneVector
-from rlgpt.rl.learner import Learner
+from rlgpt.rl.learner import Learner, PolicyLearner
 from rlgpt.rl.lock import exclusive
-from rlgpt.rl.network import ActorCritic, take_over
+from rlgpt.rl.network import ActorCritic, PolicyNetwork, take_over
 from rlgpt.rl.policy_env import build, plugin_of
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.rollout import Collector, stack
@@ -61,8 +61,8 @@ class PPO(Trainer):
         folder.mkdir(parents=True, exist_ok=True)
         with exclusive(folder) as lock, _one_thread():
             checkpoint = _open(folder)
-            network = _network(spec, hyperparameters, seed)
-            learner = Learner(network, hyperparameters, spec.setup.gamma)
+            network = self.network(spec, hyperparameters, seed)
+            learner = self.learner(network, hyperparameters, spec.setup.gamma, budget)
             generator = torch.Generator().manual_seed(seed)
             returns = Returns.of(spec.setup, hyperparameters)
             if checkpoint is None:
@@ -86,12 +86,27 @@ class PPO(Trainer):
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
         """The best policy of the training in ``folder``; see :meth:`Trainer.load`."""
         checkpoint = Checkpoint.load_best(folder)
-        network = _network(spec, checkpoint.state.hyperparameters, 0)
+        network = self.network(spec, checkpoint.state.hyperparameters, 0)
         fit(network, checkpoint, folder)
         return NetworkPolicy(network)
 
     def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
-        return NetworkPolicy(_network(spec, hyperparameters, seed))
+        return NetworkPolicy(self.network(spec, hyperparameters, seed))
+
+    def network(self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> PolicyNetwork:
+        """A new network for the recipe's environment, with weights drawn from ``seed``."""
+        env = build(spec, seed=seed)
+        try:
+            return ActorCritic.of(env, hyperparameters, seed=seed)
+        finally:
+            env.close()
+
+    def learner(
+        self, network: PolicyNetwork, hyperparameters: Hyperparameters, gamma: float, budget: int
+    ) -> PolicyLearner:
+        """The learner of a training of ``budget`` primitive steps with a network that :meth:`network` made."""
+        assert isinstance(network, ActorCritic)
+        return Learner(network, hyperparameters, gamma)
 
     def _vector(self, spec: EnvSpec, seed: int, spent: int, envs: int, folder: Path, lock: int) -> Vector:
         # A resumed training must not repeat the episodes of its first session.
@@ -108,7 +123,7 @@ class PPO(Trainer):
 class NetworkPolicy(Policy):
     """A policy that is a network."""
 
-    def __init__(self, network: ActorCritic) -> None:
+    def __init__(self, network: PolicyNetwork) -> None:
         self.network = network.eval()
 
     @torch.no_grad()
@@ -125,7 +140,7 @@ class _Run:
     """The state of one call of :meth:`PPO.train`."""
 
     def __init__(
-        self, spec: EnvSpec, state: TrainingState, learner: Learner, generator: torch.Generator, folder: Path
+        self, spec: EnvSpec, state: TrainingState, learner: PolicyLearner, generator: torch.Generator, folder: Path
     ) -> None:
         self.stats = TrainingStats(state.tally)
         self.spec = with_quarantined(spec, self.stats.quarantined)
@@ -138,7 +153,7 @@ class _Run:
     ) -> None:
         """Train until ``budget`` steps are counted, or ``progress`` asks for a stop."""
         collector = Collector(vector, self.learner.network, self.generator, self.stats)
-        length, end = self.learner.hyperparameters.num_steps, step_counter.total + every
+        length, end = self.learner.rollout_length, step_counter.total + every
         while True:
             rollout = collector.collect(length, lambda: step_counter.total >= budget)
             self.decisions += rollout.rewards.numel()
@@ -199,14 +214,6 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _network(spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> ActorCritic:
-    env = build(spec, seed=seed)
-    try:
-        return ActorCritic.of(env, hyperparameters, seed=seed)
-    finally:
-        env.close()
-
-
 def _open(folder: Path) -> Checkpoint | None:
     """The checkpoint in ``folder``; None if no training began there. If steps were counted and there is no checkpoint,
     an error is raised: a checkpoint is written before the first step, so the checkpoint was lost.
@@ -217,7 +224,7 @@ def _open(folder: Path) -> Checkpoint | None:
     return Checkpoint.load(folder)
 
 
-def begin_from(folder: Path, network: ActorCritic, returns: Returns) -> None:
+def begin_from(folder: Path, network: PolicyNetwork, returns: Returns) -> None:
     """Copy the matching weights of the best policy in ``folder``. Weights of the value are copied only if ``returns``
     is the same.
 
@@ -228,7 +235,7 @@ def begin_from(folder: Path, network: ActorCritic, returns: Returns) -> None:
     take_over(network, other.weights, names, same_returns=same)
 
 
-def fit(network: ActorCritic, checkpoint: Checkpoint, folder: Path) -> None:
+def fit(network: PolicyNetwork, checkpoint: Checkpoint, folder: Path) -> None:
     own, theirs = _names(network.axis_names()), _names(checkpoint.state.axis_names)
     if own != theirs:
         lacks, has = sorted(own - theirs)[:8], sorted(theirs - own)[:8]
@@ -248,7 +255,7 @@ def _names(axes: Mapping[str, tuple[tuple[str, ...] | None, ...]]) -> set[str]:
     return {f"{tensor}: {name}" for tensor, names in axes.items() for axis in names if axis for name in axis}
 
 
-def _restore(checkpoint: Checkpoint, learner: Learner, generator: torch.Generator, folder: Path) -> None:
+def _restore(checkpoint: Checkpoint, learner: PolicyLearner, generator: torch.Generator, folder: Path) -> None:
     fit(learner.network, checkpoint, folder)
     try:
         learner.optimizer.load_state_dict(checkpoint.optimizer)
@@ -260,7 +267,7 @@ def _restore(checkpoint: Checkpoint, learner: Learner, generator: torch.Generato
 
 
 def _save(
-    folder: Path, state: TrainingState, learner: Learner, generator: torch.Generator, *, best: bool = False
+    folder: Path, state: TrainingState, learner: PolicyLearner, generator: torch.Generator, *, best: bool = False
 ) -> None:
     weights, kept = learner.network.state_dict(), learner.imitation.tensors() if learner.imitation else None
     Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(folder, best=best)

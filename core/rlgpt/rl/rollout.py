@@ -11,7 +11,7 @@ import torch
 
 from rlgpt.errors import TrainerError
 from rlgpt.rl.imitation import End
-from rlgpt.rl.network import ActorCritic, Batch
+from rlgpt.rl.network import Batch, PolicyNetwork
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.training_stats import TrainingStats
 from rlgpt.rl.vector import Transition, Vector
@@ -97,7 +97,9 @@ class Collector:
     not ended at the end of a rollout belongs to the next rollout.
     """
 
-    def __init__(self, vector: Vector, network: ActorCritic, generator: torch.Generator, stats: TrainingStats) -> None:
+    def __init__(
+        self, vector: Vector, network: PolicyNetwork, generator: torch.Generator, stats: TrainingStats
+    ) -> None:
         self._vector, self._network, self._generator, self._stats = vector, network, generator, stats
         first = vector.reset()
         for _, verdicts in first:

@@ -233,7 +233,7 @@ class TrainerSuite:
         assert {(v.action, v.kind) for v in record.verdicts} == {("broken", "error")}
         assert record.curve[0].usage["broken"] > 0.05
         assert record.curve[-1].usage.get("broken", 0.0) == 0.0
-        assert record.curve[-1].usage["wander"] > 0.0
+        assert any(point.usage.get("wander", 0.0) > 0.0 for point in record.curve[1:])
 
     def test_untrained_policy_depends_on_its_seed(self, tmp_path: Path) -> None:
         spec = grid_spec(tmp_path / "count", TO_ROW)

@@ -1,0 +1,171 @@
+"""The updates of soft actor-critic from a replay memory."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch.nn import functional
+
+from rlgpt.errors import TrainerError, TrainingFolderError
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.learner import Memory
+from rlgpt.rl.rollout import Rollout
+from rlgpt.rl.sac.network import SoftActorCritic
+from rlgpt.rl.sac.replay import Replay, Rows
+
+_SEEN = "seen"
+
+
+@dataclass(frozen=True)
+class SACSettings:
+    """The settings of :class:`~rlgpt.rl.sac.trainer.SAC`; see there."""
+
+    updates_per_step: float
+    batch_size: int
+    width: int
+    temperature: tuple[float, float]
+    capacity: int
+    first_update: int
+    target_rate: float = 0.005
+    mixed: float = 0.2
+
+
+class SoftLearner:
+    """A network, its target critics, the replay memory and the optimiser.
+
+    :param gamma: discount per primitive step.
+    :param budget: primitive steps of the whole training; the temperature falls geometrically over them.
+    :ivar imitation: itself, because a checkpoint stores its replay memory.
+    """
+
+    def __init__(
+        self,
+        network: SoftActorCritic,
+        hyperparameters: Hyperparameters,
+        gamma: float,
+        budget: int,
+        settings: SACSettings,
+    ) -> None:
+        self.network, self.hyperparameters, self._gamma, self._budget = network, hyperparameters, gamma, budget
+        self._settings = settings
+        self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, foreach=True)
+        self.replay = Replay(settings.capacity)
+        self._target = copy.deepcopy(network)
+        self._seen, self._owed = 0.0, 0.0
+        self._running: torch.Tensor | None = None
+
+    @property
+    def imitation(self) -> Memory:
+        return self
+
+    @property
+    def rollout_length(self) -> int:
+        """Decisions of each environment between updates."""
+        return 4
+
+    def update(self, rollout: Rollout, generator: torch.Generator) -> None:
+        """Store the decisions of ``rollout`` and take ``updates_per_step`` gradient steps for each primitive step.
+
+        :raises TrainerError: the weights are no longer finite.
+        """
+        settings, network = self._settings, self.network
+        self._store(rollout)
+        steps = float(rollout.rows(rollout.durations).sum())
+        self._seen += steps
+        first, last = settings.temperature
+        network.temperature.fill_(first * (last / first) ** min(1.0, self._seen / max(1, self._budget)))
+        if self._seen < settings.first_update:
+            return
+        self._owed += steps * settings.updates_per_step
+        while self._owed >= 1:
+            self._owed -= 1
+            self._step(self.replay.sample(settings.batch_size, generator), generator)
+        if not all(bool(torch.isfinite(p).all()) for p in network.parameters()):
+            raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
+
+    def _store(self, rollout: Rollout) -> None:
+        gamma = self._gamma**rollout.durations if self.hyperparameters.semi_markov else self._gamma
+        discounts = gamma * (~rollout.terminated)
+        following = {key: entries[1:].clone() for key, entries in rollout.observations.items()}
+        if rollout.lasts is not None:
+            for key, entries in following.items():
+                entries[rollout.ended] = rollout.lasts[key]
+        rows = {"actions": rollout.actions, "rewards": rollout.rewards, "discounts": discounts.float()}
+        for key in ("obs", "action_mask"):
+            rows[key], rows[f"next {key}"] = rollout.observations[key][:-1], following[key]
+        rows = {key: rollout.rows(values) for key, values in rows.items()}
+        self.network.observations.update(rows["obs"])
+        self.network.returns.update(rollout.rows(self._returns_so_far(rollout, discounts)).reshape(-1, 1))
+        self.replay.add(rows)
+
+    def _returns_so_far(self, rollout: Rollout, discounts: torch.Tensor) -> torch.Tensor:
+        """The discounted sum of rewards up to each decision ``[T, N]``. Its deviation is the scale of the rewards, as
+        in gymnasium's ``NormalizeReward``.
+        """
+        running = torch.zeros(rollout.rewards.shape[1]) if self._running is None else self._running
+        out = []
+        for rewards, decay, ended in zip(rollout.rewards, discounts.float(), rollout.ended, strict=True):
+            running = running * decay.where(~ended, torch.ones_like(decay)) + rewards
+            out.append(running)
+            running = running.masked_fill(ended, 0.0)
+        self._running = running
+        return torch.stack(out)
+
+    def _step(self, rows: Rows, generator: torch.Generator) -> None:
+        """Take one gradient step on the critics' error and on the actor's objective."""
+        network, target = self.network, self._target
+        batch = {"obs": rows["obs"], "action_mask": rows["action_mask"]}
+        following = {"obs": rows["next obs"], "action_mask": rows["next action_mask"]}
+        with torch.no_grad():
+            features = network.features(following)
+            encoded, divergences = network.components(features, 1.0, generator)
+            logits, _ = network.soft(following, target.values(features, encoded), divergences)
+            ahead = network.temperature * torch.logsumexp(logits, dim=-1)
+            scale = (network.returns.var + 1e-8).sqrt().to(ahead.dtype)
+            wanted = rows["rewards"] / scale + rows["discounts"] * ahead
+        features = network.features(batch)
+        branch, chosen = network.encode(rows["actions"])
+        value = network.value_of(features, chosen, branch)
+        loss = 2 * functional.smooth_l1_loss(value, wanted.expand_as(value))
+        if network.layout.heads:
+            encoded, divergences = network.components(features, 1.0, generator)
+            logits, worth = network.soft(batch, network.values(features, encoded, frozen=True), divergences)
+            allowed = batch["action_mask"]
+            mixed = self._settings.mixed
+            weights = (1 - mixed) * logits.detach().softmax(-1) + mixed * allowed / allowed.sum(1, keepdim=True)
+            loss = loss - (weights * worth).sum(-1).mean()
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        with torch.no_grad():
+            ours: list[torch.Tensor] = [*network.critic.parameters(), *network.value.parameters()]
+            theirs: list[torch.Tensor] = [*target.critic.parameters(), *target.value.parameters()]
+            torch._foreach_lerp_(theirs, ours, self._settings.target_rate)
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The replay memory, the target critics and the number of primitive steps, for a checkpoint."""
+        rows = {f"row {key}": values for key, values in self.replay.tensors().items()}
+        target = {f"target {key}": values for key, values in self._target.state_dict().items()}
+        return {**rows, **target, _SEEN: torch.tensor([self._seen, self._owed], dtype=torch.float64)}
+
+    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Restore what :meth:`tensors` returned.
+
+        :raises TrainingFolderError: the stored state is damaged.
+        """
+
+        def part(prefix: str) -> dict[str, torch.Tensor]:
+            return {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
+
+        try:
+            self._seen, self._owed = tensors[_SEEN].tolist()
+            self._target.load_state_dict(part("target "))
+            self.replay.restore(part("row "))
+        except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:
+            raise TrainingFolderError(
+                f"the checkpoint's replay memory cannot be read ({fault}); restore the checkpoint from a copy, or "
+                "train in a new folder."
+            ) from fault

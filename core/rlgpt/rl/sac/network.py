@@ -1,0 +1,336 @@
+"""The networks of soft actor-critic over an extended action space, and the policy that they define."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from rlgpt.errors import TrainerError
+from rlgpt.options import ActionLayout
+from rlgpt.rl.distribution import MASKED
+from rlgpt.rl.network import RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, plan_columns, plan_logits
+from rlgpt.rl.normalizer import RunningMoments
+
+if TYPE_CHECKING:
+    from rlgpt.rl.base import Hyperparameters
+    from rlgpt.rl.policy_env import PolicyEnv
+
+BASE_STD = 1.0
+"""Standard deviation of the prior of a base action's number, before tanh: nearly uniform in [-1, 1]."""
+
+LOG_STD = (-3.0, 1.0)
+"""Range of the logarithm of a component's standard deviation, relative to that of the prior."""
+
+CRITICS = 2
+"""Number of critics. The smaller of their values counts (Fujimoto et al. 2018), because the maximum over choices of one
+noisy estimate is too large.
+"""
+
+
+class SoftActorCritic(PolicyNetwork):
+    """Critics, the actor of the components, and the prior.
+
+    The critics give a value to every branch. Their input is the observation and the encoded components (a number of a
+    Box, or a one-hot Discrete); components that a branch does not use are zero.
+
+    :param observation_names: a name for each number of ``obs``.
+    :param width: units of each hidden layer.
+    :param plan_prior: probability of the plan's choice in the prior of the selector; 0: all choices have the same.
+    :ivar temperature: weight of the divergence from the prior, in standard deviations of the return.
+    """
+
+    temperature: torch.Tensor
+    _owner: torch.Tensor
+    _patterns: torch.Tensor
+    _pattern_of: torch.Tensor
+    _prior_mean: torch.Tensor
+    _prior_std: torch.Tensor
+
+    def __init__(
+        self,
+        layout: ActionLayout,
+        observation_names: tuple[str, ...],
+        hyperparameters: Hyperparameters,
+        *,
+        width: int,
+        temperature: float,
+        plan_prior: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.layout, self._names = layout, observation_names
+        self._plan = plan_columns(layout, observation_names)
+        self._plan_prior = plan_prior if bool((self._plan >= 0).any()) else 0.0
+        widths = [head.size for head in layout.heads]
+        spans = [s for head in layout.heads for s in ([head.size] if head.kind == "discrete" else [1] * head.size)]
+        owner = np.asarray(layout.owner, np.float32)
+        patterns, pattern_of = np.unique(owner.repeat(spans, axis=1) if spans else owner, axis=0, return_inverse=True)
+        stds = {"base": BASE_STD, "residual": RESIDUAL_STD, "parameters": hyperparameters.initial_std}
+        boxes = [head for head in layout.heads if head.kind == "box"]
+        means = [v for head in boxes for v in head.initial or (0.0,) * head.size]
+        for name, values in {
+            "_owner": owner,
+            "_patterns": patterns,
+            "_prior_mean": np.arctanh(np.clip(np.asarray(means, np.float32), -0.999, 0.999)),
+            "_prior_std": np.asarray([stds[head.role] for head in boxes for _ in range(head.size)], np.float32),
+        }.items():
+            self.register_buffer(name, torch.as_tensor(values), persistent=False)
+        self.register_buffer("_pattern_of", torch.as_tensor(pattern_of.reshape(-1)), persistent=False)
+        self.register_buffer("temperature", torch.tensor(float(temperature)))
+        self.observations, self.returns = RunningMoments(len(observation_names)), RunningMoments(1)
+        inputs, components = len(observation_names), sum(widths)
+        self.actor = (
+            None
+            if not widths
+            else Actor(inputs, width, 2 * len(means) + sum(h.size for h in layout.heads if h.kind == "discrete"))
+        )
+        self.critic = Hidden(inputs + components, width)
+        self.value = Linears(width, max(1, layout.choices), zero=True)
+
+    @classmethod
+    def of(
+        cls, env: PolicyEnv, hyperparameters: Hyperparameters, *, seed: int, width: int, temperature: float
+    ) -> SoftActorCritic:
+        """Networks for ``env`` with random weights drawn from ``seed``.
+
+        :raises TrainerError: the policy observes images.
+        """
+        entries = env.observation_space.spaces  # type: ignore[attr-defined]
+        images = [key.removeprefix("image_") for key in entries if key.startswith("image_")]
+        if images:
+            raise TrainerError(
+                f"trainer=sac learns from numbers, and the policy observes images: {', '.join(images)}. Use "
+                "trainer=ppo, or leave these keys out of observation_keys."
+            )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return cls(
+                env.layout,
+                env.observation_names,
+                hyperparameters,
+                width=width,
+                temperature=temperature,
+                plan_prior=env.plan_prior,
+            )
+
+    def distribution(self, batch: Batch) -> SoftDistribution:
+        """The policy's distribution at each observation of a batch (entries ``[B, ...]``)."""
+        return SoftDistribution(self, batch)
+
+    def features(self, batch: Batch) -> torch.Tensor:
+        """The normalised observations ``[B, D]``."""
+        return self.observations.normalize(batch["obs"])
+
+    def prior(self, batch: Batch) -> torch.Tensor:
+        """Log-probabilities ``[B, branches]`` of the prior. Masked choices have the probability 0."""
+        mask = batch["action_mask"]
+        if not self.layout.choices:
+            return torch.zeros_like(mask)
+        logits = plan_logits(batch, self._plan, self._plan_prior) if self._plan_prior else torch.zeros_like(mask)
+        return torch.log_softmax(logits.masked_fill(mask == 0, MASKED), dim=-1)
+
+    def components(
+        self, features: torch.Tensor, noise: float, generator: torch.Generator | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Components drawn by the actor, with gradients.
+
+        :param noise: factor of the standard deviations; 0: the means and the most likely values.
+        :returns: encoded components ``[B, E]`` and the divergence from the prior of each component ``[B, C]``.
+        """
+        flat, at = features.new_zeros((len(features), 0)) if self.actor is None else self.actor(features), 0
+        boxes = len(self._prior_std)
+        shift, log_std, logits = torch.split(flat, [boxes, boxes, flat.shape[1] - 2 * boxes], dim=-1)
+        std = self._prior_std * log_std.clamp(*LOG_STD).exp()
+        offset = shift * self._prior_std
+        drawn = torch.randn(std.shape, generator=generator) if noise else torch.zeros_like(std)
+        numbers = torch.tanh(self._prior_mean + offset + noise * std * drawn)
+        relative = (std.square() + offset.square()) / self._prior_std.square()
+        from_prior = 0.5 * (relative - 1) - log_std.clamp(*LOG_STD)
+        encoded, divergences = [], []
+        box = 0
+        for head in self.layout.heads:
+            if head.kind == "box":
+                encoded.append(numbers[:, box : box + head.size])
+                divergences.append(from_prior[:, box : box + head.size])
+                box += head.size
+                continue
+            log_p = torch.log_softmax(logits[:, at : at + head.size], dim=-1)
+            at += head.size
+            p = log_p.exp()
+            index = torch.multinomial(p, 1, generator=generator) if noise else p.argmax(-1, keepdim=True)
+            chosen = torch.zeros_like(p).scatter_(1, index, 1.0)
+            encoded.append(chosen + p - p.detach())  # straight-through (Bengio, Leonard and Courville 2013)
+            divergences.append((p * log_p).sum(-1, keepdim=True) + math.log(head.size))
+        empty = features.new_zeros((len(features), 0))
+        return torch.cat([empty, *encoded], dim=-1), torch.cat([empty, *divergences], dim=-1)
+
+    def values(self, features: torch.Tensor, encoded: torch.Tensor, *, frozen: bool = False) -> torch.Tensor:
+        """The critics' values of every branch with its own components, ``[CRITICS, B, branches]``.
+
+        :param frozen: whether the critics' weights get no gradient.
+        """
+        count = len(features)
+        rows = torch.cat(
+            [
+                features.expand(len(self._patterns), -1, -1),
+                encoded.expand(len(self._patterns), -1, -1) * self._patterns[:, None],
+            ],
+            dim=-1,
+        )
+        out = self.value(self.critic(rows.flatten(0, 1), frozen=frozen), frozen=frozen)
+        out = out.view(CRITICS, len(self._patterns), count, -1)
+        branches = torch.arange(out.shape[-1])
+        values: torch.Tensor = out[:, self._pattern_of, :, branches].permute(1, 2, 0)
+        return values
+
+    def value_of(self, features: torch.Tensor, encoded: torch.Tensor, branch: torch.Tensor) -> torch.Tensor:
+        """The critics' values ``[CRITICS, B]`` of the branches ``[B]`` that were chosen."""
+        used = encoded * self._patterns[self._pattern_of[branch]]
+        out = self.value(self.critic(torch.cat([features, used], dim=-1)))
+        chosen: torch.Tensor = out.gather(2, branch.expand(CRITICS, -1)[..., None]).squeeze(-1)
+        return chosen
+
+    def soft(self, batch: Batch, values: torch.Tensor, divergences: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The selector's logits ``[B, branches]``, and the worth of each branch: its value minus the temperature times
+        the divergence of its components.
+        """
+        worth = values.amin(0) - self.temperature * (divergences @ self._owner.T)
+        return self.prior(batch) + worth / self.temperature, worth
+
+    def encode(self, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Flat actions ``[B, action_size]`` as branches ``[B]`` and encoded components ``[B, E]``."""
+        branch = actions[:, 0].long() if self.layout.choices else torch.zeros(len(actions), dtype=torch.long)
+        at, parts = int(bool(self.layout.choices)), [actions.new_zeros((len(actions), 0))]
+        for head in self.layout.heads:
+            part = actions[:, at : at + head.components]
+            at += head.components
+            one_hot = head.kind == "discrete"
+            parts.append(functional.one_hot(part[:, 0].long(), head.size).to(part.dtype) if one_hot else part)
+        return branch, torch.cat(parts, dim=-1)
+
+    def flatten(self, branch: torch.Tensor, encoded: torch.Tensor) -> torch.Tensor:
+        """The inverse of :meth:`encode`."""
+        at, parts = 0, [branch[:, None].to(encoded.dtype)] if self.layout.choices else []
+        for head in self.layout.heads:
+            part = encoded[:, at : at + head.size]
+            at += head.size
+            discrete = head.kind == "discrete"
+            parts.append(part.argmax(-1, keepdim=True).to(encoded.dtype) if discrete else part)
+        return torch.cat(parts, dim=-1)
+
+    def axis_names(self) -> AxisNames:
+        """See :meth:`rlgpt.rl.network.ActorCritic.axis_names`."""
+        boxes: list[str] = []
+        discrete: list[str] = []
+        inputs = list(self._names)
+        for i, head in enumerate(self.layout.heads):
+            names = head.names or tuple(f"head{i}[{j}]" for j in range(head.components))
+            if head.kind == "discrete":
+                discrete += (values := [f"{names[0]} = {value}" for value in range(head.size)])
+                inputs += values
+            else:
+                boxes += names
+                inputs += names
+        rows = (*(f"shift {n}" for n in boxes), *(f"spread {n}" for n in boxes), *discrete)
+        branches = tuple(f"choose {name}" for name in self.layout.branches[: max(1, self.layout.choices)])
+        axes: AxisNames = {f"observations.{key}": (self._names,) for key in ("mean", "var", "count")}
+        return {
+            **axes,
+            "actor.layers.0.weight": (None, self._names),
+            "actor.output.weight": (rows, None),
+            "actor.output.bias": (rows,),
+            "critic.first.weight": (None, tuple(inputs), None),
+            "value.weight": (None, None, branches),
+            "value.bias": (None, None, branches),
+        }
+
+
+class SoftDistribution:
+    """The policy of a :class:`SoftActorCritic` at a batch of observations. It has no log-probabilities: the selector
+    depends on the components that are drawn.
+    """
+
+    def __init__(self, network: SoftActorCritic, batch: Batch) -> None:
+        self._network, self._batch, self._sharpness = network, batch, 1.0
+
+    def sharpened(self, sharpness: float) -> SoftDistribution:
+        """See :meth:`rlgpt.rl.distribution.BranchedDistribution.sharpened`.
+
+        :raises ValueError: ``sharpness`` is not a finite number above 0.
+        """
+        if not (sharpness > 0 and math.isfinite(sharpness)):
+            raise ValueError(f"sharpness must be a finite number above 0, got {sharpness}; 1 changes nothing")
+        other = copy.copy(self)
+        other._sharpness = self._sharpness * sharpness
+        return other
+
+    @torch.no_grad()
+    def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
+        """Flat actions ``[B, action_size]``."""
+        logits, encoded = self._choices(1 / math.sqrt(self._sharpness), generator)
+        p = torch.softmax(logits * self._sharpness, dim=-1)
+        return self._network.flatten(torch.multinomial(p, 1, generator=generator).squeeze(-1), encoded)
+
+    @torch.no_grad()
+    def mode(self) -> torch.Tensor:
+        """Flat actions ``[B, action_size]``: the means and the most likely values, and the most likely branch."""
+        logits, encoded = self._choices(0.0, None)
+        return self._network.flatten(logits.argmax(-1), encoded)
+
+    def _choices(self, noise: float, generator: torch.Generator | None) -> tuple[torch.Tensor, torch.Tensor]:
+        network, batch = self._network, self._batch
+        features = network.features(batch)
+        encoded, divergences = network.components(features, noise, generator)
+        logits, _ = network.soft(batch, network.values(features, encoded), divergences)
+        return logits, encoded
+
+
+class Actor(nn.Module):
+    """Two hidden layers. The output starts at zero, so that an untrained actor is the prior."""
+
+    def __init__(self, inputs: int, width: int, outputs: int) -> None:
+        super().__init__()
+        sizes = ((inputs, width), (width, width))
+        self.layers = nn.Sequential(*(part for a, b in sizes for part in (nn.Linear(a, b), nn.LayerNorm(b), nn.ReLU())))
+        self.output = nn.Linear(width, outputs)
+        nn.init.zeros_(self.output.weight)
+        nn.init.zeros_(self.output.bias)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.output(self.layers(features))
+        return out
+
+
+class Linears(nn.Module):
+    """A linear layer for each critic: ``[B, inputs]`` or ``[CRITICS, B, inputs]`` to ``[CRITICS, B, outputs]``."""
+
+    def __init__(self, inputs: int, outputs: int, *, zero: bool = False) -> None:
+        super().__init__()
+        bound = 0.0 if zero else 1 / math.sqrt(inputs)
+        self.weight = nn.Parameter(torch.empty(CRITICS, inputs, outputs).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.zeros(CRITICS, 1, outputs))
+
+    def forward(self, values: torch.Tensor, *, frozen: bool = False) -> torch.Tensor:
+        weight, bias = (self.weight.detach(), self.bias.detach()) if frozen else (self.weight, self.bias)
+        return torch.matmul(values, weight) + bias
+
+
+class Hidden(nn.Module):
+    """The hidden layers of the critics. Layer normalisation bounds the values of actions that were never tried (Ball et
+    al. 2023).
+    """
+
+    def __init__(self, inputs: int, width: int) -> None:
+        super().__init__()
+        self.first, self.second = Linears(inputs, width), Linears(width, width)
+
+    def forward(self, values: torch.Tensor, *, frozen: bool = False) -> torch.Tensor:
+        for layer in (self.first, self.second):
+            values = layer(values, frozen=frozen)
+            values = functional.relu(functional.layer_norm(values, values.shape[-1:]))
+        return values

@@ -1,0 +1,70 @@
+"""The replay memory: all decisions of a training, or the newest ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+Rows = dict[str, torch.Tensor]
+
+
+class Replay:
+    """Stores rows of tensors. The newest rows replace the oldest.
+
+    :ivar capacity: maximal number of rows.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._rows: Rows = {}
+        self._size = self._next = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, rows: Rows) -> None:
+        """Store rows, each tensor ``[B, ...]``. Of more than :attr:`capacity` rows only the last ones are stored."""
+        rows = {key: values[-self.capacity :] for key, values in rows.items()}
+        count = len(next(iter(rows.values())))
+        self._reserve(rows, min(self.capacity, self._size + count))
+        at = (self._next + torch.arange(count)) % self.capacity
+        for key, values in rows.items():
+            self._rows[key][at] = values
+        self._next = int(self._next + count) % self.capacity
+        self._size = min(self.capacity, self._size + count)
+
+    def sample(self, count: int, generator: torch.Generator) -> Rows:
+        """``count`` rows, drawn uniformly with replacement."""
+        at = torch.randint(self._size, (count,), generator=generator)
+        return {key: values[at] for key, values in self._rows.items()}
+
+    def tensors(self) -> Rows:
+        """The stored rows from the oldest to the newest, for a checkpoint."""
+        at = (self._next - self._size + torch.arange(self._size)) % self.capacity
+        return {key: values[at] for key, values in self._rows.items()}
+
+    def restore(self, rows: Mapping[str, torch.Tensor]) -> None:
+        """Restore the result of :meth:`tensors`.
+
+        :raises ValueError: the tensors have different lengths, or a number is not finite.
+        """
+        if len({len(values) for values in rows.values()}) > 1:
+            raise ValueError("the tensors of the replay memory have different lengths")
+        if not all(bool(torch.isfinite(values).all()) for values in rows.values()):
+            raise ValueError("the replay memory contains NaN or infinity")
+        self._rows, self._size, self._next = {}, 0, 0
+        if rows and len(next(iter(rows.values()))):
+            self.add(dict(rows))
+
+    def _reserve(self, like: Rows, size: int) -> None:
+        """Grow the tensors in steps of a factor of two, so that a short training needs little memory."""
+        held = len(next(iter(self._rows.values()))) if self._rows else 0
+        if size <= held:
+            return
+        room = min(self.capacity, max(size, 2 * held, 1024))
+        for key, values in like.items():
+            grown = values.new_zeros((room, *values.shape[1:]))
+            if held:
+                grown[:held] = self._rows[key]
+            self._rows[key] = grown

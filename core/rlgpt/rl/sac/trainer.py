@@ -1,0 +1,75 @@
+"""The off-policy trainer."""
+
+from __future__ import annotations
+
+from rlgpt.errors import ConfigError
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.network import PolicyNetwork
+from rlgpt.rl.policy_env import build
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.sac.learner import SACSettings, SoftLearner
+from rlgpt.rl.sac.network import SoftActorCritic
+
+
+class SAC(PPO):
+    """Soft actor-critic with the plan as a prior (:mod:`rlgpt.rl.sac`).
+
+    Environments, checkpoints and segments are those of :class:`~rlgpt.rl.ppo.PPO`. Of the hyperparameters, these apply:
+    ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded actions) and ``semi_markov``. A policy
+    observes numbers, no images.
+
+    :param workers: number of processes for the environments; 0: they run in this process.
+    :param segments: approximate number of segments of a training.
+    :param updates_per_step: gradient steps for each primitive step.
+    :param batch_size: decisions of each gradient step.
+    :param width: units of each hidden layer.
+    :param temperature: weight of the divergence from the prior, in standard deviations of the return, at the beginning
+        of a training. It falls to ``final_temperature`` at the end.
+    :param capacity: maximal number of decisions in the replay memory.
+    :param first_update: primitive steps before the first gradient step.
+    """
+
+    name = "sac"
+
+    def __init__(
+        self,
+        *,
+        workers: int = 0,
+        segments: int = 30,
+        updates_per_step: float = 0.25,
+        batch_size: int = 128,
+        width: int = 128,
+        temperature: float = 0.3,
+        final_temperature: float = 0.03,
+        capacity: int = 500_000,
+        first_update: int = 2_000,
+    ) -> None:
+        super().__init__(workers=workers, segments=segments)
+        if not 0 < final_temperature <= temperature:
+            raise ConfigError(
+                f"trainer.temperature is {temperature} and trainer.final_temperature {final_temperature}; both must be "
+                "above 0, and the second one at most the first one."
+            )
+        self._settings = SACSettings(
+            updates_per_step, batch_size, width, (temperature, final_temperature), capacity, first_update
+        )
+
+    def network(self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> SoftActorCritic:
+        if hyperparameters.imitation_coef:
+            raise ConfigError(
+                "trainer=sac has no self-imitation; set hyperparameters.imitation_coef=0, or use trainer=ppo."
+            )
+        env = build(spec, seed=seed)
+        settings = self._settings
+        try:
+            return SoftActorCritic.of(
+                env, hyperparameters, seed=seed, width=settings.width, temperature=settings.temperature[0]
+            )
+        finally:
+            env.close()
+
+    def learner(
+        self, network: PolicyNetwork, hyperparameters: Hyperparameters, gamma: float, budget: int
+    ) -> SoftLearner:
+        assert isinstance(network, SoftActorCritic)
+        return SoftLearner(network, hyperparameters, gamma, budget, self._settings)

@@ -1,0 +1,141 @@
+"""The trainer SAC: the tests for every trainer, and tests of SAC alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.errors import ConfigError
+from rlgpt.options import ActionLayout
+from rlgpt.options.layout import Head
+from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.policy_env import build
+from rlgpt.rl.sac import SAC
+from rlgpt.rl.sac.network import SoftActorCritic
+from rlgpt.rl.sac.replay import Replay
+from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
+from rlgpt.testing.trainer_suite import TrainerSuite
+
+
+class TestSAC(TrainerSuite):
+    make = SAC
+    fork_budget = 6000
+
+    def checkpoints(self, folder: Path) -> list[Path]:
+        return sorted(folder.glob("*.pt"))
+
+
+def guided(folder: Path) -> Any:
+    spec = grid_spec(folder / "count", TO_ROW, WANDER)
+    return dataclasses.replace(spec, setup=spec.setup.model_copy(update={"plan_prior": 0.9}))
+
+
+def test_untrained_sac_policy_takes_the_plans_choice_with_the_probability_of_the_prior(tmp_path: Path) -> None:
+    spec = guided(tmp_path)
+    env = build(spec, seed=0)
+    observation, info = env.reset(seed=0)
+    policy, rng = SAC().untrained(spec, seed=0, hyperparameters=Hyperparameters()), np.random.default_rng(0)
+    chosen = [env.branch(policy.act(observation, greedy=False, rng=rng)) for _ in range(400)]
+    plan = env.layout.branches[info["plan"]]
+    assert 0.85 <= chosen.count(plan) / len(chosen) <= 0.95
+    assert env.branch(policy.act(observation, greedy=True, rng=rng)) == plan
+
+
+def test_resumed_sac_training_has_the_decisions_of_its_first_session(tmp_path: Path) -> None:
+    spec, folder = guided(tmp_path), tmp_path / "train"
+    steps: list[int] = []
+
+    def stop(point: Any) -> bool:
+        steps.append(point.primitive_steps)
+        return True
+
+    arguments: dict[str, Any] = {"seed": 3, "folder": folder, "hyperparameters": Hyperparameters(num_envs=2)}
+    trainer = SAC(first_update=100, segments=4)
+    first = trainer.train(spec, budget=800, progress=stop, **arguments)
+    stored = torch.load(folder / "policy.pt", weights_only=True)["imitation"]
+    assert len(stored["row actions"]) == first.decisions
+    second = trainer.train(spec, budget=800, **arguments)
+    stored = torch.load(folder / "policy.pt", weights_only=True)["imitation"]
+    assert len(stored["row actions"]) == second.decisions > first.decisions
+    assert float(stored["seen"][0]) == second.primitive_steps
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"), [({"final_temperature": 0.0}, "final_temperature 0.0"), ({"temperature": 0.01}, "0.01")]
+)
+def test_sac_rejects_a_temperature_that_rises_or_is_not_positive(settings: dict[str, float], text: str) -> None:
+    with pytest.raises(ConfigError, match=text):
+        SAC(**settings)  # type: ignore[arg-type]
+
+
+def test_sac_rejects_self_imitation_with_a_message_that_names_ppo(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="trainer=ppo"):
+        SAC().untrained(guided(tmp_path), seed=0, hyperparameters=Hyperparameters(imitation_coef=1.0))
+
+
+def mixed_network() -> SoftActorCritic:
+    """Three branches; heads: a base action of two parts, and two parameters of the last branch."""
+    heads = (
+        Head("base", spaces.Discrete(3)),
+        Head("base", spaces.Box(-1, 1, (2,))),
+        Head("parameters", spaces.Box(-1, 1, (2,)), ("go.x", "go.y"), (0.5, -1.0)),
+    )
+    owner = np.array([[1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 1, 1]], dtype=np.bool_)
+    layout = ActionLayout(("base", "wait", "go"), spaces.Discrete(3), heads, owner)
+    return SoftActorCritic(layout, ("a", "b"), Hyperparameters(), width=16, temperature=0.3)
+
+
+def test_flat_actions_of_sac_survive_encoding() -> None:
+    network = mixed_network()
+    batch = {"obs": torch.randn(64, 2), "action_mask": torch.ones(64, 3)}
+    flat = network.distribution(batch).sample(torch.Generator().manual_seed(0))
+    assert torch.allclose(network.flatten(*network.encode(flat)), flat)
+    assert set(flat[:, 0].tolist()) == {0.0, 1.0, 2.0}
+
+
+def test_value_of_a_branch_depends_only_on_the_components_that_it_uses() -> None:
+    network = mixed_network()
+    with torch.no_grad():
+        network.value.weight.normal_()
+        features, encoded = torch.randn(5, 2), torch.randn(5, 7)
+        values = network.values(features, encoded)
+        encoded[:, -2:] += 1.0
+        changed = network.values(features, encoded)
+        assert torch.allclose(values[..., :2], changed[..., :2])
+        assert not torch.allclose(values[..., 2], changed[..., 2])
+        for branch in range(3):
+            chosen = network.value_of(features, encoded, torch.full((5,), branch))
+            assert torch.allclose(chosen, changed[..., branch], atol=1e-6)
+
+
+def test_masked_branches_are_never_chosen_whatever_their_value() -> None:
+    network = mixed_network()
+    with torch.no_grad():
+        network.value.bias[..., 1] = 50.0
+    batch = {"obs": torch.zeros(200, 2), "action_mask": torch.tensor([[1.0, 0.0, 1.0]]).expand(200, -1)}
+    distribution = network.distribution(batch)
+    assert 1.0 not in distribution.sample(torch.Generator().manual_seed(0))[:, 0]
+    assert 1.0 not in distribution.mode()[:, 0]
+
+
+@given(
+    capacity=st.integers(1, 20),
+    pieces=st.lists(st.integers(1, 30), min_size=1, max_size=6),
+)
+def test_replay_keeps_the_newest_rows_in_order(capacity: int, pieces: list[int]) -> None:
+    replay, other = Replay(capacity), Replay(capacity)
+    numbers = torch.arange(sum(pieces))
+    for piece in torch.split(numbers, pieces):
+        replay.add({"number": piece})
+    assert replay.tensors()["number"].tolist() == numbers[-capacity:].tolist()
+    other.restore(replay.tensors())
+    assert other.tensors()["number"].tolist() == numbers[-capacity:].tolist()
+    drawn = replay.sample(50, torch.Generator().manual_seed(0))["number"]
+    assert set(drawn.tolist()) <= set(numbers[-capacity:].tolist())
