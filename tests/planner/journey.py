@@ -19,7 +19,7 @@ from typing import Any
 
 import gymnasium
 from rlgpt.agents.base import Brief, FastAgent, History
-from rlgpt.agents.build import Agents, pure_rl
+from rlgpt.agents.build import Agents, learning_on
 from rlgpt.agents.fixed import FixedPlan, NoCritic
 from rlgpt.agents.planner import FixedPlanner, Planner
 from rlgpt.domain import ActionPlan, CodedAction, GoalGraph, Rehearsal, RLSetup, SubAction, SubGoal, Task
@@ -182,7 +182,7 @@ def context(
         run=Run.open(folder) if exists else Run.create(folder, task=TASK.id, seed=0, config={}),
         library=library_of(plugin, TASK),
     )
-    teams = {"both": agents, "code": team(SOURCES, train=False, evaluate="code"), "rl": pure_rl()}
+    teams = {"both": agents, "code": team(SOURCES, train=False, evaluate="code"), "rl": learning_on()}
     return planned(whole, planner or FixedPlanner(GRAPH), planning, teams)
 
 

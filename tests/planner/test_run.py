@@ -13,7 +13,7 @@ from journey import BOTH, DOOR, GRAPH, IDLE, KEY, SETTINGS, SOURCES, TASK, BySub
 from rlgpt import extend
 from rlgpt.agents.base import Brief
 from rlgpt.agents.planner import Check, FixedPlanner, LLMPlanner, Planner
-from rlgpt.domain import GoalGraph, GraphEvidence
+from rlgpt.domain import GoalGraph, GraphEvidence, SubGoal
 from rlgpt.errors import BundleError, ConfigError, UnusableReplyError
 from rlgpt.options import load_bundle
 from rlgpt.planner import GraphPolicy, PlannerSettings, run
@@ -101,13 +101,20 @@ def test_a_graph_that_fails_is_revised_and_played(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_policy_plays_a_sub_goal_that_is_learned(tmp_path: Path) -> None:
-    graph = GoalGraph(nodes=(KEY.model_copy(update={"kind": "rl"}), DOOR))
-    ctx = context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(graph), budget=40_000)
+    row = "def done(view, memory):\n    return view['agent'][0] == view['key'][0]\n"
+    near = SubGoal(name="in_row", goal="The agent is in the key's row", done=row, horizon=30, kind="rl")
+    graph = GoalGraph(nodes=(near, KEY.model_copy(update={"needs": ("in_row",)}), DOOR))
+    ctx = context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(graph), budget=12_000)
     report = run(ctx).report
     assert report is not None
     assert report.mode == "policy"
-    assert ctx.run.record.steps.training > 10_000
+    assert ctx.run.record.steps.training > 1_000
     assert report.kept.success_rate > 0.5
+    kept = kept_of(ctx.run)
+    assert kept is not None
+    modes = {f.name: f.mode for f in kept.evidence.figures}
+    assert modes["in_row"] != "code"
+    assert (modes["key_held"], modes["door_open"]) == ("code", "code")
     assert ctx.run.record.steps.total == counted(tmp_path / "steps")
 
 

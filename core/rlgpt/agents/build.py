@@ -5,7 +5,7 @@ the others are ablations.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,6 +86,11 @@ def rl_only(context: TeamContext) -> Agents:
 def pure_rl(kind: str = "rl_only") -> Agents:
     """The team :func:`rl_only`."""
     return Agents(kind, FixedPlan(rl_plan()), FixedActions(), NoCritic(), rehearse=False, revise=False)
+
+
+def learning_on() -> Agents:
+    """The team :func:`rl_only` for a sub-goal: a further iteration continues the training of the one before."""
+    return replace(pure_rl(), revise=True)
 
 
 def primitives_only(context: TeamContext) -> Agents:

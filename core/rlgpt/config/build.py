@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rlgpt.agents.build import WITHOUT_LLM, Agents, TeamContext, pure_rl
+from rlgpt.agents.build import WITHOUT_LLM, Agents, TeamContext, learning_on
 from rlgpt.agents.planner import Planner
 from rlgpt.agents.setup_overrides import OverriddenSetup
 from rlgpt.config.components import Component, factory_of, make
@@ -82,7 +82,7 @@ def build(
         return context
     given = PlannerContext(library, config.sandbox, config.planner.planning, connected, _prompts(config), _file(config))
     planner = objects.planner or make("planner", _not_object("planner", config.planner), Planner, manager, given)  # type: ignore[type-abstract]
-    teams = {"both": agents, "code": _for_code(config, agents, place, library, connected, manager), "rl": pure_rl()}
+    teams = {"both": agents, "code": _for_code(config, agents, place, library, connected, manager), "rl": learning_on()}
     return planned(context, planner, config.planner.planning, teams)
 
 
