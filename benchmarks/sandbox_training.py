@@ -90,7 +90,9 @@ class PlainGuest:
         self._running.close()
 
 
-def open_plain(sandbox: Sandbox, library: Library, coded: Sequence[CodedAction], *, seed: int) -> Guest:
+def open_plain(
+    sandbox: Sandbox, library: Library, coded: Sequence[CodedAction], *, seed: int, guards: object = None
+) -> Guest:
     """Open a :class:`PlainGuest`; it replaces :meth:`Sandbox.open`."""
     return cast("Guest", PlainGuest(library, coded))
 
