@@ -133,7 +133,7 @@ _FIGURES = (
 
 
 def _shown(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What is printed of a cell: its figures without the returns of its episodes."""
+    """The figures of a cell that are printed: all except the returns of its episodes."""
     return {name: result[name] for name in _FIGURES if name in result}
 
 

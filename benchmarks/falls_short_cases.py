@@ -1,7 +1,7 @@
 """The tasks of the suite ``falls_short``. On these tasks neither code alone nor learning alone solves the task.
 
 A task is in the suite if the success rate of recorded code is between 0.2 and 0.8, and that of pure RL below 0.5 after
-200,000 steps (falls_short_calibration.py). Both rates are measured on seeds that no comparison uses.
+200,000 steps (falls_short_calibration.py). The two success rates are measured on seeds that no comparison uses.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ PARTS = (
     ("sandbox/runtime.py", "__init__", "new instance"),
     ("sandbox/runtime.py", "call", "guest"),
 )
-"""End of a file's path, a function or "" for all of the file, and the part that it belongs to."""
+"""Rows of: the end of a file's path, a function in it ("": all functions), and the name of the part in the graph."""
 
 Stack = tuple[str, ...]
 WIDTH, ROW, LEAST = 1000, 24, 0.004

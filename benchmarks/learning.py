@@ -5,11 +5,12 @@ actions.
     python benchmarks/learning.py --report              # measure nothing, print the figures of the table
     python benchmarks/learning.py --rows guided --seeds 10 11 12 --out runs/try.jsonl
 
-Actions and setup of a task come from one of its shipped recordings, whose rehearsals are replayed once. (Actions and
-setup of the grid are in this file.) All cells of a task use the same actions. A cell is a task, a variant (``row``) and
-a seed: its policy is trained for the whole budget and then plays fresh episodes with sampled actions. Settings are
-chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed line has the IQM over seeds with its 95 % bootstrap
-interval. ``minus_first`` is the difference from the first variant, with seeds resampled in pairs.
+A *cell* is a task, a variant (``row``) and a seed. The policy of a cell is trained for the whole budget and then plays
+fresh episodes with sampled actions. All cells of a task use the same coded actions and the same setup. Actions and
+setup come from a shipped recording of the task, whose rehearsals are replayed once; actions and setup of the grid are
+in this file. Settings are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed line has the IQM over
+seeds with its 95 % bootstrap interval. ``minus_first`` is the difference from the first variant, with seeds resampled
+in pairs.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ SEEDS = range(5, 10)
 RECORDINGS = {"falls_short/hinge_cabinet": 2, "falls_short/wet_road": 1, "falls_short/lunar_lander": 0}
 """Task of the suite ``falls_short`` -> the recording whose code alone has the lowest success in docs/benchmarks.md."""
 GRID = "grid/door_slippery"
-"""A cheap task: a key and a door in a grid of 7 x 7, in which three of ten moves fail, with code that
-counts its moves. The grid task has as many decisions as the noisy kitchen, in a tenth of the steps.
+"""A task that takes little time: a key and a door in a grid of 7 x 7, in which three of ten moves fail. The coded
+actions of this task count their moves. With a tenth of the steps, the task has as many decisions as the noisy kitchen.
 """
 TASKS = (*RECORDINGS, GRID)
 BUDGETS = {GRID: 5_000}
@@ -69,7 +70,7 @@ VARIANTS = {
     "guided": Variant(),
     "sharp_4": Variant(sharpness=4.0, policy_of="guided"),
 }
-"""The variants. ``guided`` has the defaults of a run; the other variants lack a part of these defaults."""
+"""The variants of learning. ``guided`` has the defaults of a run; the other variants lack a part of these defaults."""
 ROWS = ("code", "untrained", *VARIANTS)
 
 
@@ -136,8 +137,8 @@ class Measurement:
 
 
 def grid_door() -> tuple[Any, Any]:
-    """The recipe of the slippery grid. Its code walks along the rows of the grid, then along the columns, first to
-    the key, then to the door.
+    """The recipe of the slippery grid. The coded actions walk along the rows of the grid, then along the columns, first
+    to the key, then to the door.
     """
     from rlgpt.domain import CodedAction
     from rlgpt.rl.base import EnvSpec, Hyperparameters

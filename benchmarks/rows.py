@@ -155,7 +155,9 @@ class RowRunner:
         return float(evaluation.success_rate)
 
     def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """The figures of a cell: of the evaluation with sampled actions, and of that with greedy ones, if any."""
+        """The figures of a cell: the result of the evaluation with sampled actions, and the result of the evaluation
+        with greedy actions if there is one.
+        """
         return {
             "sampled": self.result(sampled),
             "greedy": None if greedy is None else self.result(greedy),

@@ -127,7 +127,9 @@ def plain_started() -> Generator[Any, Any, Any]:
 
 
 def asked(size: str, count: int) -> Workload:
-    """Call the ``can_start`` of each of ``count`` actions with one view. What they read differs at each call."""
+    """Call the ``can_start`` of each of ``count`` actions with one view. The keys that they read change
+    at each call.
+    """
     names = [f"bench_{i}" for i in range(count)]
     actions = [CodedAction(name=name, doc="", source=GUARD + ONE) for name in names]
     library, sandbox, numbers = _library(VIEWS[size]), Sandbox(), itertools.count()

@@ -1,9 +1,10 @@
 """Measures training with coded actions in the sandbox, relative to training with the same actions as Python generators
 outside it.
 
-Both variants train the built-in PPO on the kitchen with recorded actions, each in a process of its own, in turns (see
-``trainer_process.py``): ``sandbox_training.py NAME STEPS_FILE FOLDER SEED``. :class:`PlainGuest` runs the plain
-generators in the host. :class:`PlainGuest` exists in this benchmark only; no setting selects it.
+The two variants (with and without the sandbox) train the built-in PPO on the kitchen with recorded actions, each in a
+process of its own, in turns (see ``trainer_process.py``): ``sandbox_training.py NAME STEPS_FILE FOLDER SEED``.
+:class:`PlainGuest` runs the plain generators in the host. :class:`PlainGuest` exists in this benchmark only; no setting
+selects it.
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ def measure_cells(
     ``needs``.
 
     Each process is ``python SCRIPT --cell TASK ROW SEED --out=TABLE --NAME=VALUE ...`` with the cell's settings; it
-    adds the result to the table. A cell that fails is reported and its log is kept; the other cells continue.
+    adds the result to the table. A cell that fails is reported and its log is kept; the remaining cells are still
+    measured.
 
     :returns: whether every cell has a result now.
     :raises SystemExit: results in the table were measured with other settings; nothing is measured then.

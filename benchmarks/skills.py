@@ -1,13 +1,14 @@
-"""Plays tasks in a row, with and without a library of skills, and compares tokens, primitive steps and success.
+"""Plays a sequence of tasks with and without a library of skills, and compares tokens, primitive steps and success.
 
     python benchmarks/skills.py kitchen llm.model=openai/gpt-5 llm.budget.dollars=5   # asks a model
     python benchmarks/skills.py kitchen --recordings FOLDER                           # replays; run it again to resume
     python benchmarks/skills.py kitchen --report                                      # plays nothing, prints the table
 
-A row is a list of tasks, none of which occurs before in it. The arm `with` has one library: each task is offered what
-the tasks before it proved. The arm `without` has none. All other settings are those of `rlgpt train`. With
---recordings, a run whose recording FOLDER/ROW/ARM/NUMBER-TASK.jsonl exists is replayed; any other run needs the
-settings of a model, and its recording is stored there. A finished run is not repeated, an interrupted one continues.
+A row is a sequence of different tasks. Each sequence is played twice: in the arm `with`, all runs share one library, so
+that a run can use the skills that earlier runs have added. In the arm `without`, the runs have no library. All other
+settings are those of `rlgpt train`. With --recordings, a run whose recording FOLDER/ROW/ARM/NUMBER-TASK.jsonl exists is
+replayed from it. Any other run needs the settings of a language model, and its recording is stored in this file.
+Finished runs are not repeated, and interrupted runs continue.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
 }
 ARMS = ("with", "without")
 FIFTH = 4
-"""Index of the first task at which the library is expected to have most of what a task needs."""
+"""Index of the fifth task. From this task on, the library is expected to contain most skills that a task needs."""
 
 
 def name_of(number: int, task: str) -> str:
@@ -74,7 +75,7 @@ def play(row: str, tasks: Sequence[str], arm: str, out: Path, recordings: Path |
                 own = [s for s in settings if not (replayed and s.partition("=")[0].partition(".")[0] == "llm")]
                 status = main(["train", f"task={task}", f"folder={folder}", "video=false", *library, *own, *model])
             if not is_finished(folder):
-                print(f"{folder} is not finished (status {status}); the tasks after it wait for it")
+                print(f"{folder} is not finished (status {status}), so the later tasks of the row are not played")
                 return False
         made = folder / "transcript.jsonl"
         if recording is not None and not replayed and made.exists():
@@ -84,7 +85,9 @@ def play(row: str, tasks: Sequence[str], arm: str, out: Path, recordings: Path |
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a run has ended with a report. A run that its recording or a budget ended early counts, too."""
+    """Whether a run has a report and has ended. A run that ended early also counts as finished: at the end of its
+    recording or because a budget was spent.
+    """
     if not Run.exists(folder):
         return False
     run = Run.open(folder)
@@ -92,7 +95,7 @@ def is_finished(folder: Path) -> bool:
 
 
 def figures(folder: Path) -> dict[str, Any]:
-    """Success, tokens, requests and primitive steps of a finished run, and the skills that it kept or changed."""
+    """Success, tokens, requests and primitive steps of a finished run, and how many skills it kept or changed."""
     run = Run.open(folder)
     report = run.report()
     assert report is not None, "the run is finished"
@@ -117,7 +120,7 @@ def figures(folder: Path) -> dict[str, Any]:
 
 
 def collect(row: str, tasks: Sequence[str], out: Path) -> list[dict[str, Any]]:
-    """The figures of all finished runs of a row; each has its arm and number."""
+    """The figures of all finished runs of a row, each with its row, its arm and its number in the row."""
     return [
         {"row": row, "arm": arm, "number": number, **figures(folder)}
         for arm in ARMS
@@ -127,7 +130,9 @@ def collect(row: str, tasks: Sequence[str], out: Path) -> list[dict[str, Any]]:
 
 
 def table(results: Sequence[Mapping[str, Any]]) -> str:
-    """A line for each task, and a line for the tasks from the fifth on that both arms have finished."""
+    """A table with one line for each run. Two lines below it compare the arms: over all tasks that both arms have
+    finished, and over those from the fifth task on.
+    """
     by = {(r["arm"], r["number"]): r for r in results}
     lines = [
         "| task | arm | success | requests | tokens | replies | steps | offered, kept, changed |",
@@ -168,11 +173,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("row", choices=ROWS)
     parser.add_argument("settings", nargs="*", metavar="KEY=VALUE", help="settings of all runs, as for rlgpt train")
-    parser.add_argument("--tasks", help="other tasks, separated by commas, in this order")
+    parser.add_argument(
+        "--tasks", help="the tasks of the row in their order, separated by commas; default: those of the row"
+    )
     parser.add_argument("--arm", choices=ARMS, action="append", help="default: both")
     parser.add_argument("--recordings", type=Path)
     parser.add_argument("--out", type=Path, default=Path("runs/skills"))
-    parser.add_argument("--report", action="store_true", help="play nothing")
+    parser.add_argument("--report", action="store_true", help="print the table of the finished runs; play nothing")
     given = parser.parse_intermixed_args(argv)
     tasks = tuple(given.tasks.split(",")) if given.tasks else ROWS[given.row]
     out, done = given.out.resolve(), True
@@ -180,7 +187,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         start_or_resume(out / given.row, {"tasks": list(tasks), "settings": _without_model(given.settings)})
         recordings = None if given.recordings is None else given.recordings.resolve()
         arms = given.arm or ARMS
-        for arm in arms:  # the arms do not wait for each other
+        for arm in arms:  # If a run of one arm fails, the other arm is played nevertheless.
             done = play(given.row, tasks, arm, out, recordings, given.settings) and done
     results = collect(given.row, tasks, out)
     if results:
@@ -190,7 +197,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _without_model(settings: Sequence[str]) -> list[str]:
-    """The settings that a row's figures depend on: the address of a model may change."""
+    """The settings on which the figures of a row depend. The address and the key of the model are left out, because
+    they may change between two sessions.
+    """
     return [s for s in settings if not s.startswith(("llm.api_base=", "llm.key_env=", "llm.timeout="))]
 
 

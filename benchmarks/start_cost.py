@@ -1,5 +1,5 @@
-"""Measures the CPU time until an environment has its first observation, for the first environment of a
-process and for later ones.
+"""Measures the CPU time until an environment has its first observation, for the first environment of a process and for
+later environments in the same process.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 def run_parts(doc: str, parts: Mapping[str, Callable[..., None]]) -> int:
     """Measure the parts of the benchmark that the command line names.
 
-    :param doc: docstring of the script. Its first paragraph becomes the summary in the help.
+    :param doc: docstring of the script; the first paragraph of the docstring becomes the summary in the help.
     :param parts: name of a part -> the function that measures it, which has an argument ``quick``. ``training`` takes
         minutes: ``--quick`` leaves it out.
     """

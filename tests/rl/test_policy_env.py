@@ -23,7 +23,6 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.codec import ActionCodec
 from rlgpt.rl.observation import ObservationBuilder
 from rlgpt.rl.policy_env import PolicyEnv, build, plugin_of
-from rlgpt.testing import smdp
 from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
 from rlgpt.testing.grid import grid_plugin
 
@@ -96,13 +95,20 @@ def test_episode_info_sums_the_figures_of_its_decisions(tmp_path: Path) -> None:
     assert all("episode" not in i for i in infos[:-1])
 
 
-def test_reward_of_a_decision_is_discounted_within_the_decision() -> None:
-    setup = smdp.SETUP.model_copy(update={"gamma": 0.9})
-    spec = EnvSpec(smdp.TASK, setup, (smdp.WALK,), factory=smdp.fork_plugin)
-    env = build(spec, seed=0)
-    env.reset(seed=0)
-    _, reward, _, _, info = env.step(env.coded("walk"))
-    assert (reward, info["duration"]) == (0.0, smdp.CELLS)
+def test_gamma_of_the_setup_discounts_the_reward_of_each_primitive_step_of_a_decision(tmp_path: Path) -> None:
+    env = build(grid_spec(tmp_path / "count", WANDER, gamma=0.9), seed=0)
+    env.reset(seed=5)
+    world: Any = env.unwrapped
+    taken: list[Any] = []
+    step = world.step
+    world.step = lambda action: taken.append(action) or step(action)  # type: ignore[func-returns-value]
+    _, reward, _, _, info = env.step(env.coded("wander"))
+    single = build(grid_spec(tmp_path / "count"), seed=0)
+    single.reset(seed=5)
+    rewards = [single.step(action)[1] for action in taken]
+    assert len(rewards) == info["duration"] > 1
+    assert len(set(rewards)) > 1
+    assert reward == pytest.approx(sum(0.9**i * r for i, r in enumerate(rewards)))
 
 
 def test_training_horizon_truncates_training_but_not_evaluation(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def guided(folder: Path) -> Any:
     return dataclasses.replace(spec, setup=spec.setup.model_copy(update={"plan_prior": 0.9}))
 
 
-def test_untrained_sac_policy_takes_the_plans_choice_with_the_probability_of_the_prior(tmp_path: Path) -> None:
+def test_untrained_sac_policy_follows_the_plan_with_the_prior_probability(tmp_path: Path) -> None:
     spec = guided(tmp_path)
     env = build(spec, seed=0)
     observation, info = env.reset(seed=0)
@@ -48,7 +48,7 @@ def test_untrained_sac_policy_takes_the_plans_choice_with_the_probability_of_the
     assert env.branch(policy.act(observation, greedy=True, rng=rng)) == plan
 
 
-def test_resumed_sac_training_has_the_decisions_of_its_first_session(tmp_path: Path) -> None:
+def test_resumed_sac_training_restores_its_replay_memory(tmp_path: Path) -> None:
     spec, folder = guided(tmp_path), tmp_path / "train"
     steps: list[int] = []
 
@@ -70,12 +70,12 @@ def test_resumed_sac_training_has_the_decisions_of_its_first_session(tmp_path: P
 @pytest.mark.parametrize(
     ("settings", "text"), [({"final_temperature": 0.0}, "final_temperature 0.0"), ({"temperature": 0.01}, "0.01")]
 )
-def test_sac_rejects_a_temperature_that_rises_or_is_not_positive(settings: dict[str, float], text: str) -> None:
+def test_sac_rejects_temperatures_that_increase_or_are_not_positive(settings: dict[str, float], text: str) -> None:
     with pytest.raises(ConfigError, match=text):
         SAC(**settings)  # type: ignore[arg-type]
 
 
-def test_sac_rejects_self_imitation_with_a_message_that_names_ppo(tmp_path: Path) -> None:
+def test_sac_rejects_self_imitation_and_recommends_ppo(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="trainer=ppo"):
         SAC().untrained(guided(tmp_path), seed=0, hyperparameters=Hyperparameters(imitation_coef=1.0))
 
@@ -92,7 +92,7 @@ def mixed_network() -> SoftActorCritic:
     return SoftActorCritic(layout, ("a", "b"), Hyperparameters(), width=16, temperature=0.3)
 
 
-def test_flat_actions_of_sac_survive_encoding() -> None:
+def test_sac_decodes_encoded_actions_to_the_same_flat_actions() -> None:
     network = mixed_network()
     batch = {"obs": torch.randn(64, 2), "action_mask": torch.ones(64, 3)}
     flat = network.distribution(batch).sample(torch.Generator().manual_seed(0))
@@ -100,7 +100,7 @@ def test_flat_actions_of_sac_survive_encoding() -> None:
     assert set(flat[:, 0].tolist()) == {0.0, 1.0, 2.0}
 
 
-def test_value_of_a_branch_depends_only_on_the_components_that_it_uses() -> None:
+def test_sac_value_of_a_branch_depends_only_on_the_components_of_this_branch() -> None:
     network = mixed_network()
     with torch.no_grad():
         network.value.weight.normal_()
@@ -115,7 +115,7 @@ def test_value_of_a_branch_depends_only_on_the_components_that_it_uses() -> None
             assert torch.allclose(chosen, changed[..., branch], atol=1e-6)
 
 
-def test_masked_branches_are_never_chosen_whatever_their_value() -> None:
+def test_sac_never_chooses_a_masked_branch_even_with_a_high_value() -> None:
     network = mixed_network()
     with torch.no_grad():
         network.value.bias[..., 1] = 50.0
@@ -129,7 +129,7 @@ def test_masked_branches_are_never_chosen_whatever_their_value() -> None:
     capacity=st.integers(1, 20),
     pieces=st.lists(st.integers(1, 30), min_size=1, max_size=6),
 )
-def test_replay_keeps_the_newest_rows_in_order(capacity: int, pieces: list[int]) -> None:
+def test_replay_memory_keeps_the_newest_rows_in_order(capacity: int, pieces: list[int]) -> None:
     replay, other = Replay(capacity), Replay(capacity)
     numbers = torch.arange(sum(pieces))
     for piece in torch.split(numbers, pieces):

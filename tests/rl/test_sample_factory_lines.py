@@ -1,4 +1,6 @@
-"""The files of the curve and of the verdicts of a Sample Factory training, after a cut in the last line."""
+"""The files with learning curve and verdicts of a Sample Factory training can be read if the last line
+is incomplete.
+"""
 
 from __future__ import annotations
 

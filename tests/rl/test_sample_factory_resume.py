@@ -23,7 +23,7 @@ def saved(folder: Path, state: dict[int, Any]) -> None:
     Checkpoint(content, {}, {"state": state, "param_groups": []}, torch.get_rng_state()).save(folder)
 
 
-def test_resumable_refuses_a_checkpoint_without_updates_after_training_iterations(tmp_path: Path) -> None:
+def test_training_whose_checkpoint_has_no_optimiser_state_cannot_be_resumed(tmp_path: Path) -> None:
     assert resumable(tmp_path, iterations=0) is None
     saved(tmp_path, {})
     assert resumable(tmp_path, iterations=0) is not None
@@ -33,7 +33,7 @@ def test_resumable_refuses_a_checkpoint_without_updates_after_training_iteration
     assert resumable(tmp_path, iterations=4) is not None
 
 
-def test_resumable_refuses_counted_steps_without_a_checkpoint(tmp_path: Path) -> None:
+def test_training_folder_with_counted_steps_but_without_a_checkpoint_cannot_be_resumed(tmp_path: Path) -> None:
     with StepCounter(tmp_path / STEPS_FILE, 2) as step_counter:
         assert resumable(tmp_path, iterations=0) is None
         step_counter.add(1)

@@ -17,6 +17,7 @@ from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.best import Performance
+from rlgpt.rl.parameter_search import SearchState
 from rlgpt.rl.training_stats import TrainingStatsState
 
 FILE = "policy.pt"
@@ -67,6 +68,9 @@ class TrainingState(Value):
     tally: TrainingStatsState = TrainingStatsState()
     best: Performance | None = None
     returns: Returns
+    search: SearchState | None = Field(
+        default=None, description="the parameter search of the training; None: it has none"
+    )
 
 
 class Checkpoint:

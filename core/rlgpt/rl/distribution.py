@@ -141,7 +141,7 @@ class BranchedDistribution:
         return total + self._sum(self.probabilities @ self._owner, parts)
 
     def kl(self, other: BranchedDistribution) -> torch.Tensor:
-        """KL(self, other), ``[B]``, in nats. Both distributions must have the same layout."""
+        """KL(self, other), ``[B]``, in nats. The two distributions must have the same layout."""
         total = self._owner.new_zeros(self._batch)
         if self._selector is not None and other._selector is not None:
             total = (self._selector.exp() * (self._selector - other._selector)).sum(-1)

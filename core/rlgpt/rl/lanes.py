@@ -28,10 +28,10 @@ class LaneVector(Vector):
     process. A batch simulator steps all environments in one call. An environment chooses its next action when its last
     decision is over, independently of the other environments.
 
-    :param venv: the plugin's vector. Its autoreset mode is ``DISABLED`` or ``NEXT_STEP``.
-    :param seeds: one seed for each environment. The lanes draw the seeds of their episodes as a
-        :class:`~rlgpt.rl.policy_env.PolicyEnv` does. A vector with the mode ``NEXT_STEP`` uses these seeds for the
-        first episodes only, and then its own.
+    :param venv: the plugin's vector, whose autoreset mode is ``DISABLED`` or ``NEXT_STEP``.
+    :param seeds: one seed for each environment. The lanes draw the seeds of their episodes in the same way as a
+        :class:`~rlgpt.rl.policy_env.PolicyEnv`. A vector with the mode ``NEXT_STEP`` uses these seeds for the first
+        episodes only, and then its own.
     :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
     :raises PluginError: the vector has another number of environments than seeds, or another autoreset mode.
     """

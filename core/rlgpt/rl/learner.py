@@ -17,7 +17,7 @@ from rlgpt.rl.rollout import Rollout
 
 
 class Memory(Protocol):
-    """What a learner remembers beside its weights. A checkpoint stores it."""
+    """Data of a learner that checkpoints store in addition to the weights, such as a replay memory."""
 
     def tensors(self) -> dict[str, torch.Tensor]: ...
 
@@ -43,7 +43,11 @@ class PolicyLearner(Protocol):
     def rollout_length(self) -> int:
         """Decisions of each environment between updates."""
 
-    def update(self, rollout: Rollout, generator: torch.Generator) -> None: ...
+    def remember(self, rollout: Rollout) -> None:
+        """Keep what is useful of a rollout in which another policy acted, without learning."""
+
+    def update(self, rollout: Rollout, generator: torch.Generator) -> None:
+        """Learn from a rollout of the network's policy."""
 
 
 class Learner:
@@ -61,6 +65,11 @@ class Learner:
     @property
     def rollout_length(self) -> int:
         return self.hyperparameters.num_steps
+
+    def remember(self, rollout: Rollout) -> None:
+        """See :meth:`PolicyLearner.remember`: the moments of the observations."""
+        if self.hyperparameters.normalize_observations:
+            self.network.observations.update(rollout.rows(rollout.observations["obs"][:-1]))
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Learn from ``rollout``.

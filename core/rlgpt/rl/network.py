@@ -35,8 +35,8 @@ OUTPUT_GAIN = 0.01
 """
 
 RESIDUAL_STD = 0.1
-"""Initial standard deviation of a correction, as a share of its range. It is small, so that a new policy hardly changes
-the steps of the code.
+"""Initial standard deviation of a correction, as a share of its range. The value is small, so that a new policy hardly
+changes the steps of the code.
 """
 
 
@@ -51,13 +51,25 @@ class PolicyDistribution(Protocol):
 
 
 class PolicyNetwork(nn.Module, ABC):
-    """A network that defines a policy over an extended action space."""
+    """A network that defines a policy over an extended action space.
+
+    :ivar plan: for each choice of the selector, the position in ``obs`` of the number that marks it as the plan's
+        choice; -1 if there is none.
+    """
 
     layout: ActionLayout
+    plan: torch.Tensor
 
     @abstractmethod
     def distribution(self, batch: Batch) -> PolicyDistribution:
         """The policy's distribution at each observation of a batch (entries ``[B, ...]``)."""
+
+    @abstractmethod
+    def start_from(self, parameters: torch.Tensor) -> None:
+        """Make these the most likely parameters of the coded actions, in an untrained network.
+
+        :param parameters: all parameters in the order of the layout, in [-1, 1] of their ranges.
+        """
 
     @abstractmethod
     def axis_names(self) -> AxisNames:
@@ -79,7 +91,6 @@ class ActorCritic(PolicyNetwork):
     """
 
     _order: torch.Tensor
-    _plan: torch.Tensor
 
     def __init__(
         self,
@@ -97,8 +108,8 @@ class ActorCritic(PolicyNetwork):
         outputs = [i for i in range(layout.parameters) if i not in spread]
         order = np.argsort([*outputs, *layout.log_stds])
         self.register_buffer("_order", torch.as_tensor(order), persistent=False)
-        self.register_buffer("_plan", plan_columns(layout, observation_names), persistent=False)
-        self._plan_prior = plan_prior if bool((self._plan >= 0).any()) else 0.0
+        self.register_buffer("plan", plan_columns(layout, observation_names), persistent=False)
+        self._plan_prior = plan_prior if bool((self.plan >= 0).any()) else 0.0
         self.observations = RunningMoments(len(observation_names))
         self.returns = RunningMoments(1)
         self.sees_images = bool(images)
@@ -110,8 +121,11 @@ class ActorCritic(PolicyNetwork):
         _initialize(self.value, 1.0)
         heads = [head for head in layout.heads if head.kind == "box"]
         means = [v for head in heads for v in head.initial or (0.0,) * head.size]
+        rows = [outputs.index(i) for i in layout.means]
         with torch.no_grad():
-            self.output.bias[[outputs.index(i) for i in layout.means]] = torch.tensor(means)
+            self.output.bias[rows] = torch.tensor(means)
+        roles = [head.role for head in heads for _ in range(head.size)]
+        self._parameter_rows = [row for row, role in zip(rows, roles, strict=True) if role == "parameters"]
         stds = [RESIDUAL_STD if head.role == "residual" else hyperparameters.initial_std for head in heads]
         spreads = [std for head, std in zip(heads, stds, strict=True) for _ in range(head.size)]
         self.log_std = nn.Parameter(torch.tensor(spreads, dtype=torch.float32).log())
@@ -145,6 +159,11 @@ class ActorCritic(PolicyNetwork):
         scaled: torch.Tensor = self.value(self.critic(self._vector(batch), batch)).squeeze(-1)
         return scaled
 
+    @torch.no_grad()
+    def start_from(self, parameters: torch.Tensor) -> None:
+        """See :meth:`PolicyNetwork.start_from`. The initial parameters are biases of the output."""
+        self.output.bias[self._parameter_rows] = parameters
+
     def axis_names(self) -> AxisNames:
         layout, seen = self.layout, self._observation_names
         rows = [f"choose {name}" for name in layout.branches[: layout.choices]]
@@ -177,7 +196,7 @@ class ActorCritic(PolicyNetwork):
         """
         if not self._plan_prior:
             return flat
-        choices, prior = self.layout.choices, plan_logits(batch, self._plan, self._plan_prior)
+        choices, prior = self.layout.choices, plan_logits(batch, self.plan, self._plan_prior)
         return torch.cat([flat[:, :choices] + prior, flat[:, choices:]], dim=1)
 
     def _vector(self, batch: Batch) -> torch.Tensor:
@@ -185,9 +204,7 @@ class ActorCritic(PolicyNetwork):
 
 
 def plan_columns(layout: ActionLayout, observation_names: tuple[str, ...]) -> torch.Tensor:
-    """For each choice of the selector, the position in ``obs`` of the number that marks it as the plan's choice; -1 if
-    there is none.
-    """
+    """The :attr:`~PolicyNetwork.plan` of a network with these names of the numbers of ``obs``."""
     named = {name: column for column, name in enumerate(observation_names)}
     columns = [named.get(f"{PLAN}{branch}", -1) for branch in layout.branches[: layout.choices]]
     return torch.as_tensor(columns, dtype=torch.long)

@@ -90,7 +90,7 @@ class ObservationBuilder:
         views: Sequence[Mapping[str, Any]],
         numbers: Sequence[Mapping[str, Any]],
     ) -> list[dict[str, NDArray[Any]]]:
-        """:meth:`build` for several environments. Their values of one key are read together.
+        """:meth:`build` for several environments. The values of one key are read for all environments at once.
 
         :param views: the view of each environment; may be empty if :attr:`needs_view` is false.
         :param numbers: the values of the keys for a policy alone; may be empty if there are no :attr:`policy_keys`.

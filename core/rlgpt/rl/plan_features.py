@@ -36,7 +36,7 @@ class PlanFeatures:
     def build(self, info: Mapping[str, Any], proposal: Any) -> np.ndarray:
         """float32, shape ``(len(names),)``.
 
-        :param info: of the newest reset or step of the lane.
+        :param info: the info of the newest reset or step of the lane.
         :param proposal: the low-level action that the coded action in progress proposes, or None.
         """
         numbers = np.zeros(len(self.names), np.float32)

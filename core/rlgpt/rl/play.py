@@ -68,8 +68,9 @@ class Stuck:
         self._rounds = self._steps = self._steps_of_round = 0
 
     def after(self, info: Mapping[str, Any], view: Callable[[], Mapping[str, Any]]) -> bool:
-        """Whether the episode is stuck after the decision that ``info`` belongs to.
+        """Whether the episode is stuck after the newest decision.
 
+        :param info: the info of this decision.
         :param view: builds the view; called once in each round.
         """
         self._endings.append(info["ended"])

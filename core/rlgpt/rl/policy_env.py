@@ -83,10 +83,10 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         return self._seen(observation, info, 0), info
 
     def take_over(self, context: Context, info: Mapping[str, Any], seed: int) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode where another episode in the same environment stands (:meth:`ExtendedEnv.take_over`)."""
-        observation, told = self.extended.take_over(context, info)
-        self._log.begin(seed, told)
-        return self._seen(observation, told, 0), told
+        """Begin an episode in the current state of the base environment (see :meth:`ExtendedEnv.take_over`)."""
+        observation, first_info = self.extended.take_over(context, info)
+        self._log.begin(seed, first_info)
+        return self._seen(observation, first_info, 0), first_info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.extended.step(self.codec.decode(action))
@@ -165,7 +165,7 @@ def build(
     :param on_step: see :data:`rlgpt.options.OnStep`.
     :param on_turn: called before each turn of a coded action (from one ``yield`` to the next). A turn may take as long
         as many primitive steps.
-    :param begin: of an evaluation: seed of an episode -> the saved state in which it begins.
+    :param begin: for an evaluation: seed of an episode -> the saved state in which this episode begins.
     :param env: an environment of the task that exists already; None: the plugin makes one.
     :raises UnknownNameError: the setup contains an unknown action, observation key, reward term or reset option.
     """

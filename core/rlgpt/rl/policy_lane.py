@@ -23,7 +23,7 @@ class Moment(NamedTuple):
     """A lane between two decisions.
 
     :ivar observation: the newest one of the base environment.
-    :ivar info: of the newest reset or decision of the lane.
+    :ivar info: the info of the newest reset or decision of the lane.
     :ivar duration: primitive steps of the last decision; 0 after a reset.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlgpt.domain import TrainingRecord
-from rlgpt.errors import TrainingFolderError
+from rlgpt.domain import CurvePoint, TrainingRecord
+from rlgpt.errors import ConfigError, TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_performance
@@ -21,6 +21,7 @@ from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.learner import Learner, PolicyLearner
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.network import ActorCritic, PolicyNetwork, take_over
+from rlgpt.rl.parameter_search import ParameterSearch, SearchState
 from rlgpt.rl.policy_env import build, plugin_of
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.rollout import Collector, stack
@@ -39,12 +40,17 @@ class PPO(Trainer):
     :param workers: number of processes for the environments. With 0 the environments run in this process, which is
         faster except for slow simulators. If the plugin has a batch simulator, they are then its lanes.
     :param segments: approximate number of equal parts of a training; a checkpoint is written after each.
+    :param parameter_search: share of the budget for the search of constant parameters of the coded actions, before the
+        policy learns (:mod:`rlgpt.rl.parameter_search`). There is no search if the policy does not start as the plan
+        (``plan_prior`` is 0), if it starts from the weights of an earlier one, or if no coded action has parameters.
     """
 
     name = "ppo"
 
-    def __init__(self, *, workers: int = 0, segments: int = 30) -> None:
-        self.workers, self.segments = workers, segments
+    def __init__(self, *, workers: int = 0, segments: int = 30, parameter_search: float = 0.2) -> None:
+        if not 0 <= parameter_search < 1:
+            raise ConfigError(f"trainer.parameter_search is {parameter_search}; it must be at least 0 and below 1.")
+        self.workers, self.segments, self.parameter_search = workers, segments, parameter_search
 
     def train(
         self,
@@ -69,7 +75,9 @@ class PPO(Trainer):
                 if warm_start is not None:
                     begin_from(warm_start, network, returns)
                 names = network.axis_names()
-                state = TrainingState(hyperparameters=hyperparameters, axis_names=names, returns=returns)
+                possible = warm_start is None and ParameterSearch.possible(network.layout, spec.setup.plan_prior)
+                search = SearchState() if possible and self.parameter_search else None
+                state = TrainingState(hyperparameters=hyperparameters, axis_names=names, returns=returns, search=search)
                 _save(folder, state, learner, generator)
             else:
                 state = checkpoint.state
@@ -80,7 +88,8 @@ class PPO(Trainer):
                 if step_counter.total < budget:
                     every = max(1, budget // self.segments)
                     with self._vector(run.spec, seed, step_counter.total, envs, folder, lock) as vector:
-                        run.segments(vector, step_counter, budget, every, progress)
+                        end = int(self.parameter_search * budget)
+                        run.segments(vector, step_counter, budget, every, progress, search_end=end)
                 return run.record(self.name, step_counter.total)
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
@@ -147,31 +156,66 @@ class _Run:
         self.learner, self.generator, self.folder = learner, generator, folder
         self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
         self._given, self._best = spec.quarantined, state.best
+        self._search = state.search
 
     def segments(
-        self, vector: Vector, step_counter: StepCounter, budget: int, every: int, progress: Progress | None
+        self,
+        vector: Vector,
+        step_counter: StepCounter,
+        budget: int,
+        every: int,
+        progress: Progress | None,
+        *,
+        search_end: int,
     ) -> None:
-        """Train until ``budget`` steps are counted, or ``progress`` asks for a stop."""
+        """Train until ``budget`` steps are counted, or ``progress`` asks for a stop.
+
+        :param search_end: primitive steps after which a parameter search ends.
+        """
         collector = Collector(vector, self.learner.network, self.generator, self.stats)
         length, end = self.learner.rollout_length, step_counter.total + every
+        searching = self._searching()
         while True:
-            rollout = collector.collect(length, lambda: step_counter.total >= budget)
+            choose = None if searching is None else searching.choose
+            rollout = collector.collect(length, lambda: step_counter.total >= budget, choose)
             self.decisions += rollout.rewards.numel()
-            self.learner.update(rollout, self.generator)
             spent = step_counter.total
+            if searching is None:
+                self.learner.update(rollout, self.generator)
+            else:
+                self.learner.remember(rollout)
+                searching.add(rollout)
+                self._search = searching.state
             if spent < min(end, budget):
                 continue
             end = spent + every
             point = self.stats.close_point(primitive_steps=spent, decisions=self.decisions)
             if self.stats.close_segment():
                 vector.quarantine((*self._given, *self.stats.quarantined))
-            performance = recent_performance(self.stats.curve, self.spec.task.score)
+            performance = recent_performance(self._learnt(), self.spec.task.score)
             best = point is not None and is_best(performance, self._best)
             self._best = performance if best else self._best
+            if searching is not None and spent >= search_end:
+                searching.finish(self.generator)
+                self._search, searching = searching.state.model_copy(update={"ended": spent}), None
             _save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:
                 return
+
+    def _searching(self) -> ParameterSearch | None:
+        """The search that goes on; None if there is none, or if it has ended."""
+        if self._search is None or self._search.ended is not None:
+            return None
+        learner = self.learner
+        return ParameterSearch(learner.network, learner.hyperparameters.initial_std, self._search)
+
+    def _learnt(self) -> Sequence[CurvePoint]:
+        """The points of the curve in which the policy acted, not a parameter search."""
+        if self._search is None:
+            return self.stats.curve
+        after = self._search.ended
+        return () if after is None else [p for p in self.stats.curve if p.primitive_steps > after]
 
     def record(self, name: str, spent: int) -> TrainingRecord:
         stats = self.stats.state()
@@ -198,6 +242,7 @@ class _Run:
             tally=self.stats.state(),
             best=self._best,
             returns=Returns.of(self.spec.setup, self.learner.hyperparameters),
+            search=self._search,
         )
 
 

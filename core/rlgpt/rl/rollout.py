@@ -75,6 +75,10 @@ def stack(observations: Sequence[Observation]) -> Batch:
     return batch
 
 
+Choose = Callable[[Batch, Sequence[int], torch.Generator], torch.Tensor]
+"""Observations, the numbers of their environments and a generator -> flat actions ``[B, action_size]``."""
+
+
 class _Piece(NamedTuple):
     """Decisions that ended at the same moment, at most one of each environment.
 
@@ -109,22 +113,28 @@ class Collector:
         self._ready = list(range(len(first)))
 
     @torch.no_grad()
-    def collect(self, decisions: int, enough: Callable[[], bool]) -> Rollout:
+    def collect(self, decisions: int, enough: Callable[[], bool], choose: Choose | None = None) -> Rollout:
         """Take at least one and at most ``decisions`` decisions of each environment on average; stop earlier if
         ``enough()`` is true.
+
+        :param choose: chooses the actions instead of the network.
         """
+        choose = choose or self._sample
         count = len(self._chosen)
         pieces: list[_Piece] = []
         numbers, ends = [0] * count, [list[End]() for _ in range(count)]
         while sum(numbers) < decisions * count:
             inputs = self._current if len(self._ready) == count else _pick(self._current, self._ready)
-            flat = self._network.distribution(inputs).sample(self._generator)
+            flat = choose(inputs, self._ready, self._generator)
             self._chosen[self._ready] = flat
             arrived = self._vector.exchange(self._ready, flat.numpy())
             pieces.append(self._piece(arrived, numbers, ends))
             if enough():
                 break
         return _rollout(pieces, self._current, numbers, ends)
+
+    def _sample(self, inputs: Batch, _: Sequence[int], generator: torch.Generator) -> torch.Tensor:
+        return self._network.distribution(inputs).sample(generator)
 
     def _piece(self, arrived: Sequence[tuple[int, Transition]], numbers: list[int], ends: list[list[End]]) -> _Piece:
         self._ready = slots = [slot for slot, _ in arrived]

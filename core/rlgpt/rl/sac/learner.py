@@ -1,4 +1,4 @@
-"""The updates of soft actor-critic from a replay memory."""
+"""Updates the networks of soft actor-critic from a replay memory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,18 @@ from rlgpt.rl.sac.replay import Replay, Rows
 
 _SEEN = "seen"
 
+CATCH_UP = 3.0
+"""Maximal ratio of the gradient steps of an update to those that its own rollout earns."""
+
 
 @dataclass(frozen=True)
 class SACSettings:
-    """The settings of :class:`~rlgpt.rl.sac.trainer.SAC`; see there."""
+    """The parameters of :class:`~rlgpt.rl.sac.trainer.SAC`, which documents them, and two constants.
+
+    :ivar temperature: the weights of the divergence at the beginning and at the end of a training.
+    :ivar target_rate: share by which each gradient step moves the target critics towards the critics.
+    :ivar mixed: share of the uniform distribution in the weights with which the actor's objective counts each branch.
+    """
 
     updates_per_step: float
     batch_size: int
@@ -34,11 +42,11 @@ class SACSettings:
 
 
 class SoftLearner:
-    """A network, its target critics, the replay memory and the optimiser.
+    """Trains a network. The learner has the target critics, the replay memory and the optimiser.
 
     :param gamma: discount per primitive step.
-    :param budget: primitive steps of the whole training; the temperature falls geometrically over them.
-    :ivar imitation: itself, because a checkpoint stores its replay memory.
+    :param budget: primitive steps of the whole training. The temperature falls geometrically until they are taken.
+    :ivar imitation: this object, so that a checkpoint stores its replay memory.
     """
 
     def __init__(
@@ -63,7 +71,7 @@ class SoftLearner:
 
     @property
     def rollout_length(self) -> int:
-        """Decisions of each environment between updates."""
+        """Number of decisions in each environment between two updates."""
         return 4
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
@@ -72,21 +80,24 @@ class SoftLearner:
         :raises TrainerError: the weights are no longer finite.
         """
         settings, network = self._settings, self.network
-        self._store(rollout)
-        steps = float(rollout.rows(rollout.durations).sum())
-        self._seen += steps
+        steps = self._store(rollout)
         first, last = settings.temperature
         network.temperature.fill_(first * (last / first) ** min(1.0, self._seen / max(1, self._budget)))
         if self._seen < settings.first_update:
             return
-        self._owed += steps * settings.updates_per_step
-        while self._owed >= 1:
+        # After a parameter search, the steps that are owed for its data are taken over several updates.
+        for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
             self._owed -= 1
             self._step(self.replay.sample(settings.batch_size, generator), generator)
         if not all(bool(torch.isfinite(p).all()) for p in network.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
 
-    def _store(self, rollout: Rollout) -> None:
+    def remember(self, rollout: Rollout) -> None:
+        """See :meth:`rlgpt.rl.learner.PolicyLearner.remember`: the decisions enter the replay memory."""
+        self._store(rollout)
+
+    def _store(self, rollout: Rollout) -> float:
+        """Store the decisions of ``rollout`` in the replay memory, and return their primitive steps."""
         gamma = self._gamma**rollout.durations if self.hyperparameters.semi_markov else self._gamma
         discounts = gamma * (~rollout.terminated)
         following = {key: entries[1:].clone() for key, entries in rollout.observations.items()}
@@ -100,10 +111,14 @@ class SoftLearner:
         self.network.observations.update(rows["obs"])
         self.network.returns.update(rollout.rows(self._returns_so_far(rollout, discounts)).reshape(-1, 1))
         self.replay.add(rows)
+        steps = float(rollout.rows(rollout.durations).sum())
+        self._seen += steps
+        self._owed += steps * self._settings.updates_per_step
+        return steps
 
     def _returns_so_far(self, rollout: Rollout, discounts: torch.Tensor) -> torch.Tensor:
-        """The discounted sum of rewards up to each decision ``[T, N]``. Its deviation is the scale of the rewards, as
-        in gymnasium's ``NormalizeReward``.
+        """The discounted sum of rewards up to each decision ``[T, N]``. The rewards are divided by the standard
+        deviation of this sum, as in gymnasium's ``NormalizeReward``.
         """
         running = torch.zeros(rollout.rewards.shape[1]) if self._running is None else self._running
         out = []
@@ -115,7 +130,7 @@ class SoftLearner:
         return torch.stack(out)
 
     def _step(self, rows: Rows, generator: torch.Generator) -> None:
-        """Take one gradient step on the critics' error and on the actor's objective."""
+        """Take one gradient step on the error of the critics and on the objective of the actor together."""
         network, target = self.network, self._target
         batch = {"obs": rows["obs"], "action_mask": rows["action_mask"]}
         following = {"obs": rows["next obs"], "action_mask": rows["next action_mask"]}
@@ -166,6 +181,6 @@ class SoftLearner:
             self.replay.restore(part("row "))
         except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:
             raise TrainingFolderError(
-                f"the checkpoint's replay memory cannot be read ({fault}); restore the checkpoint from a copy, or "
+                f"the replay memory in the checkpoint cannot be read ({fault}). Restore the checkpoint from a copy, or "
                 "train in a new folder."
             ) from fault

@@ -1,4 +1,4 @@
-"""The networks of soft actor-critic over an extended action space, and the policy that they define."""
+"""The networks of soft actor-critic for an extended action space, and the policy that they define."""
 
 from __future__ import annotations
 
@@ -22,26 +22,30 @@ if TYPE_CHECKING:
     from rlgpt.rl.policy_env import PolicyEnv
 
 BASE_STD = 1.0
-"""Standard deviation of the prior of a base action's number, before tanh: nearly uniform in [-1, 1]."""
+"""Standard deviation of the prior of a number in a base action, before tanh. After tanh, the prior is nearly uniform in
+[-1, 1].
+"""
 
 LOG_STD = (-3.0, 1.0)
 """Range of the logarithm of a component's standard deviation, relative to that of the prior."""
 
 CRITICS = 2
-"""Number of critics. The smaller of their values counts (Fujimoto et al. 2018), because the maximum over choices of one
-noisy estimate is too large.
+"""Number of critics. The smallest of their values is used (Fujimoto et al. 2018), because the largest of many noisy
+estimates is usually too large.
 """
 
 
 class SoftActorCritic(PolicyNetwork):
-    """Critics, the actor of the components, and the prior.
+    """The critics, the actor, and the prior.
 
-    The critics give a value to every branch. Their input is the observation and the encoded components (a number of a
-    Box, or a one-hot Discrete); components that a branch does not use are zero.
+    A branch is one choice of the selector, such as a coded action. The components of an action are its other numbers,
+    such as the parameters of a coded action. The actor draws the components. The critics give a value to every branch.
+    The inputs of the critics are the observation and the encoded components: a number for each dimension of a Box, and
+    a one-hot vector for a Discrete. Components that a branch does not use are zero.
 
     :param observation_names: a name for each number of ``obs``.
     :param width: units of each hidden layer.
-    :param plan_prior: probability of the plan's choice in the prior of the selector; 0: all choices have the same.
+    :param plan_prior: probability of the plan's choice in the prior of the selector; 0: all choices are equally likely.
     :ivar temperature: weight of the divergence from the prior, in standard deviations of the return.
     """
 
@@ -64,8 +68,8 @@ class SoftActorCritic(PolicyNetwork):
     ) -> None:
         super().__init__()
         self.layout, self._names = layout, observation_names
-        self._plan = plan_columns(layout, observation_names)
-        self._plan_prior = plan_prior if bool((self._plan >= 0).any()) else 0.0
+        self.plan = plan_columns(layout, observation_names)
+        self._plan_prior = plan_prior if bool((self.plan >= 0).any()) else 0.0
         widths = [head.size for head in layout.heads]
         spans = [s for head in layout.heads for s in ([head.size] if head.kind == "discrete" else [1] * head.size)]
         owner = np.asarray(layout.owner, np.float32)
@@ -79,7 +83,8 @@ class SoftActorCritic(PolicyNetwork):
             "_prior_mean": np.arctanh(np.clip(np.asarray(means, np.float32), -0.999, 0.999)),
             "_prior_std": np.asarray([stds[head.role] for head in boxes for _ in range(head.size)], np.float32),
         }.items():
-            self.register_buffer(name, torch.as_tensor(values), persistent=False)
+            self.register_buffer(name, torch.as_tensor(values), persistent=name == "_prior_mean")
+        self._roles = [head.role for head in boxes for _ in range(head.size)]
         self.register_buffer("_pattern_of", torch.as_tensor(pattern_of.reshape(-1)), persistent=False)
         self.register_buffer("temperature", torch.tensor(float(temperature)))
         self.observations, self.returns = RunningMoments(len(observation_names)), RunningMoments(1)
@@ -104,8 +109,8 @@ class SoftActorCritic(PolicyNetwork):
         images = [key.removeprefix("image_") for key in entries if key.startswith("image_")]
         if images:
             raise TrainerError(
-                f"trainer=sac learns from numbers, and the policy observes images: {', '.join(images)}. Use "
-                "trainer=ppo, or leave these keys out of observation_keys."
+                f"trainer=sac cannot learn from images, but the policy observes images: {', '.join(images)}. Use "
+                "trainer=ppo, or remove these keys from observation_keys."
             )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -131,15 +136,15 @@ class SoftActorCritic(PolicyNetwork):
         mask = batch["action_mask"]
         if not self.layout.choices:
             return torch.zeros_like(mask)
-        logits = plan_logits(batch, self._plan, self._plan_prior) if self._plan_prior else torch.zeros_like(mask)
+        logits = plan_logits(batch, self.plan, self._plan_prior) if self._plan_prior else torch.zeros_like(mask)
         return torch.log_softmax(logits.masked_fill(mask == 0, MASKED), dim=-1)
 
     def components(
         self, features: torch.Tensor, noise: float, generator: torch.Generator | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Components drawn by the actor, with gradients.
+        """Draw components from the actor. Gradients flow through them.
 
-        :param noise: factor of the standard deviations; 0: the means and the most likely values.
+        :param noise: factor of the standard deviations; 0: the means and the most likely values, without noise.
         :returns: encoded components ``[B, E]`` and the divergence from the prior of each component ``[B, C]``.
         """
         flat, at = features.new_zeros((len(features), 0)) if self.actor is None else self.actor(features), 0
@@ -170,7 +175,7 @@ class SoftActorCritic(PolicyNetwork):
         return torch.cat([empty, *encoded], dim=-1), torch.cat([empty, *divergences], dim=-1)
 
     def values(self, features: torch.Tensor, encoded: torch.Tensor, *, frozen: bool = False) -> torch.Tensor:
-        """The critics' values of every branch with its own components, ``[CRITICS, B, branches]``.
+        """The critics' values of every branch with the components that it uses, ``[CRITICS, B, branches]``.
 
         :param frozen: whether the critics' weights get no gradient.
         """
@@ -196,14 +201,14 @@ class SoftActorCritic(PolicyNetwork):
         return chosen
 
     def soft(self, batch: Batch, values: torch.Tensor, divergences: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The selector's logits ``[B, branches]``, and the worth of each branch: its value minus the temperature times
-        the divergence of its components.
+        """The selector's logits and the soft value of each branch, both ``[B, branches]``. The soft value is the value
+        minus the temperature times the divergence of the branch's components.
         """
         worth = values.amin(0) - self.temperature * (divergences @ self._owner.T)
         return self.prior(batch) + worth / self.temperature, worth
 
     def encode(self, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Flat actions ``[B, action_size]`` as branches ``[B]`` and encoded components ``[B, E]``."""
+        """Split flat actions ``[B, action_size]`` into branches ``[B]`` and encoded components ``[B, E]``."""
         branch = actions[:, 0].long() if self.layout.choices else torch.zeros(len(actions), dtype=torch.long)
         at, parts = int(bool(self.layout.choices)), [actions.new_zeros((len(actions), 0))]
         for head in self.layout.heads:
@@ -223,6 +228,12 @@ class SoftActorCritic(PolicyNetwork):
             parts.append(part.argmax(-1, keepdim=True).to(encoded.dtype) if discrete else part)
         return torch.cat(parts, dim=-1)
 
+    @torch.no_grad()
+    def start_from(self, parameters: torch.Tensor) -> None:
+        """See :meth:`rlgpt.rl.network.PolicyNetwork.start_from`. The prior has these parameters as its means."""
+        rows = [i for i, role in enumerate(self._roles) if role == "parameters"]
+        self._prior_mean[rows] = torch.atanh(parameters.clamp(-0.98, 0.98))
+
     def axis_names(self) -> AxisNames:
         """See :meth:`rlgpt.rl.network.ActorCritic.axis_names`."""
         boxes: list[str] = []
@@ -241,6 +252,7 @@ class SoftActorCritic(PolicyNetwork):
         axes: AxisNames = {f"observations.{key}": (self._names,) for key in ("mean", "var", "count")}
         return {
             **axes,
+            "_prior_mean": (tuple(boxes),),
             "actor.layers.0.weight": (None, self._names),
             "actor.output.weight": (rows, None),
             "actor.output.bias": (rows,),
@@ -251,8 +263,8 @@ class SoftActorCritic(PolicyNetwork):
 
 
 class SoftDistribution:
-    """The policy of a :class:`SoftActorCritic` at a batch of observations. It has no log-probabilities: the selector
-    depends on the components that are drawn.
+    """The policy of a :class:`SoftActorCritic` at a batch of observations. The distribution offers no
+    log-probabilities, because the probabilities of the selector depend on the drawn components.
     """
 
     def __init__(self, network: SoftActorCritic, batch: Batch) -> None:
@@ -278,7 +290,9 @@ class SoftDistribution:
 
     @torch.no_grad()
     def mode(self) -> torch.Tensor:
-        """Flat actions ``[B, action_size]``: the means and the most likely values, and the most likely branch."""
+        """Flat actions ``[B, action_size]`` without noise: the most likely branch, the means of Box components and the
+        most likely values of Discrete components.
+        """
         logits, encoded = self._choices(0.0, None)
         return self._network.flatten(logits.argmax(-1), encoded)
 
@@ -291,7 +305,7 @@ class SoftDistribution:
 
 
 class Actor(nn.Module):
-    """Two hidden layers. The output starts at zero, so that an untrained actor is the prior."""
+    """A network with two hidden layers. The output weights begin at zero, so the untrained actor equals the prior."""
 
     def __init__(self, inputs: int, width: int, outputs: int) -> None:
         super().__init__()
@@ -307,7 +321,9 @@ class Actor(nn.Module):
 
 
 class Linears(nn.Module):
-    """A linear layer for each critic: ``[B, inputs]`` or ``[CRITICS, B, inputs]`` to ``[CRITICS, B, outputs]``."""
+    """One linear layer for each critic. The module maps ``[B, inputs]`` or ``[CRITICS, B, inputs]`` to ``[CRITICS, B,
+    outputs]``.
+    """
 
     def __init__(self, inputs: int, outputs: int, *, zero: bool = False) -> None:
         super().__init__()
@@ -321,8 +337,8 @@ class Linears(nn.Module):
 
 
 class Hidden(nn.Module):
-    """The hidden layers of the critics. Layer normalisation bounds the values of actions that were never tried (Ball et
-    al. 2023).
+    """The hidden layers of the critics. Layer normalisation keeps the values of untried actions bounded (Ball et al.
+    2023).
     """
 
     def __init__(self, inputs: int, width: int) -> None:

@@ -1,4 +1,4 @@
-"""The replay memory: all decisions of a training, or the newest ones."""
+"""The replay memory, which stores the newest decisions of a training."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Replay:
         return self._size
 
     def add(self, rows: Rows) -> None:
-        """Store rows, each tensor ``[B, ...]``. Of more than :attr:`capacity` rows only the last ones are stored."""
+        """Store rows (each tensor ``[B, ...]``). If there are more than :attr:`capacity` rows, the first
+        are dropped.
+        """
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
         count = len(next(iter(rows.values())))
         self._reserve(rows, min(self.capacity, self._size + count))
@@ -58,7 +60,9 @@ class Replay:
             self.add(dict(rows))
 
     def _reserve(self, like: Rows, size: int) -> None:
-        """Grow the tensors in steps of a factor of two, so that a short training needs little memory."""
+        """Enlarge the tensors to at least ``size`` rows, each time at least by a factor of two. A short training
+        therefore needs little memory.
+        """
         held = len(next(iter(self._rows.values()))) if self._rows else 0
         if size <= held:
             return

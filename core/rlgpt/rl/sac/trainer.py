@@ -1,4 +1,4 @@
-"""The off-policy trainer."""
+"""The trainer of soft actor-critic (``trainer=sac``)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from rlgpt.rl.sac.network import SoftActorCritic
 class SAC(PPO):
     """Soft actor-critic with the plan as a prior (:mod:`rlgpt.rl.sac`).
 
-    Environments, checkpoints and segments are those of :class:`~rlgpt.rl.ppo.PPO`. Of the hyperparameters, these apply:
-    ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded actions) and ``semi_markov``. A policy
-    observes numbers, no images.
+    Environments, checkpoints and segments are those of :class:`~rlgpt.rl.ppo.PPO`. SAC uses only these hyperparameters:
+    ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded actions) and ``semi_markov``. The
+    policy can observe numbers, but no images.
 
     :param workers: number of processes for the environments; 0: they run in this process.
-    :param segments: approximate number of segments of a training.
+    :param segments: approximate number of segments into which a training is divided.
+    :param parameter_search: see :class:`~rlgpt.rl.ppo.PPO`.
     :param updates_per_step: gradient steps for each primitive step.
-    :param batch_size: decisions of each gradient step.
+    :param batch_size: number of decisions for each gradient step.
     :param width: units of each hidden layer.
-    :param temperature: weight of the divergence from the prior, in standard deviations of the return, at the beginning
-        of a training. It falls to ``final_temperature`` at the end.
+    :param temperature: weight of the divergence from the prior at the beginning of a training, in standard deviations
+        of the return.
+    :param final_temperature: the same weight at the end of a training.
     :param capacity: maximal number of decisions in the replay memory.
     :param first_update: primitive steps before the first gradient step.
     """
@@ -36,6 +38,7 @@ class SAC(PPO):
         *,
         workers: int = 0,
         segments: int = 30,
+        parameter_search: float = 0.2,
         updates_per_step: float = 0.25,
         batch_size: int = 128,
         width: int = 128,
@@ -44,7 +47,7 @@ class SAC(PPO):
         capacity: int = 500_000,
         first_update: int = 2_000,
     ) -> None:
-        super().__init__(workers=workers, segments=segments)
+        super().__init__(workers=workers, segments=segments, parameter_search=parameter_search)
         if not 0 < final_temperature <= temperature:
             raise ConfigError(
                 f"trainer.temperature is {temperature} and trainer.final_temperature {final_temperature}; both must be "

@@ -132,8 +132,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return stats
 
     def _follow(self, follower: TrajectoryReorderer, batch: TensorDict) -> None:
-        """Pass the rollouts to self-imitation. This happens before the update, because the update
-        overwrites the actions of stale rollouts.
+        """Pass the rollouts to self-imitation. The method is called before the update, because the update overwrites
+        the actions of stale rollouts.
         """
         entries = {**self.actor_critic.read(batch["obs"]), EPISODE_TAG: batch["obs"][EPISODE_TAG]}
         follower.see(entries, batch["actions"], batch["dones"])

@@ -56,8 +56,8 @@ class OptionActorCritic(nn.Module):
         return self.network.scaled_value(observations)
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
-        """The parameters that are not empty. Sample Factory's statistics fail on empty ones, which exist
-        if the policy has no Gaussians.
+        """The parameters that are not empty. Sample Factory's statistics fail on empty parameters, which exist if the
+        policy has no Gaussians.
         """
         return iter(self._learnable)
 

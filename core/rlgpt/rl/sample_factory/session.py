@@ -62,7 +62,7 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
     """Train until the budget is spent or ``stop`` is set, from the start or from a checkpoint.
 
     :param send: receives ``point``, a point of the curve, and ``closing`` when the training begins to end.
-    :raises RlgptError: the job cannot run. This is raised before Sample Factory starts any process.
+    :raises RlgptError: the job cannot run. The error is raised before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log contains the cause.
     """
     _check_device(job)

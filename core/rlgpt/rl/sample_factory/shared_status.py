@@ -112,15 +112,15 @@ class SharedStatus:
         return int(self._cells[self._at(row, column)])
 
     def spent(self, column: int) -> int:
-        """The total of a column over all environments, in this session and the earlier ones."""
+        """The total of a column over all environments, in this session and the earlier sessions."""
         return self.get(CARRIED, column) + sum(self.get(row, column) for row in range(FIRST_ENV, self.rows))
 
     def iterations(self) -> int:
-        """Training iterations of the learner, in this session and the earlier ones."""
+        """Training iterations of the learner, in this session and the earlier sessions."""
         return self.get(CARRIED, ITERATIONS) + self.get(LEARNER, ITERATIONS)
 
     def violations(self) -> list[int]:
-        """Violations of each coded action, in all environments, in this session and the earlier ones."""
+        """Violations of each coded action, in all environments, in this session and the earlier sessions."""
         return [self.spent(_COLUMNS + action) for action in range(self.actions)]
 
     def _carried(self) -> list[int]:

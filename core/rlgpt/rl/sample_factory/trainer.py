@@ -36,8 +36,8 @@ class SampleFactory(Trainer):
     decision of each environment and the steps of 20 ms.
 
     At each point of the learning curve, the learner receives the performance over the newest episodes. The learner
-    saves the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest ones. A resumed training
-    uses the newest weights; evaluations and warm starts use the best ones.
+    saves the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest weights. A resumed training
+    uses the newest weights; evaluations and warm starts use the best weights.
 
     :param settings: processes, device and time limits; None: the defaults.
     :raises TrainerError: the package sample-factory is not installed.

@@ -1,0 +1,224 @@
+"""Parameter search: finds values of the coded actions' parameters that are good if they stay the same for an episode.
+
+A policy that draws parameters anew at each decision explores little: the effects of many small changes cancel within an
+episode. The search explores with whole episodes. In each one, the plan's choices are taken with constant parameters,
+and the result of the episode is one observation of an unknown function of these parameters. The function's posterior is
+that of Bayesian linear regression on random Fourier features (Rahimi and Recht 2007), which approximates a Gaussian
+process. The parameters of the next episode are drawn by Thompson sampling (Thompson 1933): they maximise one function
+drawn from the posterior. At the end, the parameters with the largest posterior mean become the policy's initial
+parameters, and reinforcement learning begins with them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict, deque
+from collections.abc import Sequence
+
+import torch
+
+from rlgpt.domain import Value
+from rlgpt.options import ActionLayout
+from rlgpt.rl.network import Batch, PolicyNetwork
+from rlgpt.rl.rollout import Rollout
+
+FIRST = 10
+"""Number of episodes before the first fit. Every fifth of these episodes has the default parameters."""
+
+FEWEST = 30
+"""Minimal number of episodes for a result. With fewer, the default parameters stay."""
+
+FEATURES = 128
+"""Number of random Fourier features."""
+
+CANDIDATES = 400
+"""Number of random parameters among which each episode's parameters are chosen."""
+
+LENGTHS = (0.7, 1.2, 2.0, 4.0)
+"""Length scales of the kernel that are compared, in units of a typical distance of two candidates."""
+
+NOISES = (0.3, 1.0, 3.0, 10.0)
+"""Ratios of the variance of the noise to that of the function that are compared."""
+
+
+class SearchState(Value):
+    """The part of a :class:`ParameterSearch` that a checkpoint stores.
+
+    :ivar points: of each ended episode, the parameters as offsets from the defaults, in units of ``initial_std``.
+    :ivar successes: whether each of these episodes succeeded.
+    :ivar returns: sum of the rewards of each of these episodes.
+    :ivar ended: primitive steps of the training when the search ended; None: it goes on.
+    """
+
+    points: tuple[tuple[float, ...], ...] = ()
+    successes: tuple[bool, ...] = ()
+    returns: tuple[float, ...] = ()
+    ended: int | None = None
+
+
+class ParameterSearch:
+    """Chooses the actions of the search, and learns from the episodes that ended.
+
+    :param network: the policy whose initial parameters are searched. Base actions are its own.
+    :param initial_std: standard deviation of the candidates, in [-1, 1] of a parameter's range.
+    """
+
+    def __init__(self, network: PolicyNetwork, initial_std: float, state: SearchState) -> None:
+        self._network, self._std = network, initial_std
+        layout = network.layout
+        self._default = torch.tensor(_initial(layout), dtype=torch.float64)
+        self._columns = {role: _columns(layout, role) for role in ("parameters", "residual")}
+        self._points, self._successes = [list(p) for p in state.points], list(state.successes)
+        self._returns = list(state.returns)
+        self._playing: defaultdict[int, deque[torch.Tensor]] = defaultdict(deque)
+        self._posterior = _Posterior(len(self._default))
+
+    @staticmethod
+    def possible(layout: ActionLayout, plan_prior: float) -> bool:
+        """Whether there is something to search: coded actions with parameters, in the plan's order."""
+        return bool(_initial(layout)) and (plan_prior > 0 or not layout.choices)
+
+    @property
+    def state(self) -> SearchState:
+        return SearchState(
+            points=tuple(map(tuple, self._points)),
+            successes=tuple(self._successes),
+            returns=tuple(self._returns),
+        )
+
+    @torch.no_grad()
+    def choose(self, inputs: Batch, slots: Sequence[int], generator: torch.Generator) -> torch.Tensor:
+        """Flat actions ``[B, action_size]``: the plan's choices with the constant parameters of each episode.
+
+        :param inputs: observations of the environments ``slots``.
+        """
+        flat = self._network.distribution(inputs).sample(generator)
+        for row, slot in enumerate(slots):
+            if inputs["duration"][row] == 0 or not self._playing[slot]:
+                self._playing[slot].append(self._draw(generator))
+        flat[:, self._columns["residual"]] = 0.0
+        offsets = torch.stack([self._playing[slot][-1] for slot in slots])
+        flat[:, self._columns["parameters"]] = self._values(offsets).to(flat.dtype)
+        if self._network.layout.choices:
+            plan = self._network.plan
+            marks = inputs["obs"][:, plan] * (plan >= 0) * inputs["action_mask"]
+            planned = marks.amax(1) > 0
+            flat[planned, 0] = marks.argmax(1)[planned].to(flat.dtype)
+        return flat
+
+    def add(self, rollout: Rollout) -> None:
+        """Learn from the episodes that ended in ``rollout``."""
+        for slot, ends in enumerate(rollout.ends):
+            for end in ends:
+                playing = self._playing[slot]
+                if not playing:
+                    continue
+                self._points.append(playing.popleft().tolist())
+                self._successes.append(end.success)
+                self._returns.append(end.total_reward if math.isfinite(end.total_reward) else 0.0)
+
+    def finish(self, generator: torch.Generator) -> None:
+        """Make the best parameters found the network's initial parameters."""
+        if len(self._points) < FEWEST:
+            return
+        self._posterior.fit(*self._data())
+        candidates = torch.cat([self._candidates(5 * CANDIDATES, generator), self._tried(), self._zero()])
+        best = candidates[self._posterior.mean(candidates).argmax()]
+        self._network.start_from(self._values(best).float())
+
+    def _draw(self, generator: torch.Generator) -> torch.Tensor:
+        """The offsets of the next episode's parameters, within the parameters' ranges."""
+        started = len(self._points) + sum(map(len, self._playing.values()))
+        if len(self._points) < FIRST:
+            return (self._candidates(1, generator) if started % 5 else self._zero())[0]
+        self._posterior.fit(*self._data())
+        candidates = torch.cat([self._candidates(CANDIDATES, generator), self._tried()[-50:], self._zero()])
+        return candidates[self._posterior.draw(candidates, generator).argmax()]
+
+    def _candidates(self, count: int, generator: torch.Generator) -> torch.Tensor:
+        drawn = torch.randn(count, len(self._default), generator=generator, dtype=torch.float64)
+        return (self._values(drawn) - self._default) / self._std
+
+    def _tried(self) -> torch.Tensor:
+        return torch.tensor(self._points, dtype=torch.float64).view(-1, len(self._default))
+
+    def _zero(self) -> torch.Tensor:
+        return torch.zeros(1, len(self._default), dtype=torch.float64)
+
+    def _values(self, offsets: torch.Tensor) -> torch.Tensor:
+        return (self._default + self._std * offsets).clamp(-1.0, 1.0)
+
+    def _data(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Points ``[n, d]`` and their results ``[n]``. Success and return count alike, in standard deviations."""
+        results = [
+            _standardised(torch.tensor(values, dtype=torch.float64))
+            for values in ([float(s) for s in self._successes], self._returns)
+        ]
+        return self._tried(), _standardised(torch.stack(results).sum(0))
+
+
+class _Posterior:
+    """Bayesian linear regression on random Fourier features and the numbers themselves.
+
+    :param size: number of parameters.
+    """
+
+    def __init__(self, size: int) -> None:
+        fixed = torch.Generator().manual_seed(0)
+        self._directions = torch.randn(size, FEATURES, generator=fixed, dtype=torch.float64) * math.sqrt(2 / size)
+        self._phases = 2 * math.pi * torch.rand(FEATURES, generator=fixed, dtype=torch.float64)
+        self._length = 1.0
+        self._weights, self._root = torch.zeros(FEATURES + size, dtype=torch.float64), torch.zeros(0)
+
+    def fit(self, points: torch.Tensor, results: torch.Tensor) -> None:
+        """Fit the weights, with the length scale and the noise that make the results most likely."""
+        best: float | None = None
+        for length in LENGTHS:
+            features = self._features(points, length)
+            gram, product = features.T @ features, features.T @ results
+            for ratio in NOISES:
+                signal, noise = 1 / (1 + ratio), ratio / (1 + ratio)
+                precision = gram / noise + torch.eye(len(gram), dtype=torch.float64) / signal
+                root = torch.linalg.cholesky(precision)
+                weights = torch.cholesky_solve(product[:, None] / noise, root)[:, 0]
+                evidence = weights @ product / noise - results @ results / noise
+                evidence = evidence - len(results) * math.log(noise) - len(gram) * math.log(signal)
+                likelihood = float(evidence - 2 * root.diagonal().log().sum()) / 2
+                if best is None or likelihood > best:
+                    best, self._length, self._weights, self._root = likelihood, length, weights, root
+
+    def mean(self, points: torch.Tensor) -> torch.Tensor:
+        mean: torch.Tensor = self._features(points, self._length) @ self._weights
+        return mean
+
+    def draw(self, points: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        """The values at ``points`` of a function that is drawn from the posterior."""
+        noise = torch.randn(len(self._weights), 1, generator=generator, dtype=torch.float64)
+        drawn = self._weights + torch.linalg.solve_triangular(self._root.T, noise, upper=True)[:, 0]
+        values: torch.Tensor = self._features(points, self._length) @ drawn
+        return values
+
+    def _features(self, points: torch.Tensor, length: float) -> torch.Tensor:
+        waves = math.sqrt(2 / FEATURES) * torch.cos(points @ self._directions / length + self._phases)
+        return torch.cat([waves, points / (length * math.sqrt(2 * points.shape[1]))], dim=1)
+
+
+def _standardised(values: torch.Tensor) -> torch.Tensor:
+    return (values - values.mean()) / (values.std(correction=0) + 1e-9)
+
+
+def _initial(layout: ActionLayout) -> list[float]:
+    """The default of each parameter of the coded actions, in [-1, 1] of its range."""
+    heads = [head for head in layout.heads if head.role == "parameters" and head.kind == "box"]
+    return list(itertools.chain.from_iterable(head.initial or (0.0,) * head.size for head in heads))
+
+
+def _columns(layout: ActionLayout, role: str) -> list[int]:
+    """Positions in a flat action of the numbers of all Box heads with this role."""
+    at, found = int(bool(layout.choices)), list[int]()
+    for head in layout.heads:
+        if head.role == role and head.kind == "box":
+            found += range(at, at + head.components)
+        at += head.components
+    return found

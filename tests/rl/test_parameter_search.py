@@ -1,0 +1,127 @@
+"""The parameter search, with which a training begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from rlgpt.domain import Parameter
+from rlgpt.errors import ConfigError
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.checkpoint import Checkpoint
+from rlgpt.rl.evaluation import evaluate
+from rlgpt.rl.imitation import End
+from rlgpt.rl.network import ActorCritic
+from rlgpt.rl.parameter_search import ParameterSearch, SearchState
+from rlgpt.rl.policy_env import build
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.rollout import stack
+from rlgpt.rl.sac import SAC
+from rlgpt.testing.counting import TO_ROW, action, grid_spec
+
+TO_COLUMN = action(
+    "to_column",
+    "def run(grip=2.0):\n"
+    "    view = yield observe()\n"
+    "    right = view['key'][1] - view['agent'][1]\n"
+    "    if right:\n"
+    "        yield go(direction='right' if right > 0 else 'left', cells=abs(right))\n"
+    "    if grip > 6:\n"
+    "        yield use()\n"
+    "    else:\n"
+    "        yield go(direction='up' if view['key'][0] else 'down', cells=1)\n",
+    parameters=(Parameter(name="grip", low=1.0, high=9.0, default=2.0),),
+)
+"""With its default, this action leaves the key's cell without the key."""
+
+
+def plan(folder: Path, **setup: Any) -> EnvSpec:
+    return grid_spec(folder / "count", TO_ROW, TO_COLUMN, **{"plan_prior": 0.95, **setup})
+
+
+def success(policy: Any, spec: EnvSpec) -> float:
+    return evaluate(policy, spec, seeds=range(12), greedy=True).success_rate
+
+
+def search_of(folder: Path) -> SearchState | None:
+    return Checkpoint.load(folder).state.search
+
+
+SETTINGS = Hyperparameters(num_envs=2, learning_rate=1e-5)
+
+
+@pytest.mark.parametrize("trainer", [PPO, SAC])
+def test_training_starts_from_the_parameters_that_its_search_found(trainer: Any, tmp_path: Path) -> None:
+    spec, train = plan(tmp_path), trainer(parameter_search=0.8)
+    untrained = train.untrained(spec, seed=0, hyperparameters=SETTINGS)
+    train.train(spec, budget=1500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
+    assert success(untrained, spec) == 0.0
+    assert success(train.load(tmp_path / "train", spec), spec) == 1.0
+
+
+def test_search_goes_on_after_the_training_was_interrupted(tmp_path: Path) -> None:
+    spec, folder, found = plan(tmp_path), tmp_path / "train", list[SearchState | None]()
+    arguments: dict[str, Any] = {"budget": 1000, "seed": 1, "folder": folder, "hyperparameters": SETTINGS}
+    trainer = PPO(parameter_search=0.8, segments=8)
+    trainer.train(spec, **arguments, progress=lambda point: True)
+    found.append(search_of(folder))
+    trainer.train(spec, **arguments)
+    found.append(search_of(folder))
+    first, last = found
+    assert first is not None
+    assert last is not None
+    assert (first.ended is None, last.ended is None) == (True, False)
+    assert len(last.points) > len(first.points) > 0
+    assert last.points[: len(first.points)] == first.points
+
+
+@pytest.mark.parametrize("changes", [{"plan_prior": 0.0}, {"coded_actions": ("to_row",)}])
+def test_training_has_no_search_without_a_plan_or_without_parameters(changes: dict[str, Any], tmp_path: Path) -> None:
+    spec = plan(tmp_path, **changes)
+    PPO().train(spec, budget=100, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
+    assert search_of(tmp_path / "train") is None
+
+
+def test_policy_that_starts_from_an_earlier_one_does_not_search(tmp_path: Path) -> None:
+    spec, first, second = plan(tmp_path), tmp_path / "first", tmp_path / "second"
+    PPO().train(spec, budget=100, seed=0, folder=first, hyperparameters=SETTINGS)
+    PPO().train(spec, budget=100, seed=0, folder=second, hyperparameters=SETTINGS, warm_start=first)
+    assert search_of(first) is not None
+    assert search_of(second) is None
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0])
+def test_share_of_the_budget_for_the_search_is_checked(share: float) -> None:
+    with pytest.raises(ConfigError, match="parameter_search"):
+        PPO(parameter_search=share)
+
+
+@pytest.mark.parametrize("best", [-0.7, 0.0, 0.6])
+def test_search_finds_the_best_parameter_from_noisy_results(best: float, tmp_path: Path) -> None:
+    env = build(plan(tmp_path), seed=0)
+    network = ActorCritic.of(env, Hyperparameters(), seed=0)
+    observation, _ = env.reset(seed=0)
+    inputs, generator = stack([observation]), torch.Generator().manual_seed(0)
+    search = ParameterSearch(network, 0.6, SearchState())
+    for _ in range(60):
+        tried = float(search.choose(inputs, [0], generator)[0, -1])
+        result = -4 * (tried - best) ** 2 + 0.3 * float(torch.randn(1, generator=generator))
+        search.add(SimpleNamespace(ends=((End(0, False, result),),)))  # type: ignore[arg-type]
+    search.finish(generator)
+    with torch.no_grad():
+        mean = float(network.distribution(inputs).mode()[0, -1])
+    assert mean == pytest.approx(best, abs=0.25)
+
+
+def test_few_episodes_leave_the_default_parameters(tmp_path: Path) -> None:
+    env = build(plan(tmp_path), seed=0)
+    network = ActorCritic.of(env, Hyperparameters(), seed=0)
+    before = network.output.bias.clone()
+    search = ParameterSearch(
+        network, 0.6, SearchState(points=((1.0,),) * 29, successes=(True,) * 29, returns=(1.0,) * 29)
+    )
+    search.finish(torch.Generator())
+    assert torch.equal(network.output.bias, before)
