@@ -1,4 +1,4 @@
-"""Add this folder to the import path, because the tests import ``journey``, which is also a script."""
+"""Adds this folder to the import path, because the tests import ``journey``, which is also a script."""
 
 import sys
 from pathlib import Path

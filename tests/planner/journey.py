@@ -1,5 +1,5 @@
-"""A run with a planner on the grid world: hold the key, then open the door. The agents are fixed. Tests can start this
-file as a script and kill it.
+"""A run with a planner on the grid world: the sub-goals are to hold the key and to open the door. No language model is
+asked, because the agents return fixed code. Tests can start this file as a script and kill it.
 
     python journey.py FOLDER STEPS RESTORES [AT]
 
@@ -82,8 +82,9 @@ SOURCES = {"key_held": GO_AND_USE.format(goal="key"), "door_open": GO_AND_USE.fo
 
 
 class BySubGoal(FastAgent):
-    """Writes one action, with the source for the sub-goal whose name is in the task's id; later iterations may have
-    another source.
+    """A fast agent that returns fixed code.
+
+    :param sources: sub-goal -> its code; a sequence has one source for each iteration.
     """
 
     def __init__(self, sources: Mapping[str, str | Sequence[str]]) -> None:
@@ -117,7 +118,7 @@ def team(sources: Mapping[str, str | Sequence[str]], **more: Any) -> Agents:
 
 
 class Tallied(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Counts steps independently of the tested code, without the episodes of the report."""
+    """Counts primitive steps independently of the tested code. It does not count the episodes of the report."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], steps: Path, at: int) -> None:
         super().__init__(env)
@@ -137,7 +138,7 @@ class Tallied(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class TalliedPlugin(GridPlugin):
-    """The grid world, which may kill its process before a step."""
+    """The grid world with counted steps. It can kill its process before a given step."""
 
     def __init__(self, steps: Path, at: int, restores: bool) -> None:
         self.file, self.at, self.restores = steps, at, restores

@@ -1,4 +1,4 @@
-"""Graphs of sub-goals: what is valid, and which sub-goal the agenda calls."""
+"""Graphs of sub-goals: which graphs are valid, which sub-goal the agenda calls next, and the evidence of episodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def node(name: str, *needs: str, **more: object) -> SubGoal:
         ([node("a"), node("c", "a", standing=True)], "c: the last sub-goal is the task's success"),
     ],
 )
-def test_a_fault_of_a_graph_names_the_sub_goal(nodes: list[SubGoal], fault: str) -> None:
+def test_error_of_an_invalid_graph_names_the_sub_goal(nodes: list[SubGoal], fault: str) -> None:
     with pytest.raises(ValidationError) as error:
         GoalGraph(nodes=tuple(nodes))
     assert fault in str(error.value)
@@ -39,7 +39,7 @@ def test_a_fault_of_a_graph_names_the_sub_goal(nodes: list[SubGoal], fault: str)
 
 @st.composite
 def graphs(draw: st.DrawFn) -> GoalGraph:
-    """Any valid graph: each sub-goal needs some of the earlier ones; the last one those that nothing else needs."""
+    """Any valid graph. Each sub-goal needs some earlier ones. The last one needs all that no other sub-goal needs."""
     count = draw(st.integers(1, 6))
     nodes = [
         node(f"n{i}", *draw(st.sets(st.sampled_from([f"n{j}" for j in range(i)]))) if i else ()) for i in range(count)
@@ -51,9 +51,7 @@ def graphs(draw: st.DrawFn) -> GoalGraph:
 
 
 @given(graphs(), st.data())
-def test_a_sub_goal_is_called_only_where_its_needs_hold_and_something_wants_it(
-    graph: GoalGraph, data: st.DataObject
-) -> None:
+def test_agenda_calls_only_sub_goals_whose_needs_hold(graph: GoalGraph, data: st.DataObject) -> None:
     holds = {n.name: data.draw(st.booleans(), label=n.name) for n in graph.nodes}
     chosen = Agenda(graph, holds).next(holds)
     missing = [s for s in graph.standing if not holds[s.name]]
@@ -68,14 +66,14 @@ def test_a_sub_goal_is_called_only_where_its_needs_hold_and_something_wants_it(
     assert all(order.index(need) < order.index(n.name) for n in graph.nodes for need in n.needs)
 
 
-def test_what_is_lost_is_reached_again_only_while_something_needs_it() -> None:
+def test_agenda_calls_a_lost_sub_goal_again_only_if_another_one_needs_it() -> None:
     graph = GoalGraph(nodes=(node("log"), node("planks", "log"), node("table", "planks")))
     agenda = Agenda(graph, ["log", "planks", "table"])
     wanted = lambda *held: agenda.next({n.name: n.name in held for n in graph.nodes}).name  # noqa: E731
     assert [wanted(), wanted("log"), wanted("planks"), wanted("log", "planks")] == ["log", "planks", "table", "table"]
 
 
-def test_a_standing_sub_goal_that_cannot_be_reached_lets_another_call_pass() -> None:
+def test_agenda_skips_a_failed_standing_sub_goal_for_one_call() -> None:
     graph = GoalGraph(nodes=(node("alive", standing=True), node("home")))
     agenda, holds = Agenda(graph, ["alive", "home"]), {"alive": False, "home": False}
     assert agenda.next(holds).name == "alive"
@@ -87,15 +85,15 @@ def test_a_standing_sub_goal_that_cannot_be_reached_lets_another_call_pass() -> 
     assert agenda.next(holds).name == "alive"
 
 
-def test_a_revision_keeps_the_work_on_sub_goals_that_stay_the_same() -> None:
+def test_revised_graph_keeps_the_versions_of_unchanged_sub_goals() -> None:
     first = GoalGraph(nodes=(node("a"), node("b", "a"), node("c", "b")))
     changed = GoalGraph(nodes=(node("a"), node("b", horizon=99), node("d"), node("c", "a", "b", "d")))
     second = first.revised(changed)
-    assert [n.label for n in second.nodes] == ["a", "b-1", "d", "c"], "only what the sub-goal is counts, not its needs"
+    assert [n.label for n in second.nodes] == ["a", "b-1", "d", "c"], "a change of the needs alone gives no new version"
     assert [n.label for n in second.revised(first).nodes] == ["a", "b-2", "c"]
 
 
-def test_evidence_finds_needs_that_are_not_needed_and_needs_that_are_missing() -> None:
+def test_evidence_names_superfluous_needs_and_missing_needs() -> None:
     graph = GoalGraph(nodes=(node("a"), node("b"), node("c", "a", "b"), node("d", "c")))
     with_b = Call(node="a", start=5, steps=3, ended="done", holding=("b",))
     without = Call(node="a", start=0, steps=5, ended="horizon")

@@ -1,4 +1,4 @@
-"""A graph of sub-goals on MiniGrid's door and key, by ``design()``: the key, the door, the goal."""
+"""``design()`` on MiniGrid's DoorKey environment with a graph of three sub-goals: key, door, goal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt.domain import ActionPlan, SubAction
 from rlgpt.options import load_bundle
 from rlgpt.planner import GraphPolicy
 from rlgpt.planner.build import read_graph
-from rlgpt.planner.kept import kept_of
+from rlgpt.planner.stored import kept_of
 from rlgpt.report import write_page
 from rlgpt.runs import Run
 
@@ -27,14 +27,14 @@ WRITTEN = {"key_taken": "get_key", "door_open": "open_door", "at_goal": "walk_to
 
 
 class Writer(BySubGoal):
-    """Writes the action of the recorded bundle for the sub-goal."""
+    """A fast agent that returns the stored action for each sub-goal."""
 
     def write(self, brief: Any, plan: Any, sub_action: Any, **more: Any) -> Any:
         named = super().write(brief, plan, sub_action, **more)
         return named.model_copy(update={"max_steps": 40})
 
 
-def test_key_door_and_goal_are_reached_one_after_another(tmp_path: Path) -> None:
+def test_design_with_a_graph_file_reaches_key_door_and_goal(tmp_path: Path) -> None:
     import worlds
 
     sources = {a.name: a.source for a in load_bundle(EXAMPLES / "bundles" / "doorkey").actions}

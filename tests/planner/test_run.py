@@ -1,4 +1,4 @@
-"""Runs with a planner: work on each sub-goal, the executor, evidence and revisions, kills, the bundle."""
+"""Runs with a planner: work on each sub-goal, the executor, the evidence for revisions, resumed runs, the bundle."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rlgpt.domain import GoalGraph, GraphEvidence, SubGoal
 from rlgpt.errors import BundleError, ConfigError, UnusableReplyError
 from rlgpt.options import load_bundle
 from rlgpt.planner import GraphPolicy, PlannerSettings, run
-from rlgpt.planner.kept import kept_of, newest
 from rlgpt.planner.records import Decision, Starts
+from rlgpt.planner.stored import kept_of, newest
 from rlgpt.plugin.library import library_of
 from rlgpt.report import write_page
 from rlgpt.runs import Run
@@ -31,7 +31,9 @@ JOURNEY = Path(__file__).parent / "journey.py"
 
 
 @pytest.mark.parametrize("restores", [True, False])
-def test_each_sub_goal_starts_where_the_ones_before_it_led_and_all_steps_count(tmp_path: Path, restores: bool) -> None:
+def test_sub_goal_starts_in_states_that_earlier_sub_goals_reached_and_all_steps_count(
+    tmp_path: Path, restores: bool
+) -> None:
     agents = team(SOURCES)
     ctx = context(tmp_path / "run", tmp_path / "steps", agents, restores=restores)
     result = run(ctx)
@@ -56,7 +58,7 @@ def test_each_sub_goal_starts_where_the_ones_before_it_led_and_all_steps_count(t
     assert kept.evidence.disagreements == 6, "the predicate of the last sub-goal is never True, and the task succeeded"
 
 
-def test_what_blocks_the_rest_is_worked_on_again(tmp_path: Path) -> None:
+def test_sub_goal_that_never_succeeds_is_worked_on_again_before_the_next_sub_goal(tmp_path: Path) -> None:
     agents = team({**SOURCES, "key_held": (IDLE, SOURCES["key_held"])}, train=False, evaluate="code")
     ctx = context(tmp_path / "run", tmp_path / "steps", agents)
     assert run(ctx).report is not None
@@ -71,7 +73,7 @@ def test_what_blocks_the_rest_is_worked_on_again(tmp_path: Path) -> None:
 
 
 class Revising(Planner):
-    """First asks for a key that cannot be held; the revision corrects it."""
+    """A planner whose first graph has a predicate that is never True. Its revision corrects the predicate."""
 
     def __init__(self) -> None:
         self.evidence: list[GraphEvidence] = []
@@ -85,7 +87,7 @@ class Revising(Planner):
         return GRAPH
 
 
-def test_a_graph_that_fails_is_revised_and_played(tmp_path: Path) -> None:
+def test_failing_graph_is_revised_and_played_again(tmp_path: Path) -> None:
     planner = Revising()
     agents = team(SOURCES, train=False, evaluate="code")
     ctx = context(tmp_path / "run", tmp_path / "steps", agents, planner=planner, planning=PlannerSettings(visits=1))
@@ -100,7 +102,7 @@ def test_a_graph_that_fails_is_revised_and_played(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_policy_plays_a_sub_goal_that_is_learned(tmp_path: Path) -> None:
+def test_sub_goal_of_kind_rl_is_played_by_a_trained_policy(tmp_path: Path) -> None:
     row = "def done(view, memory):\n    return view['agent'][0] == view['key'][0]\n"
     near = SubGoal(name="in_row", goal="The agent is in the key's row", done=row, horizon=30, kind="rl")
     graph = GoalGraph(nodes=(near, KEY.model_copy(update={"needs": ("in_row",)}), DOOR))
@@ -120,7 +122,7 @@ def test_a_policy_plays_a_sub_goal_that_is_learned(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("restores", ["1", "0"])
-def test_a_killed_run_continues_and_counts_every_step(tmp_path: Path, restores: str) -> None:
+def test_killed_planner_run_resumes_and_counts_every_step(tmp_path: Path, restores: str) -> None:
     folder, steps = tmp_path / "run", tmp_path / "steps"
     rng = random.Random(int(restores))
     steps.touch()
@@ -134,7 +136,7 @@ def test_a_killed_run_continues_and_counts_every_step(tmp_path: Path, restores: 
     assert record.steps.total == counted(steps)
 
 
-def test_a_finished_run_is_not_repeated(tmp_path: Path) -> None:
+def test_finished_planner_run_takes_no_more_steps(tmp_path: Path) -> None:
     play(tmp_path / "run", tmp_path / "steps")
     before, steps = (tmp_path / "run" / "run.json").read_text(), counted(tmp_path / "steps")
     assert play(tmp_path / "run", tmp_path / "steps").report is not None
@@ -142,7 +144,7 @@ def test_a_finished_run_is_not_repeated(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run" / "run.json").read_text()) == json.loads(before)
 
 
-def test_the_bundle_plays_the_graph_in_an_extended_environment_and_the_report_draws_it(tmp_path: Path) -> None:
+def test_graph_policy_plays_the_bundle_and_the_report_draws_the_graph(tmp_path: Path) -> None:
     play(tmp_path / "run", tmp_path / "steps")
     bundle = load_bundle(tmp_path / "run" / "bundle")
     plugin = GridPlugin()
@@ -170,7 +172,7 @@ def test_the_bundle_plays_the_graph_in_an_extended_environment_and_the_report_dr
     assert shown.graph == GRAPH
 
 
-def test_a_graph_of_one_sub_goal_is_a_run_without_a_planner(tmp_path: Path) -> None:
+def test_graph_of_one_sub_goal_gives_a_run_without_a_planner(tmp_path: Path) -> None:
     one = GoalGraph(nodes=(DOOR.model_copy(update={"needs": ()}),))
     agents = team({"grid/door": BOTH})
     result = run(context(tmp_path / "run", tmp_path / "steps", agents, planner=FixedPlanner(one)))
@@ -188,14 +190,16 @@ def test_a_graph_of_one_sub_goal_is_a_run_without_a_planner(tmp_path: Path) -> N
         ("def done(view, memory):\n    return view['map'][0] / 2\n", "key_held: its predicate failed, line 2"),
     ],
 )
-def test_a_graph_is_played_before_anything_is_spent(tmp_path: Path, done: str, fault: str) -> None:
+def test_graph_with_a_wrong_predicate_is_rejected_before_any_sub_goal_is_learned(
+    tmp_path: Path, done: str, fault: str
+) -> None:
     bad = GoalGraph(nodes=(KEY.model_copy(update={"done": done}), DOOR))
     with pytest.raises(ConfigError, match=fault):
         run(context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(bad)))
     assert not (tmp_path / "run" / "nodes").exists()
 
 
-def test_the_last_predicate_must_agree_with_the_success(tmp_path: Path) -> None:
+def test_graph_whose_last_predicate_differs_from_the_success_is_rejected(tmp_path: Path) -> None:
     eager = DOOR.model_copy(update={"done": "def done(view, memory):\n    return True\n"})
     with pytest.raises(ConfigError, match="door_open: the last sub-goal must be the task's own success"):
         run(context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(GoalGraph(nodes=(KEY, eager)))))
@@ -219,7 +223,7 @@ def llm_planner(llm: FakeLLM, repairs: int) -> LLMPlanner:
     return LLMPlanner(llm, library_of(GridPlugin(), TASK), SandboxLimits(), repairs=repairs)
 
 
-def test_faults_of_a_graph_go_back_to_the_model(tmp_path: Path) -> None:
+def test_language_model_receives_the_faults_of_its_graph_and_repairs_it(tmp_path: Path) -> None:
     used = "def done(view, memory):\n    return memory.get('x', False)\n"
     llm = FakeLLM(
         {
@@ -243,7 +247,7 @@ def test_faults_of_a_graph_go_back_to_the_model(tmp_path: Path) -> None:
     assert "# The library of coded actions" in system, "the prefix is that of the other roles"
 
 
-def test_repairs_of_a_graph_are_bounded(tmp_path: Path) -> None:
+def test_run_fails_after_the_maximal_number_of_graph_repairs(tmp_path: Path) -> None:
     llm = FakeLLM({"planner": reply('"lock"')})
     with pytest.raises(UnusableReplyError, match="lock"):
         run(context(tmp_path / "run", tmp_path / "steps", planner=llm_planner(llm, 1)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rlgpt.domain import best_of
 from rlgpt.loop import LoopContext
 from rlgpt.planner.context import planned
-from rlgpt.planner.kept import kept_of, player_of
+from rlgpt.planner.kept import player_of
+from rlgpt.planner.stored import kept_of
 from rlgpt.report.video import Film
 
 FPS = 20

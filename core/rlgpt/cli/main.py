@@ -146,6 +146,10 @@ def _skills(p: argparse.ArgumentParser) -> None:
             action.add_argument("--json", action="store_true", help="for programs: the same as JSON")
 
 
+def _experiments(p: argparse.ArgumentParser) -> None:
+    p.add_argument("name", nargs="?", default=None, metavar="NAME", help="show this experiment, with results so far")
+
+
 def _doctor(p: argparse.ArgumentParser) -> None:
     p.add_argument("--json", action="store_true", help="for programs: the checks as JSON")
 
@@ -165,6 +169,7 @@ COMMANDS = {
     "bundle": ("show, check, pack, push or pull a bundle of coded actions", _bundle),
     "skills": ("list, show, test or remove skills of a library", _skills),
     "tasks": ("list the tasks of the installed plugins", _tasks),
+    "experiments": ("list the experiments that end in a table: recordings, cost, results so far", _experiments),
     "doctor": ("check this installation", _doctor),
     "new-plugin": ("make the folder of a new plugin", _new_plugin),
 }

@@ -42,6 +42,12 @@ def keys_of(overrides: Sequence[str]) -> set[str]:
     return {override.key_or_group for override in map(parse, overrides)}
 
 
+def experiment_of(overrides: Sequence[str]) -> str:
+    """The name in ``experiment=NAME``; empty if there is none."""
+    chosen = [o.value() for o in map(parse, overrides) if o.key_or_group == "experiment"]
+    return str(chosen[-1]) if chosen else ""
+
+
 def search_path(overrides: Sequence[str]) -> list[str]:
     """The folders in an override ``hydra.searchpath=[...]``."""
     values = [o.value() for o in map(parse, overrides) if o.key_or_group == "hydra.searchpath"]
@@ -74,18 +80,25 @@ def is_group(override: Override, loader: ConfigLoader) -> bool:
     return override.is_delete() or override.is_sweep_override() or isinstance(override.value(), str | None)
 
 
+def options_of(loader: ConfigLoader, group: str) -> list[str]:
+    """The options of a configuration group. The name of an option in a subgroup has slashes."""
+    from hydra.core.object_type import ObjectType
+
+    inner = loader.get_group_options(group, ObjectType.GROUP)
+    below = [f"{name}/{option}" for name in inner for option in options_of(loader, f"{group}/{name}")]
+    return [*loader.get_group_options(group, ObjectType.CONFIG), *below]
+
+
 def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(". ")
 
 
 def _checked(override: Override, loader: ConfigLoader, manager: PluginManager) -> str:
-    from hydra.core.object_type import ObjectType
-
     text, key = str(override.input_line), override.key_or_group
     if override.is_hydra_override() or override.is_delete():
         return text
     if is_group(override, loader):
-        valid = loader.get_group_options(key, ObjectType.CONFIG)
+        valid = options_of(loader, key)
         for name in _names(override):
             if name not in valid:
                 raise UnknownNameError(key, name, valid, _hint(key))

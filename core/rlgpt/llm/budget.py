@@ -31,7 +31,7 @@ class Spending(Value):
     :ivar unpriced: number of calls whose price is unknown.
     :ivar estimated: number of calls whose tokens are estimated because the provider did not report them.
     :ivar seconds: wall-clock time of all calls.
-    :ivar by_role: role -> number of exchanges, replayed ones included.
+    :ivar by_role: role -> number of exchanges, including replayed exchanges.
     """
 
     calls: int = 0
@@ -56,7 +56,7 @@ class Spending(Value):
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion tokens together, without replayed ones."""
+        """Prompt and completion tokens together, without the tokens of replayed exchanges."""
         return self.prompt_tokens + self.completion_tokens
 
     def plus(self, role: Role, usage: Usage) -> Spending:

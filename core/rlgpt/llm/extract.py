@@ -13,7 +13,7 @@ REPLY_LIMIT = 200_000
 """Maximal length of a reply in characters. A longer reply is refused before it is parsed."""
 
 _STARTS = 500
-"""Maximal number of opening braces that are tried. It bounds the work on a reply that consists of braces."""
+"""Maximal number of opening braces that are tried. The limit bounds the work on a reply that consists of braces."""
 
 _FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*([A-Za-z0-9_+-]*)[^`\n]*")
 _THINKING = re.compile(r"\A\s*<(think|thinking)>")
@@ -25,8 +25,7 @@ class Found:
 
     :ivar objects: the outermost JSON objects, in order.
     :ivar code: the last Python block that defines a function, else the last Python block, else None.
-    :ivar fault: the reason why no JSON object begins at the first ``{``. Empty if one begins there, or if there is no
-        ``{``.
+    :ivar fault: why the text at the first ``{`` is not a JSON object; empty if it is one, or if the reply has no ``{``.
     """
 
     objects: tuple[dict[str, Any], ...]

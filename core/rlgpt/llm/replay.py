@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rlgpt.domain import Plain
+from rlgpt.domain import Plain, part_prefix
 from rlgpt.errors import TranscriptEnded, TranscriptError
 from rlgpt.llm.base import LLM, Reply, Request, RequestKey
 from rlgpt.llm.transcript import Entry, Transcript, describe
@@ -42,7 +42,7 @@ class Replay(LLM):
         :raises TranscriptEnded: the recording contains no reply to this request.
         """
         key = request.key
-        path = self.paths.get(key.task)
+        path = self._path(key.task)
         if path is None:
             held = ", ".join(f"{p} (of {t})" for t, p in self.paths.items()) or "none"
             raise TranscriptError(
@@ -62,6 +62,11 @@ class Replay(LLM):
                 "Record again with llm=record."
             )
         return entry.reply.model_copy(update={"note": drift(entry.measured, request.measured)})
+
+    def _path(self, task: str) -> Path | None:
+        """The recording of the task, or of the task of which it is a sub-goal."""
+        whole = (path for name, path in self.paths.items() if task.startswith(part_prefix(name)))
+        return self.paths.get(task) or next(whole, None)
 
 
 def drift(then: Mapping[str, Plain], now: Mapping[str, Plain]) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from rlgpt.domain import Plain, TaskId, Value
+from rlgpt.domain import Plain, TaskId, Value, part_prefix
 from rlgpt.errors import TranscriptError
 from rlgpt.files import read_json, read_text, write_atomic
 from rlgpt.llm.base import Reply, RequestKey, Usage
@@ -90,15 +90,16 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
 
     If a key has several replies, because the run was resumed with another prompt, the newest reply is taken.
 
+    The first exchange is about the whole task. Further ones may be about its sub-goals.
+
     :raises TranscriptError: the run has no exchanges, or exchanges about several tasks.
     :raises rlgpt.errors.RunError: ``llm_jsonl`` is corrupt.
     """
     exchanges = read_exchanges(llm_jsonl)
-    tasks = sorted({e.request.key.task for e in exchanges})
-    if len(tasks) != 1:
-        raise TranscriptError(
-            f"{llm_jsonl} contains {f'replies to {tasks}' if tasks else 'no reply'}; a recording is of one task."
-        )
+    tasks = list(dict.fromkeys(e.request.key.task for e in exchanges))
+    if not tasks or any(not task.startswith(part_prefix(tasks[0])) for task in tasks[1:]):
+        found = f"replies to {sorted(tasks)}" if tasks else "no reply"
+        raise TranscriptError(f"{llm_jsonl} contains {found}; a recording is of one task.")
     entries = {
         e.request.key: Entry(
             key=e.request.key,

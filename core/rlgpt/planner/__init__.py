@@ -1,4 +1,5 @@
-"""The planner: a long task as a graph of sub-goals. Each sub-goal goes through both loops; an executor plays the graph.
+"""The planner divides a long task into a graph of sub-goals. The outer and the inner loop of RL-GPT work on each
+sub-goal as on a separate task. An executor (:class:`GraphPlayer`) then plays the whole graph.
 
 The names of this package are imported when they are first used.
 """

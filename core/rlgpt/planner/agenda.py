@@ -8,10 +8,10 @@ from rlgpt.domain import Call, GoalGraph, SubGoal
 
 
 class Agenda:
-    """The order of the calls in one episode. It depends only on which sub-goals hold, so that a sub-goal that is lost
-    is reached again if, and only if, something still needs it.
+    """The order of the calls in one episode. A sub-goal holds while its predicate is True. A sub-goal that held before
+    and no longer holds is called again only if a sub-goal that is still to be reached needs it.
 
-    :param able: the sub-goals that can be played. A standing one that cannot is ignored.
+    :param able: the names of the sub-goals that can be played. A standing sub-goal that is not among them is ignored.
     """
 
     def __init__(self, graph: GoalGraph, able: Collection[str]) -> None:
@@ -20,8 +20,11 @@ class Agenda:
         self._given_up: set[str] = set()
 
     def next(self, holds: Mapping[str, bool]) -> SubGoal:
-        """The sub-goal to call: the first standing one that does not hold; else the last sub-goal, or what it needs and
-        does not hold, and so on for the needs of that.
+        """The sub-goal to call: the first standing sub-goal that does not hold. If all standing sub-goals hold, the
+        search begins at the last sub-goal of the graph and follows the needs that do not hold, until it finds a
+        sub-goal whose needs all hold.
+
+        :param holds: sub-goal -> whether it holds now.
         """
         for node in self._standing:
             if not holds[node.name] and node.name not in self._given_up:
@@ -32,13 +35,15 @@ class Agenda:
         return node
 
     def ended(self, call: Call) -> None:
-        """A call is over. A standing sub-goal that could not be reached waits until another call is over."""
+        """Record that a call has ended. A standing sub-goal that this call did not reach is not called again before
+        another call has ended.
+        """
         if self._graph[call.node].standing and call.ended not in ("done", "interrupted"):
             self._given_up.add(call.node)
         else:
             self._given_up.clear()
 
     def interrupts(self, node: SubGoal, holds: Mapping[str, bool]) -> bool:
-        """Whether a standing sub-goal ends the call of ``node`` now."""
+        """Whether the call of ``node`` must end now, because a standing sub-goal no longer holds."""
         chosen = self.next(holds)
         return chosen.standing and chosen.name != node.name

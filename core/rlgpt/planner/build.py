@@ -22,10 +22,10 @@ _FILE_LIMIT = 1 << 20
 class PlannerContext:
     """The objects from which a planner is built.
 
-    :ivar connect: returns the language models, and raises ConfigError or TranscriptError if there is none.
-    :ivar library: the view that predicates may read.
-    :ivar prompts: a folder whose files replace prompts of the same names.
-    :ivar file: a JSON file with the graph.
+    :ivar library: the primitives of the task, and the keys of the view, which predicates read.
+    :ivar connect: returns the language models, or raises ConfigError or TranscriptError if there is no language model.
+    :ivar prompts: a folder with the user's own prompts, which replace the built-in ones of the same file names.
+    :ivar file: a JSON file with the graph; None: the language model writes the graph.
     """
 
     library: Library
@@ -37,7 +37,8 @@ class PlannerContext:
 
 
 def graph(context: PlannerContext) -> Planner:
-    """A graph of sub-goals: from the file of the configuration, else from the language model.
+    """The planner of ``planner=graph``, which takes the graph from the file if a file is given, else from the language
+    model.
 
     :raises ConfigError: the file contains no valid graph.
     """
@@ -55,8 +56,10 @@ def graph(context: PlannerContext) -> Planner:
 
 
 def none(context: PlannerContext) -> Planner:
-    """No planner: the task is not divided. A run does not call this function."""
-    raise ConfigError("planner=none has no planner.")
+    """The factory of ``planner=none``. The function always raises ConfigError, because a run without a planner builds
+    none.
+    """
+    raise ConfigError("planner=none stands for a run without a planner, so it cannot be built.")
 
 
 def read_graph(path: Path) -> GoalGraph:

@@ -1,4 +1,4 @@
-"""The bundle of a graph: the coded actions of all sub-goals under names of their own, and the graph."""
+"""Makes the bundle of a graph. The bundle contains the graph and the coded actions of all sub-goals."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from rlgpt.runs import Report
 
 
 def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps) -> Bundle:
-    """The bundle of the graph that a run keeps. The weights of policies stay in the run, as in every bundle.
+    """The bundle of the graph that a run keeps. Like every bundle, it contains no weights of policies.
 
-    A feature that another sub-goal computes under the same name is left out.
+    If two sub-goals have features with an output of the same name, only the features of the first one are included.
     """
     actions: list[CodedAction] = []
     features: dict[str, CodedFeatures] = {}
@@ -59,7 +59,10 @@ def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps
 
 
 def _named(node: str, best: Iteration, taken: set[str]) -> Iterator[CodedAction]:
-    """The actions that play a sub-goal, with the sub-goal before their names."""
+    """The actions of a sub-goal, each renamed to ``SUBGOAL_ACTION``.
+
+    :param taken: names that no action may have. The new names are added to it.
+    """
     for action in best.actions:
         name, number = f"{node}_{action.name}"[:40], 1
         while name in taken:
@@ -70,7 +73,9 @@ def _named(node: str, best: Iteration, taken: set[str]) -> Iterator[CodedAction]
 
 
 def _shared(actions: list[CodedAction]) -> tuple[CodedAction, ...]:
-    """The actions, which have shared code only if all shared code is the same: else each contains it."""
+    """``actions`` for one bundle. A bundle has at most one piece of shared code. If the actions have different shared
+    code, each source therefore gets its own copy.
+    """
     if len({a.shared for a in actions if a.shared}) <= 1:
         return tuple(actions)
     return tuple(

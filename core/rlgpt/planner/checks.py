@@ -1,4 +1,4 @@
-"""Checks of a graph in the environment, before anything is learnt for it. Each fault names its sub-goal."""
+"""Checks a graph in the environment before the run learns anything for its sub-goals."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ def played_faults(
     limits: SandboxLimits,
     on_step: OnStep | None = None,
 ) -> list[str]:
-    """The faults that show when the predicates are asked in a few episodes of random choices.
+    """Evaluate the predicates in a few episodes with random actions.
 
-    A sub-goal that is not standing must not hold at the start of every episode. The last one must agree with the task's
-    own success at every step. No predicate may fail.
+    A sub-goal that is not standing must not hold at the start of every episode. The predicate of the last sub-goal must
+    agree with the task's own success at every step. No predicate may raise an error.
 
     :param seeds: seeds of the episodes.
-    :param steps: maximal number of primitive steps in all.
+    :param steps: maximal number of primitive steps of all episodes together.
+    :returns: the faults in words. Each one names its sub-goal.
     """
     enough = limits.model_copy(update={"instances": max(limits.instances, len(graph.nodes))})
     asked = StepFunctions(tuple(n.predicate for n in graph.nodes), library_of(plugin, task), Sandbox(enough))

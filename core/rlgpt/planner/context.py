@@ -1,4 +1,4 @@
-"""The context of a run with a planner, and the contexts of its sub-goals."""
+"""The objects that a run with a planner works with, and those for the work on one of its sub-goals."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rlgpt.domain import GoalGraph, Steps, SubGoal, Value, best_of
 from rlgpt.errors import RunError
 from rlgpt.loop import LoopContext
 from rlgpt.planner.player import Actor, PlayedWay
-from rlgpt.planner.records import NODES, Learnt, Starts
+from rlgpt.planner.records import NODES, Starts
 from rlgpt.planner.sub_task import Part, PartFactory, PartPlugin, task_of
 from rlgpt.runs import Run
 
 
 class PlannerSettings(Value):
-    """The limits of planning."""
+    """The settings ``planner.NAME`` of a run with a planner."""
 
     sub_goals: int = Field(default=12, ge=1, le=24, description="maximal number of sub-goals of a graph")
     revisions: int = Field(default=1, ge=0, description="maximal number of revisions of the graph from evidence")
@@ -32,8 +32,9 @@ class PlannerSettings(Value):
 class PlannedContext(LoopContext):
     """A :class:`~rlgpt.loop.LoopContext` with a planner.
 
-    :ivar planner: None: the task is not divided.
-    :ivar teams: kind of a sub-goal -> its team of agents.
+    :ivar planner: writes and revises the graph; None: the task is not divided.
+    :ivar teams: kind of a sub-goal (``code``, ``rl``, ``both``) -> the agents that work on it. A kind that is missing
+        here gets the agents of the run.
     """
 
     planner: Planner | None = None
@@ -47,13 +48,18 @@ def planned(
     planning: PlannerSettings | None = None,
     teams: Mapping[str, Agents] | None = None,
 ) -> PlannedContext:
-    """``ctx`` with a planner. Without one, the context is enough to play a graph that a run has kept."""
+    """``ctx`` with a planner. With None as the planner, the result can still play the graph that a run has kept."""
     own = {f.name: getattr(ctx, f.name) for f in fields(LoopContext)}
     return PlannedContext(**own, planner=planner, planning=planning or PlannerSettings(), teams=teams or {})
 
 
 class PartRun(Run):
-    """The run of a sub-goal, in the folder of the whole run. A request to stop the whole run stops it."""
+    """The run of a sub-goal, in a subfolder of the whole run. The run of the sub-goal stops when somebody requests a
+    stop of the whole run.
+
+    :ivar whole: the run of the whole task.
+    :ivar tell: called with the steps of this run whenever they are updated.
+    """
 
     whole: Run
     tell: Callable[[Steps], None] | None = None
@@ -88,8 +94,8 @@ def part_context(
 ) -> LoopContext:
     """The context in which both loops work on one sub-goal.
 
-    :param starts: where its episodes begin.
-    :param way: plays the way there, if the environment cannot be restored.
+    :param starts: the states in which the sub-goal's episodes begin.
+    :param way: plays to such a state if the environment cannot restore it; None: it is not needed.
     :param settings: fields of :class:`~rlgpt.loop.LoopSettings` that differ from those of the whole run.
     """
     task = task_of(ctx.task, graph, node)
@@ -113,20 +119,11 @@ def part_context(
     )
 
 
-def learnt_in(run: Run) -> Learnt:
-    """What was learnt in the run of a sub-goal."""
-    history = run.iterations()
-    if not history:
-        return Learnt(steps=run.record.steps)
-    kept = best_of(history).kept
-    return Learnt(success=kept.success_rate, mode=kept.mode, iterations=len(history), steps=run.record.steps)
-
-
 def actor_of(ctx: LoopContext, iteration: int | None = None) -> tuple[int, Actor] | None:
-    """What plays the sub-goal of this context, with the index of its iteration.
+    """The actor that plays the sub-goal of this context, and the index of the iteration that made it.
 
     :param iteration: index of an iteration; None: the best one.
-    :returns: None if no iteration is finished, or its code is empty.
+    :returns: None if no iteration is finished, or if the iteration acts by code and has no coded actions.
     """
     history = ctx.run.iterations()
     if not history:

@@ -1,4 +1,4 @@
-"""What the episodes of a graph show: where calls and steps went, and which needs are not needed or missing."""
+"""Derives from played episodes how well each sub-goal works, and which needs of a graph are superfluous or missing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from rlgpt.domain import Edge, GoalGraph, GraphEpisode, GraphEvidence, SubGoalFi
 from rlgpt.planner.records import Learnt
 
 MISSING_CALLS = 2
-"""Minimal number of done calls with, and of failed calls without, a sub-goal before it counts as a missing need."""
+"""Minimal number of calls before a sub-goal A counts as a missing need of a sub-goal B. At least this number of calls
+of B must have reached B after a start at which A held, and at least this number must have failed after other starts.
+"""
 
 
 def evidence_of(graph: GoalGraph, episodes: Sequence[GraphEpisode], learnt: Mapping[str, Learnt]) -> GraphEvidence:
-    """The evidence of some episodes.
+    """What some episodes show about a graph.
 
-    :param learnt: sub-goal -> what was learnt for it.
+    :param learnt: sub-goal -> the result of the work on it.
     """
     last = {}
     for episode in episodes:
@@ -32,7 +34,7 @@ def evidence_of(graph: GoalGraph, episodes: Sequence[GraphEpisode], learnt: Mapp
 
 
 def failures(episodes: Sequence[GraphEpisode]) -> dict[str, int]:
-    """Sub-goal -> number of episodes without success whose last call was for it, the most frequent first."""
+    """Sub-goal -> number of episodes that failed during a call of it. The sub-goal with the largest number is first."""
     return dict(Counter(e.calls[-1].node for e in episodes if not e.success and e.calls).most_common())
 
 

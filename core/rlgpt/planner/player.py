@@ -1,4 +1,4 @@
-"""The executor: plays a graph of sub-goals in one environment, as one policy."""
+"""The executor plays a graph of sub-goals in one environment, like one policy."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.sandbox import Sandbox, SandboxLimits
 
 ATTEMPTS = 5
-"""Maximal number of episodes that are played to reach the start of a sub-goal, where states cannot be restored."""
+"""Maximal number of episodes that are played to reach the start of a sub-goal in an environment without saved states.
+"""
 
 
 @dataclass(frozen=True)
 class Actor:
-    """What plays one sub-goal.
+    """The code or the policy that plays one sub-goal.
 
-    :ivar spec: recipe of the sub-goal's environment.
-    :ivar mode: ``code``: the coded actions of ``spec`` in their order; else how ``policy`` acts.
+    :ivar spec: describes how to make the sub-goal's environment.
+    :ivar mode: ``code``: the coded actions of ``spec`` are played in their order; else how ``policy`` acts.
+    :ivar policy: None if ``mode`` is ``code``.
+    :ivar sharpness: exponent of the policy's probabilities; 1 leaves them as they are.
     """
 
     spec: EnvSpec
@@ -51,16 +54,19 @@ class Actor:
 
     @property
     def played(self) -> EnvSpec:
-        """The recipe of the environment in which the actor plays."""
+        """The description of the environment in which the actor plays."""
         return code_spec(self.spec, self.spec.actions) if self.policy is None else self.spec
 
 
 class _Heard(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Notes what the environment itself reports, whatever sub-goal is called.
+    """Records what the environment of the whole task reports, during the calls of all sub-goals.
 
+    :param hear: receives the info and the reward of each step.
     :ivar info: the newest info.
-    :ivar over: whether the environment ended the episode.
-    :ivar success: whether the task was a success at any step of the episode.
+    :ivar over: whether the environment has ended the episode.
+    :ivar success: whether the environment reported success at any step of the episode.
+    :ivar steps: primitive steps of the episode so far.
+    :ivar total: sum of the environment's own rewards in the episode so far.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], hear: Callable[[Mapping[str, Any], float], None]) -> None:
@@ -82,7 +88,7 @@ class _Heard(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class Played(NamedTuple):
-    """One episode of a graph, for an evaluation and as the record of the graph."""
+    """The result of one episode: the part that every evaluation has, and the part about the calls of sub-goals."""
 
     episode: Episode
     graph: GraphEpisode
@@ -91,17 +97,17 @@ class Played(NamedTuple):
 class GraphPlayer:
     """Plays a graph of sub-goals in an environment of the whole task.
 
-    A sub-goal is called until its predicate holds, its horizon is reached or the episode ends. Then the predicates of
-    all sub-goals decide which one is called next (:class:`~rlgpt.planner.agenda.Agenda`). Standing sub-goals interrupt
-    a call between two decisions.
+    A call of a sub-goal ends when its predicate is True, its horizon is reached, its code is stuck, or the episode
+    ends. Then the predicates of all sub-goals decide which one is called next (:class:`~rlgpt.planner.agenda.Agenda`).
+    Standing sub-goals interrupt a call between two decisions.
 
     :param plugin: the plugin of the whole task.
-    :param actors: sub-goal -> what plays it. An episode ends early where a sub-goal without an actor is needed.
+    :param actors: sub-goal -> its actor. When a sub-goal without an actor is to be called, the episode ends early.
     :param on_step: see :data:`rlgpt.options.OnStep`.
     :param on_frame: receives frames and the active sub-goal and action.
-    :param env: an environment of the task that exists already. It is not closed.
+    :param env: an environment of the task that exists already. The player does not close it.
     :ivar stopped: whether the last :meth:`play` ended at the sub-goal in ``until``.
-    :ivar context: the context of the newest moment.
+    :ivar context: the context of the newest step.
     """
 
     def __init__(
@@ -191,7 +197,7 @@ class GraphPlayer:
         self._note(reached, holds)
         if heard.success:
             reached.setdefault(graph.last.name, heard.steps)
-        return self._told(seed, calls, reached, decisions, holds, cut)
+        return self._result(seed, calls, reached, decisions, holds, cut)
 
     def evaluate(self, seeds: Sequence[int], *, steps: int | None = None) -> GraphEvaluation:
         """Play one episode for each seed.
@@ -270,7 +276,7 @@ class GraphPlayer:
             if held:
                 reached.setdefault(name, self._heard.steps)
 
-    def _told(
+    def _result(
         self,
         seed: int,
         calls: Sequence[Call],
@@ -308,7 +314,9 @@ class GraphPlayer:
 
 @dataclass(frozen=True)
 class PlayedWay:
-    """Reaches the start of a sub-goal by playing the sub-goals before it (a :class:`~rlgpt.planner.sub_task.Way`)."""
+    """Reaches the start of a sub-goal: the graph is played until this sub-goal would be called. The class is used where
+    the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`).
+    """
 
     task: Task
     graph: GoalGraph

@@ -1,4 +1,4 @@
-"""Plays the graph of a bundle in an environment of ``extend()``, with the coded actions alone."""
+"""Plays the graph of a bundle in an environment of ``extend()``, with coded actions and without trained policies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class GraphPolicy:
         while not over:
             _, _, terminated, truncated, _ = env.step(policy.act())
 
-    A sub-goal that a run played by a trained policy is played by its coded actions here: a bundle has no weights.
+    A bundle contains no weights of policies. A sub-goal for which the run trained a policy is therefore played by its
+    coded actions here.
 
     :param bundle: a bundle with a graph, or its folder.
     :param env: the result of ``extend(env, bundle)``.
@@ -35,7 +36,9 @@ class GraphPolicy:
     def __init__(self, bundle: Bundle | str | Path, env: ExtendedEnv, limits: SandboxLimits | None = None) -> None:
         given = bundle if isinstance(bundle, Bundle) else load_bundle(Path(bundle))
         if given.graph is None:
-            raise BundleError("the bundle has no graph of sub-goals; GraphPolicy plays only bundles of a planner.")
+            raise BundleError(
+                "the bundle has no graph of sub-goals; GraphPolicy plays only the bundles of runs with a planner."
+            )
         there = {a.name for a in env.actions}
         missing = [n for names in given.graph.actions.values() for n in names if n not in there]
         if missing:
@@ -50,14 +53,14 @@ class GraphPolicy:
         self._node: SubGoal | None = None
 
     def reset(self) -> None:
-        """An episode of the environment has begun."""
+        """Start at the first sub-goal. Call this after each ``env.reset()``."""
         self._asked.reset(self._env.view(), seed=0, quarantined=())
         self._agenda = Agenda(self._graph, [name for name, played in self._actions.items() if played])
         self._node, self._start, self._turn = None, 0, 0
 
     @property
     def sub_goal(self) -> str:
-        """The sub-goal that is called now; empty before the first action."""
+        """The name of the sub-goal that is called now; empty before the first action."""
         return "" if self._node is None else self._node.name
 
     def act(self) -> Any:
@@ -75,7 +78,9 @@ class GraphPolicy:
         self._node = node
         names = self._actions.get(node.name, ())
         if not names:
-            raise BundleError(f"the sub-goal {node.name!r} has no coded action; the run's folder has its policy.")
+            raise BundleError(
+                f"the sub-goal {node.name!r} has no coded action in this bundle; the folder of the run has its policy."
+            )
         self._turn += 1
         return self._env.extension.write(names[(self._turn - 1) % len(names)])
 

@@ -1,4 +1,4 @@
-"""What a run with a planner stores, besides the runs of its sub-goals."""
+"""The records that a run with a planner stores, in addition to the runs of its sub-goals."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from rlgpt.domain import GoalGraph, GraphEvaluation, GraphEvidence, Name, Steps,
 from rlgpt.plugin.states import EpisodeState
 
 NODES = "nodes"
-"""Subfolder of the runs of the sub-goals."""
+"""The subfolder that contains the runs of the sub-goals."""
 KEPT = "graph"
-"""Stage with the graph that the run keeps."""
+"""The name of the stage that stores the graph that the run keeps."""
 REPORTED = "graph-report"
-"""Stage with the episodes of this graph on the seeds of the report."""
+"""The name of the stage that stores the episodes of this graph on the seeds of the report."""
 
 
 class Learnt(Value):
-    """What was learnt for a sub-goal so far.
+    """The result of the work on a sub-goal so far.
 
-    :ivar success: success rate of its best iteration in episodes of its own; None if no iteration is finished.
-    :ivar mode: how the best iteration acts.
+    :ivar success: success rate of the best iteration, in episodes of this sub-goal alone; None if no iteration is
+        finished.
+    :ivar mode: how the best iteration acts: by code, or by a policy.
+    :ivar iterations: number of finished iterations.
+    :ivar steps: primitive steps that the work has taken.
     """
 
     success: float | None = None
@@ -32,12 +35,13 @@ class Learnt(Value):
 
 
 class Starts(Value):
-    """Where calls of a sub-goal began, in episodes that the sub-goals before it played.
+    """The states in which a sub-goal is first called, found by playing the sub-goals before it.
 
-    :ivar own: number of episodes in which it is called at the start of the task.
-    :ivar later: number of episodes in which it is called later.
-    :ivar states: the states of those, where the environment can save them.
-    :ivar failed: sub-goal -> number of episodes that ended in a call of it.
+    :ivar own: number of episodes in which the sub-goal is called at the start of the episode.
+    :ivar later: number of episodes in which it is first called after the start.
+    :ivar states: the states in those later episodes; empty if the environment cannot save states.
+    :ivar failed: sub-goal -> number of episodes that ended in a call of that sub-goal, before this one was called.
+    :ivar steps: primitive steps of all these episodes.
     """
 
     own: int = Field(default=0, ge=0)
@@ -52,13 +56,14 @@ class Starts(Value):
 
 
 class Decision(Value):
-    """What a round does.
+    """What the run does in one round.
 
-    :ivar kind: ``work``: the two loops of ``node``; ``play``: episodes of the whole graph; ``revise``: the planner
-        changes the graph; ``stop``: the run ends.
-    :ivar steps: primitive steps that the round may take.
-    :ivar iterations: of the sub-goal, in all.
-    :ivar reason: in words.
+    :ivar kind: ``work``: both loops work on the sub-goal ``node``; ``play``: the whole graph is played; ``revise``: the
+        planner changes the graph; ``stop``: the run ends.
+    :ivar steps: maximal number of primitive steps: for ``work``, of the sub-goal over all rounds; for ``play``, of
+        this round.
+    :ivar iterations: maximal number of iterations of the sub-goal over all rounds.
+    :ivar reason: why the round does this, in words.
     """
 
     kind: Literal["work", "play", "revise", "stop"]
@@ -69,9 +74,9 @@ class Decision(Value):
 
 
 class Playing(Value):
-    """Episodes of the whole graph on the selection seeds.
+    """The result of playing the whole graph on the selection seeds or on the seeds of the report.
 
-    :ivar revision: number of the graph.
+    :ivar revision: the graph's number: 0 for the first graph, n after the n-th revision.
     :ivar actors: sub-goal -> index of the iteration that plays it.
     """
 
@@ -82,9 +87,11 @@ class Playing(Value):
 
 
 class KeptGraph(Value):
-    """The graph that a run keeps, with the iterations that play its sub-goals.
+    """The graph that a run keeps.
 
-    :ivar evidence: of the episodes of the report; before the report, of those on the selection seeds.
+    :ivar revision: the graph's number, as in :class:`Playing`.
+    :ivar actors: sub-goal -> index of the iteration that plays it.
+    :ivar evidence: what the episodes of the report show; before the report, what those on the selection seeds show.
     """
 
     revision: int

@@ -1,5 +1,6 @@
-"""The rounds of a run with a planner. Each works on one sub-goal, plays the whole graph, or revises the graph; its
-decision and its results are stored, so that a killed run continues in the round that was interrupted.
+"""The rounds of a run with a planner. Each round works on one sub-goal, plays the whole graph, or revises the graph.
+
+The decision and the results of each round are stored. If the process is killed, the run continues in the same round.
 """
 
 from __future__ import annotations
@@ -14,27 +15,29 @@ from rlgpt.loop import LoopContext
 from rlgpt.loop.outer import is_finished, learn
 from rlgpt.loop.run import brief_of, steps_so_far
 from rlgpt.loop.skills import with_skills
-from rlgpt.planner.context import PartRun, PlannedContext, actor_of, learnt_in, part_context
+from rlgpt.planner.context import PartRun, PlannedContext, actor_of, part_context
 from rlgpt.planner.evidence import evidence_of, failures
 from rlgpt.planner.player import Actor, GraphPlayer, PlayedWay
 from rlgpt.planner.records import Decision, Learnt, Playing, Starts
+from rlgpt.planner.stored import learnt_in
 from rlgpt.rl.starts import MAX_STARTS_BYTES
 
 TRIES = 16
-"""Maximal number of episodes in which the starts of a sub-goal are reached."""
+"""Maximal number of episodes that are played to find the states in which a sub-goal is called."""
 STARTS_SHARE = 0.1
-"""Maximal share of the steps of a round for reaching them."""
+"""Maximal share of the steps of a round that these episodes may take."""
 PLAY_SHARE = 0.1
-"""Maximal share of the budget that is kept back for playing the whole graph."""
+"""Maximal share of the run's budget that is reserved for playing the whole graph."""
 
 
 class Rounds:
     """All rounds of a run.
 
     :param graph: the first graph.
-    :param check: the check of a revised graph.
-    :ivar graph: the newest graph, number ``revision``.
-    :ivar playings: the graph's episodes on the selection seeds, oldest first.
+    :param check: finds the faults of a revised graph.
+    :ivar graph: the newest graph.
+    :ivar revision: number of revisions so far.
+    :ivar playings: the results of all graphs on the selection seeds, oldest first.
     """
 
     def __init__(self, ctx: PlannedContext, graph: GoalGraph, check: Check) -> None:
@@ -48,16 +51,16 @@ class Rounds:
         self._played = False
 
     def run(self) -> LLMError | None:
-        """Run until the target is reached, nothing can be improved, or the budget is spent.
+        """Run rounds until the graph reaches the target, no sub-goal can be improved, or the budget is spent.
 
-        :returns: the expected error that ended the rounds early, if any.
+        :returns: the error that ended the rounds early, such as a spent budget of the language model; else None.
         """
         ctx = self._ctx
         for number in itertools.count():
             ctx.run.update(steps=self.steps)
             ctx.book.follow(self.steps)
             decision = ctx.run.stage(f"rounds/{number}/decision", Decision) or self._decide()
-            ctx.observer.message(self._told(number, decision))
+            ctx.observer.message(self._describe(number, decision))
             if decision.kind == "stop":
                 return None
             ctx.run.rewrite(f"rounds/{number}/decision", decision)
@@ -71,11 +74,11 @@ class Rounds:
 
     @property
     def steps(self) -> Steps:
-        """All primitive steps so far."""
+        """All primitive steps of the run so far, those for its sub-goals included."""
         return sum((part.run.record.steps for part in self._parts.values()), self._ctx.book.counted)
 
     def learnt(self, graph: GoalGraph) -> dict[str, Learnt]:
-        """Sub-goal -> what was learnt for it."""
+        """Sub-goal -> the result of the work on it; sub-goals on which the run has not worked are missing."""
         return {n.name: learnt_in(self._parts[n.label].run) for n in graph.nodes if n.label in self._parts}
 
     def graph_of(self, revision: int) -> GoalGraph:
@@ -95,7 +98,7 @@ class Rounds:
         if not self._played and self._parts:
             improvement = self._improve(left - reserve) if self._blocker() is not None and left > reserve else None
             if improvement is not None and improvement.kind != "stop":
-                return improvement  # a graph with a sub-goal that was never done cannot succeed
+                return improvement  # The graph cannot succeed while one of its sub-goals never succeeds.
             return Decision(kind="play", steps=max(0, left))
         if self._played and ctx.is_solved(self.playings[-1].played.evaluation, episodes=1):
             return Decision(kind="stop", reason="the graph reaches the target")
@@ -104,7 +107,7 @@ class Rounds:
         return self._improve(left - reserve)
 
     def _improve(self, left: int) -> Decision:
-        """Work on what fails most; if that did not help, revise the graph."""
+        """Decide to work on the sub-goal that fails most often, or to revise the graph if this work did not help."""
         ctx, worst = self._ctx, self._worst()
         if worst is None:
             return Decision(kind="stop", reason="no sub-goal fails")
@@ -117,7 +120,8 @@ class Rounds:
             return self._work(worst, left // 2, more, "it fails most often")
         if revisions > 0:
             return Decision(kind="revise", reason=f"{worst.name} fails most often")
-        return Decision(kind="stop", reason=f"{worst.name} fails most often, and was worked on {visits} times")
+        times = "once" if visits == 1 else f"{visits} times"
+        return Decision(kind="stop", reason=f"{worst.name} fails most often, and the run has worked on it {times}")
 
     def _work(self, node: SubGoal, steps: int, iterations: int, reason: str) -> Decision:
         budget = self._learnt(node).steps.total + max(1, steps)
@@ -127,13 +131,17 @@ class Rounds:
         return learnt_in(self._parts[node.label].run) if node.label in self._parts else Learnt()
 
     def _waits(self, node: SubGoal) -> bool:
-        """Whether nothing was learnt for the sub-goal yet, and its starts may be reached."""
+        """Whether the run has not worked on the sub-goal yet, and episodes may reach the states where it is called."""
         if node.label in self._parts or node.label in self._unreached:
             return False
         return all((self._learnt(self.graph[need]).success or 0) > 0 for need in node.needs)
 
     def _worst(self) -> SubGoal | None:
-        """The sub-goal that fails most. One that was never done blocks all others that need it."""
+        """The sub-goal to improve next; None if no sub-goal fails.
+
+        A sub-goal that never succeeds comes first, because the sub-goals that need it cannot be reached. Otherwise this
+        is the sub-goal in whose calls the most episodes failed.
+        """
         if (blocker := self._blocker()) is not None:
             return blocker
         failed = failures(self.playings[-1].played.episodes) if self._played else {}
@@ -142,16 +150,16 @@ class Rounds:
         return next((self.graph[name] for name in failed), None)
 
     def _blocker(self) -> SubGoal | None:
-        """The first sub-goal that was never done in episodes of its own."""
+        """The first sub-goal that was worked on and never succeeded in episodes of this sub-goal alone."""
         known = [n for n in self.graph.in_order if n.label in self._parts and not n.standing]
         return next((n for n in known if not self._learnt(n).success), None)
 
-    def _told(self, number: int, decision: Decision) -> str:
+    def _describe(self, number: int, decision: Decision) -> str:
         what = {
-            "work": f"sub-goal {decision.node}, up to {decision.steps:,} steps in all",
-            "play": "the whole graph",
+            "work": f"work on the sub-goal {decision.node}, up to {decision.steps:,} steps over all rounds",
+            "play": "play the whole graph",
             "revise": "the planner revises the graph",
-            "stop": "end",
+            "stop": "the run ends",
         }[decision.kind]
         return f"round {number}: {what}{f' ({decision.reason})' if decision.reason else ''}"
 
@@ -174,7 +182,7 @@ class Rounds:
         self._visits[node.label] += 1
         if not starts.reached:
             self._unreached[node.label] = starts
-            ctx.observer.message(f"{node.name}: no episode reached a state in which it is called")
+            ctx.observer.message(f"{node.name}: no episode reached a state in which this sub-goal is called")
             return None
         self._unreached.clear()
         self._played = False
@@ -195,12 +203,19 @@ class Rounds:
             finally:
                 part.run.update(steps=steps_so_far(part))
         learnt = self._learnt(node)
-        told = "nothing was learnt" if learnt.success is None else f"success {learnt.success:.2f} ({learnt.mode})"
-        ctx.observer.message(f"{node.name}: {told} from {starts.reached} starts, {learnt.steps.total:,} steps")
+        result = (
+            "no iteration is finished"
+            if learnt.success is None
+            else f"success rate {learnt.success:.2f} ({learnt.mode})"
+        )
+        ctx.observer.message(f"{node.name}: {result}, {starts.reached} start states, {learnt.steps.total:,} steps")
         return stopped
 
     def _reach(self, node: SubGoal, steps: int) -> Starts:
-        """Play up to the first call of ``node`` in some episodes, and save the states there."""
+        """Play some episodes up to the first call of ``node``, and save the state at this moment.
+
+        :param steps: primitive steps of the round, of which these episodes take at most :data:`STARTS_SHARE`.
+        """
         ctx = self._ctx
         saves = ctx.plugin.states(ctx.task) is not None
         index = 20 * self.graph.nodes.index(node) + self._visits[node.label]

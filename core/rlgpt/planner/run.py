@@ -1,4 +1,4 @@
-"""A run with a planner: a graph of sub-goals, each of which goes through both loops, and an executor that plays it."""
+"""A run with a planner: both loops work on each sub-goal of a graph, and an executor plays the whole graph."""
 
 from __future__ import annotations
 
@@ -23,21 +23,23 @@ from rlgpt.runs import Report
 
 CHECKED_EPISODES = 3
 CHECK_SHARE = 0.005
-"""Maximal share of the budget for the random steps with which a graph is checked."""
+"""Maximal share of the run's budget for the random primitive steps that check a graph."""
 
 
 def run(ctx: LoopContext) -> Result:
     """Run the loops of ``ctx``, with its planner if it has one, or continue an unfinished run.
 
-    If the planner leaves the task undivided, the run is one without a planner.
+    If the planner returns a graph of one sub-goal, the run continues as a run without a planner.
 
     :raises RlgptError: as :func:`rlgpt.loop.run`.
-    :raises ConfigError: the task has no success, so that no sub-goal could be the last one.
+    :raises ConfigError: the task defines no success. The last sub-goal of a graph is the task's success.
     """
     if not isinstance(ctx, PlannedContext) or ctx.planner is None:
         return run_loops(ctx)
     if not ctx.task.success:
-        raise ConfigError(f"{ctx.task.id} has no success, only a score; a planner needs a success. Set planner=none.")
+        raise ConfigError(
+            f"{ctx.task.id} defines a score but no success, and a planner needs a success. Set planner=none."
+        )
     with ctx.run.lock():
         ctx.run.forget_stop()
         ctx.run.update(status="running", reason="")
@@ -59,7 +61,7 @@ def run(ctx: LoopContext) -> Result:
                 steps=ctx.run.record.steps if rounds is None else rounds.steps,
             )
             raise
-    ctx.observer.message("the planner leaves the task undivided")
+    ctx.observer.message("the planner does not divide the task; the run continues without sub-goals")
     return run_loops(ctx)
 
 

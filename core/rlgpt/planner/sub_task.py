@@ -1,4 +1,6 @@
-"""Sub-goals as tasks for both loops: in the task's environment, with a success, horizon and starts of their own."""
+"""Makes a task from a sub-goal, so that both loops can work on it. The environment is that of the whole task. The
+success, the horizon and the start states are those of the sub-goal.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import numpy as np
 
 from rlgpt.domain import CodedPredicate, GoalGraph, Plain, RLSetup, SubGoal, Task
 from rlgpt.options import ExtendedEnv
+from rlgpt.planner.stored import part_id
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import SUCCESS, SpaceDefaults
 from rlgpt.plugin.states import EpisodeState
@@ -33,19 +36,27 @@ if TYPE_CHECKING:
 
 
 class Way(Protocol):
-    """Plays the way to the start of a sub-goal, for environments that cannot be restored."""
+    """Plays from the start of the task to the start of a sub-goal, in an environment that cannot restore states."""
 
     def __call__(self, env: ExtendedEnv, seed: int) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode of ``env`` where the way ended. Its steps are counted by ``env.on_step``."""
+        """Play to the start of the sub-goal, and begin an episode of ``env`` there. ``env.on_step`` counts these steps.
+
+        :returns: observation and info, as ``env.reset()``.
+        """
 
 
 @dataclass(frozen=True)
 class Part(SubTask):
-    """A sub-goal as a part of its task.
+    """Defines where an episode of a sub-goal begins and when it succeeds.
 
-    :ivar own: number of starts, among all, that are the start of the task itself.
-    :ivar states: the other starts, which were reached by the sub-goals before.
-    :ivar way: None unless the environment cannot be restored and the sub-goal does not begin at the task's start.
+    An episode begins at the task's own start or in one of ``states``. The two are drawn in the ratio of ``own`` to
+    ``len(states)``. With a ``way``, every episode begins where the way ends.
+
+    :ivar whole: the whole task.
+    :ivar done: the predicate that decides success; None: the task's own success decides.
+    :ivar own: number of start states that are the task's own start.
+    :ivar states: the start states that the sub-goals before this one reached.
+    :ivar way: plays to the start, if the environment cannot restore states and the sub-goal begins later than the task.
     """
 
     whole: Task
@@ -66,9 +77,10 @@ class Part(SubTask):
 
 @dataclass(frozen=True)
 class PartFactory:
-    """A picklable function that makes the plugin of a sub-goal, for :class:`~rlgpt.rl.base.EnvSpec`.
+    """Makes the plugin of a sub-goal. The factory can be pickled, as :class:`~rlgpt.rl.base.EnvSpec` requires of a
+    factory.
 
-    :ivar base: the factory of the whole task's plugin.
+    :ivar base: makes the plugin of the whole task.
     """
 
     base: str | Callable[[Task], Any]
@@ -81,14 +93,8 @@ class PartFactory:
         return PartPlugin(named, self.part)
 
 
-def part_id(whole: str, node: SubGoal) -> str:
-    """The id of the task of a sub-goal; ``whole``: that of the whole task."""
-    plugin, _, name = whole.partition("/")
-    return f"{plugin}/{name[:36]}.{node.label}"
-
-
 def task_of(whole: Task, graph: GoalGraph, node: SubGoal) -> Task:
-    """The task of one sub-goal. The agents read its goal and its success."""
+    """The task of one sub-goal. The texts ``goal`` and ``success`` of this task are part of prompts."""
     last = node.name == graph.last.name
     needs = f" It begins where {', '.join(node.needs)} hold{'s' * (len(node.needs) == 1)}." if node.needs else ""
     code = f"`{node.name}` is True, which is this code:\n```python\n{node.done.strip()}\n```"
@@ -103,7 +109,8 @@ def task_of(whole: Task, graph: GoalGraph, node: SubGoal) -> Task:
 
 
 class PartPlugin(EnvironmentPlugin):
-    """The plugin of a task, which answers for the task of a sub-goal as for the whole task.
+    """The plugin for the task of a sub-goal. Except for success, start states and reset options, each method returns
+    what the plugin of the whole task returns for the whole task.
 
     :ivar base: the plugin of the whole task.
     """
@@ -118,19 +125,19 @@ class PartPlugin(EnvironmentPlugin):
         return self._part
 
     def default_setup(self, task: Task) -> RLSetup:
-        """The setup of the whole task, which also rewards the sub-goal, at least as much as anything else."""
+        """The setup of the whole task with a reward for reaching the sub-goal. No other reward has a larger weight."""
         setup = self.base.default_setup(self._whole)
         most = max((abs(w) for w in setup.reward_weights.values()), default=1.0)
         return setup.model_copy(update={"reward_weights": {**setup.reward_weights, SUCCESS.name: max(1.0, most)}})
 
     def reset_options(self, task: Task) -> Sequence[ResetOption]:
-        """None: they would begin at the start of the whole task."""
+        """An empty sequence, because the options of the whole task would ignore the start states of the sub-goal."""
         return ()
 
     def transcripts(self, task: Task) -> Sequence[Path]:
         return self.base.transcripts(self._whole)
 
-    # -- as the plugin of the whole task -------------------------------------------------------------------------------
+    # -- methods that ask the plugin of the whole task -----------------------------------------------------------------
 
     def overrides(self, method: str) -> bool:
         return self.base.overrides(method)

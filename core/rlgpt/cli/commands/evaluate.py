@@ -38,7 +38,7 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.config.build import build
     from rlgpt.config.run_config import AgentsConfig, PlannerConfig
     from rlgpt.config.runs import config_of
-    from rlgpt.planner.kept import kept_of
+    from rlgpt.planner.stored import kept_of
 
     if arguments.episodes < 1:
         raise ConfigError(f"--episodes {arguments.episodes}: the number must be at least 1.")

@@ -44,14 +44,14 @@ def _list(library: SkillLibrary, as_json: bool) -> int:
         _print([_plain(skill) for skill in found if isinstance(skill, Skill)])
         return 0
     if not found:
-        say(f"{library.folder} holds no skill yet. Runs with skills={library.folder} add what they prove.")
+        say(f"{library.folder} contains no skill yet. A run with skills={library.folder} adds a skill if it succeeds.")
     for skill in found:
         if isinstance(skill, Skill):
             say(f"{skill.id}  {_result(skill.record)}  {skill.record.goal}")
             if why := _standing(skill):
                 say(f"  not offered: {why}")
         elif skill is not None:
-            say(f"rlgpt: left out: {skill}", sys.stderr)
+            say(f"rlgpt: a skill is left out of the list: {skill}", sys.stderr)
     return 0
 
 
@@ -99,7 +99,7 @@ def _lines(skill: Skill) -> Iterator[str]:
 
 def _test(library: SkillLibrary, arguments: argparse.Namespace) -> int:
     manager, failed = PluginManager(), False
-    told: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for name in arguments.skills or library.names():
         try:
             skill = _skill(library, name)
@@ -108,17 +108,17 @@ def _test(library: SkillLibrary, arguments: argparse.Namespace) -> int:
         except RlgptError as fault:
             if name in arguments.skills and not arguments.json:
                 raise
-            told.append({"skill": name, "passed": None, "failure": str(fault)})
+            rows.append({"skill": name, "passed": None, "failure": str(fault)})
             failed = True
             say(f"rlgpt: {name} cannot be tested: {fault}", sys.stderr)
             continue
         failed = failed or bool(done.failure)
-        told.append({"skill": str(skill.id), "passed": not done.failure, "failure": done.failure, **_figures(done)})
+        rows.append({"skill": str(skill.id), "passed": not done.failure, "failure": done.failure, **_figures(done)})
         if not arguments.json:
             with_ = f"with {done.plugin} {done.version_of_plugin}"
             say(f"{skill.id}  " + (f"fails {with_}: {done.failure}" if done.failure else f"{_result(done)} {with_}"))
     if arguments.json:
-        _print(told)
+        _print(rows)
     return int(failed)
 
 

@@ -9,14 +9,15 @@ from typing import Any
 
 from rlgpt.cli.compose import compose, plain, run_config
 from rlgpt.cli.hydra_app import opened
-from rlgpt.cli.overrides import check, parse, search_path
+from rlgpt.cli.overrides import check, experiment_of, parse, search_path
+from rlgpt.cli.studies import refuse_conflicts, taken
 from rlgpt.plugin import PluginManager
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Check the overrides, compose the configuration and run.
 
-    :returns: the exit status of the run, or the highest exit status of the runs of a sweep.
+    :returns: the exit status of the run, or the highest exit status of the runs of a sweep or a study.
     """
     return launch(arguments, {})
 
@@ -34,15 +35,23 @@ def launch(arguments: argparse.Namespace, given: Mapping[str, Any]) -> int:
         checked = check(overrides, app.config_loader, manager, multirun=arguments.multirun or arguments.cfg)
         single = [text for text in checked if not parse(text).is_sweep_override()]
         composed = compose(app.config_loader, single)
-        config = run_config(plain(composed))
+        values = plain(composed)
+        study = taken(values)
+        config = run_config(values)
+        if study is not None:
+            refuse_conflicts(study, overrides)
         if arguments.cfg:
             _print(config, manager)
             return 0
-        if arguments.multirun:
+        if arguments.multirun and study is None:
             from rlgpt.cli.sweep import sweep
 
             return sweep(app, checked)
         folder = config.folder or str(composed.hydra.run.dir)
+    if study is not None:
+        from rlgpt.cli.run_study import run_study
+
+        return run_study(study, values, experiment_of(overrides), manager)
     from rlgpt.cli.start import start
 
     return start(config.model_copy(update={"folder": str(Path(folder).resolve())}), manager).exit_status

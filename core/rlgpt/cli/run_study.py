@@ -1,0 +1,121 @@
+"""Runs the study of an experiment: all its runs, then its tables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rlgpt.cli.start import go_on, start
+from rlgpt.cli.studies import folder_of
+from rlgpt.config.components import make
+from rlgpt.config.run_config import RunConfig
+from rlgpt.domain.validated import validated
+from rlgpt.errors import RlgptError
+from rlgpt.executors import Executor, Job, JobResult
+from rlgpt.files import write_atomic
+from rlgpt.plugin import PluginManager
+from rlgpt.runs import Run
+from rlgpt.studies.plan import Planned, check_existing, is_done, planned
+from rlgpt.studies.result import CellResult, result_of
+from rlgpt.studies.study import Cell, Study
+from rlgpt.studies.tables import render
+from rlgpt.terminal import say
+
+TABLES = "tables.md"
+
+
+def run_study(study: Study, values: Mapping[str, Any], name: str, manager: PluginManager) -> int:
+    """Do the runs that are not done, then print the tables and write them into the folder of the study.
+
+    :param values: the configuration that the runs share.
+    :param name: name of the experiment.
+    :returns: 0, or the highest exit status of a run without a report.
+    """
+    folder = folder_of(study, name)
+    runs = list(planned(study, values, folder, manager))
+    check_existing(runs, manager)
+    for line in advice(study, runs, name):
+        say(line, sys.stderr)
+    todo = [run for run in runs if run.runnable and not is_done(run)]
+    left = sum(not run.runnable for run in runs)
+    say(
+        f"{name}: {len(runs)} runs: {len(runs) - len(todo) - left} done, {len(todo)} to do, {left} not possible",
+        sys.stderr,
+    )
+    jobs = [Job(i, f"{r.cell.label} seed={r.cell.seed}", r.config.plain(), r.folder) for i, r in enumerate(todo)]
+    failed: dict[Cell, JobResult] = {}
+    shared = validated(RunConfig, values)
+    with make("executor", shared.executor, Executor, manager, work) as executor:  # type: ignore[type-abstract]
+        for job in jobs:
+            executor.submit(job)
+        for job, result in executor.as_completed():
+            if result.exit_status and result.objective is None:
+                failed[todo[job.number].cell] = result
+    _finish(study, runs, failed, folder)
+    return max((result.exit_status for result in failed.values()), default=0)
+
+
+def work(job: Job) -> JobResult:
+    """Start the run of a job, or continue it."""
+    manager = PluginManager()
+    try:
+        config = validated(RunConfig, job.config or {})
+        return go_on(config, job.folder, manager) if Run.exists(job.folder) else start(config, manager)
+    except RlgptError as error:
+        say(f"rlgpt: {error}", sys.stderr)
+        return JobResult(error.exit_status, message=str(error))
+
+
+def advice(study: Study, runs: Iterable[Planned], name: str) -> list[str]:
+    """Lines about the runs that are not possible: what is missing, and the command that makes it."""
+    fixed = {method for method, settings in study.all_methods.items() if "kind" in _mapping(settings.get("llm"))}
+    lines: dict[str, None] = {}
+    for run in runs:
+        if run.uninstalled:
+            lines[f"not run: {run.uninstalled}."] = None
+        elif run.lacks is not None:
+            given = " ".join(f"task_settings.{key}={value}" for key, value in run.config.task_settings.items())
+            chosen = f"experiment={name} 'study.only={run.cell.label}'"
+            if run.cell.method in fixed:
+                chosen = f"task={run.config.task} {given}".rstrip()
+            command = f"rlgpt train {chosen} llm=record llm.model=PROVIDER/MODEL"
+            lines[
+                f"not run: {run.cell.label}: there is no recording of {run.lacks} for {run.config.task}. Make it with "
+                f"your model: {command}"
+            ] = None
+    return list(lines)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def results_of(runs: Iterable[Planned]) -> dict[Cell, CellResult]:
+    """The results of the runs that have a report."""
+    found = {r.cell: result_of(Run.open(r.folder)) for r in runs if Run.exists(r.folder)}
+    return {cell: result for cell, result in found.items() if result is not None}
+
+
+def absences(runs: Iterable[Planned], failed: Mapping[Cell, JobResult]) -> dict[Cell, str]:
+    """Run -> why it has no result."""
+    return {
+        **{run.cell: "no recording" if run.lacks else "not installed" for run in runs if not run.runnable},
+        **dict.fromkeys(failed, "failed"),
+    }
+
+
+def _finish(study: Study, runs: Sequence[Planned], failed: Mapping[Cell, JobResult], folder: Path) -> None:
+    results = results_of(runs)
+    text = render(study, results, absences(runs, failed))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(folder / TABLES, text)
+    say(text)
+    say(f"tables {folder / TABLES}")
+    if results:
+        from rlgpt.report.write import write_page
+
+        done = [run.folder for run in runs if run.cell in results]
+        write_page(done, folder / "report.html", note=study.about)
+        say(f"report {folder / 'report.html'}")

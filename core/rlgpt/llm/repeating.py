@@ -1,0 +1,45 @@
+"""A language model that is made weak by a rule: it cannot repair code. It shows what dead loops cost."""
+
+from __future__ import annotations
+
+from rlgpt.llm.base import LLM, Reply, Request, RequestKey
+from rlgpt.llm.build import LLMContext, LLMSettings, ask, replay
+from rlgpt.llm.exchange import read_exchanges
+
+WRITERS = ("fast", "function", "solo")
+"""The roles that write and repair code."""
+
+
+class Repeating(LLM):
+    """Passes requests to another model. To a request for a repair it gives the reply of the first version again, which
+    counts as much as the first time.
+
+    :param given: replies to requests for first versions, which a resumed run has already.
+    """
+
+    def __init__(self, llm: LLM, given: dict[RequestKey, Reply] | None = None) -> None:
+        self.llm, self.supports_vision, self._given = llm, llm.supports_vision, dict(given or {})
+
+    def complete(self, request: Request) -> Reply:
+        first = _first(request.key)
+        if request.key.role in WRITERS and request.key.attempt > 0 and first in self._given:
+            return self._given[first]
+        reply = self.llm.complete(request)
+        if request.key.attempt == 0:
+            self._given[first] = reply
+        return reply
+
+
+def repeating(settings: LLMSettings, context: LLMContext) -> LLM:
+    """The model of ``llm=repeating``: :class:`Repeating` over the model in the settings, or over a recording if they
+    name no model.
+
+    :raises RlgptError: as :func:`rlgpt.llm.build.ask` and :func:`rlgpt.llm.build.replay`.
+    """
+    llm = (replay if settings.model is None else ask)(settings, context)
+    exchanges = [e for e in read_exchanges(context.journal) if e.request.key.attempt == 0]
+    return Repeating(llm, {_first(e.request.key): e.reply for e in exchanges})
+
+
+def _first(key: RequestKey) -> RequestKey:
+    return key.model_copy(update={"attempt": 0, "ask": 0})

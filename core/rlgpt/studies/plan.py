@@ -1,0 +1,152 @@
+"""The runs of a study: which are done, which are to be run, and which lack a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rlgpt.config.run_config import RunConfig
+from rlgpt.config.runs import config_of
+from rlgpt.config.settings import complete, task_of
+from rlgpt.domain.validated import validated
+from rlgpt.errors import ConfigError, PluginError, UnknownNameError
+from rlgpt.plugin import PluginManager
+from rlgpt.runs import Run
+from rlgpt.studies.recordings import Need, need_of, recordings_for
+from rlgpt.studies.study import Cell, Study, merged
+
+FREE = ("llm", "folder", "video", "observers", "executor", "fixed_hyperparameters")
+"""Settings that may differ between the runs of one study."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One run of a study.
+
+    :ivar config: its configuration, with its folder.
+    :ivar lacks: the recordings that it needs and that are missing; None: it can run.
+    :ivar uninstalled: why its task is not available, such as a plugin that is not installed; or empty.
+    """
+
+    cell: Cell
+    config: RunConfig
+    lacks: Need | None = None
+    uninstalled: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return Path(str(self.config.folder))
+
+    @property
+    def runnable(self) -> bool:
+        return self.lacks is None and not self.uninstalled
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The recordings of one task for one kind of agents.
+
+    :ivar method: label of a method that needs them.
+    :ivar paths: the recordings that fit.
+    """
+
+    task: str
+    method: str
+    need: Need
+    paths: tuple[Path, ...]
+
+
+def planned(study: Study, values: Mapping[str, Any], folder: Path, manager: PluginManager) -> Iterator[Planned]:
+    """The runs of the study.
+
+    :param values: the configuration that all runs share, as JSON-like values.
+    :param folder: the folder of the study.
+    :raises RlgptError: a setting is not valid, or a recording cannot be read.
+    """
+    known: dict[tuple[str, str], Recorded | str | None] = {}
+    for cell in study.cells():
+        config = validated(RunConfig, merged(values, study.settings(cell)))
+        config = config.model_copy(update={"folder": str(folder.resolve() / cell.folder)})
+        pair = (cell.task, cell.method)
+        if pair not in known:
+            known[pair] = _recorded(cell, config, manager)
+        found = known[pair]
+        if isinstance(found, str):
+            yield Planned(cell, config, uninstalled=found)
+        elif found is None:
+            yield Planned(cell, config)
+        elif not found.paths:
+            yield Planned(cell, config, lacks=found.need)
+        else:
+            chosen = str(found.paths[cell.seed % len(found.paths)])
+            llm = config.llm.model_copy(update={"transcript": chosen})
+            yield Planned(cell, config.model_copy(update={"llm": llm}))
+
+
+def recorded(study: Study, values: Mapping[str, Any], manager: PluginManager) -> Iterator[Recorded | str]:
+    """The recordings of each task, for each kind of agents. A text says that a task is not available."""
+    seen = set()
+    for cell in study.cells():
+        if cell.seed:
+            break
+        found = _recorded(cell, validated(RunConfig, merged(values, study.settings(cell))), manager)
+        key = found if isinstance(found, str) else found and (found.task, found.need, found.paths)
+        if found is not None and key not in seen:
+            seen.add(key)
+            yield found
+
+
+def check_existing(runs: Iterable[Planned], manager: PluginManager) -> None:
+    """Check that the runs that exist have the settings of the study.
+
+    :raises ConfigError: a run was made with other settings.
+    """
+    for run in runs:
+        if run.uninstalled or not Run.exists(run.folder):
+            continue
+        before = _leaves(config_of(Run.open(run.folder)).plain())
+        now = _leaves(complete(run.config, *task_of(run.config, manager), manager).plain())
+        differ = [f"{k}={before.get(k)} (now {now.get(k)})" for k in now if before.get(k) != now[k]]
+        if differ:
+            raise ConfigError(
+                f"the run in {run.folder} was made with {', '.join(differ[:5])}. Use its settings, give another "
+                "study.folder=..., or delete the folder."
+            )
+
+
+def is_done(run: Planned) -> bool:
+    """Whether the run needs no more work: it is finished, or its recording has ended and no model is given."""
+    if not Run.exists(run.folder):
+        return False
+    record = Run.open(run.folder)
+    if record.report() is None:
+        return False
+    return record.record.status == "finished" or (record.record.status == "stopped" and run.config.llm.model is None)
+
+
+def _recorded(cell: Cell, config: RunConfig, manager: PluginManager) -> Recorded | str | None:
+    try:
+        task_of(config, manager)
+    except (PluginError, UnknownNameError) as error:
+        plugin = str(config.task).partition("/")[0]
+        if plugin in manager.plugins:
+            raise
+        return (
+            f"{cell.task}: the plugin {plugin!r} is not installed"
+            if isinstance(error, UnknownNameError)
+            else str(error)
+        )
+    need = need_of(config)
+    return need and Recorded(cell.task, cell.method, need, tuple(recordings_for(config, manager, need)))
+
+
+def _leaves(node: Any, prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in node.items():
+        name = f"{prefix}{key}"
+        if name in FREE:
+            continue
+        found |= _leaves(value, f"{name}.") if isinstance(value, Mapping) and value else {name: value}
+    return found

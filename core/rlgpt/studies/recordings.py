@@ -1,0 +1,57 @@
+"""Finds the recordings that a run needs: those of the plugin whose replies come from the same agents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from rlgpt.agents.build import WITHOUT_LLM
+from rlgpt.config.run_config import RunConfig
+from rlgpt.config.settings import task_of
+from rlgpt.llm.base import Role
+from rlgpt.llm.transcript import Transcript
+from rlgpt.plugin import PluginManager
+
+
+class Need(NamedTuple):
+    """The recordings that a run replays.
+
+    :ivar role: the role that is asked first. A recording without it belongs to another team of agents.
+    :ivar images: whether a model sees images.
+    """
+
+    role: Role
+    images: bool
+
+    def __str__(self) -> str:
+        seeing = " that sees images" if self.images else ""
+        return {"solo": "one agent", "planner": "a planner"}.get(self.role, "slow and fast agent") + seeing
+
+
+def need_of(config: RunConfig) -> Need | None:
+    """The recordings that the run needs; None: it asks no language model, or a live one, or its user names the
+    recording.
+    """
+    llm = config.llm
+    if llm.kind in ("record", "live") or any(given is not None for given in (llm.model, llm.target, llm.transcript)):
+        return None
+    images = config.evidence != "text"
+    if config.planner.name != "none" and config.planner.file is None:
+        return Need("planner", images)
+    if config.agents.name in WITHOUT_LLM:
+        return None
+    return Need("solo" if config.agents.name == "one_agent" else "slow", images)
+
+
+def recordings_for(config: RunConfig, manager: PluginManager, need: Need) -> list[Path]:
+    """The recordings of the run's task, with its settings, that fit ``need``.
+
+    :raises RlgptError: there is no such task, or a recording cannot be read.
+    """
+    plugin, task = task_of(config, manager)
+    return [path for path in plugin.transcripts(task) if _fits(path, need)]
+
+
+def _fits(path: Path, need: Need) -> bool:
+    entries = Transcript.read(path).entries
+    return any(e.key.role == need.role for e in entries) and (not need.images or any(e.images for e in entries))

@@ -1,0 +1,142 @@
+"""The figures of one run that the tables of a study show. All of them come from the run's record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rlgpt.agents.deadloop import DeadLoops, of_run
+from rlgpt.domain import Evaluation, Iteration, Rehearsal, Value
+from rlgpt.llm.base import Role
+from rlgpt.llm.exchange import Exchange
+from rlgpt.planner.records import REPORTED, Playing
+from rlgpt.report.loaded import LoadedRun
+from rlgpt.runs import Run
+
+Part = tuple[Role, int]
+"""A role, and the number of an iteration of the outer loop, or of a revision of a graph."""
+
+
+class Repairs(Value):
+    """Coded actions whose first version failed, and how many of them work after their repairs.
+
+    :ivar repaired: number of those whose last version works; at most ``failed``.
+    """
+
+    failed: int = 0
+    repaired: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """``repaired / failed``, 0 to 1; None if no first version failed."""
+        return self.repaired / self.failed if self.failed else None
+
+    def __add__(self, other: Repairs) -> Repairs:
+        return Repairs(failed=self.failed + other.failed, repaired=self.repaired + other.repaired)
+
+
+class Bill(Value):
+    """Tokens and dollars of some exchanges; replayed exchanges count as when they were recorded.
+
+    :ivar dollars: None if the price of an exchange is unknown.
+    """
+
+    calls: int = 0
+    tokens: int = 0
+    dollars: float | None = 0.0
+
+    def __add__(self, other: Bill) -> Bill:
+        known = self.dollars is not None and other.dollars is not None
+        dollars = (self.dollars or 0.0) + (other.dollars or 0.0) if known else None
+        return Bill(calls=self.calls + other.calls, tokens=self.tokens + other.tokens, dollars=dollars)
+
+
+class CellResult(Value):
+    """The result of one run of a study.
+
+    :ivar outcome: success rate in the report, or the mean score of a task without success.
+    :ivar by_iteration: the same figure on the selection seeds, after each iteration of the outer loop.
+    :ivar bills: role and iteration -> their cost.
+    :ivar models: the language models that replied.
+    :ivar reached: sub-goal of a graph -> share of the report's episodes in which it was reached, 0 to 1.
+    :ivar stopped: the reason if the run ended before its budget and its iterations were used; empty: it is finished.
+    """
+
+    outcome: float | None
+    is_score: bool = False
+    by_iteration: tuple[float | None, ...] = ()
+    repairs: Repairs = Repairs()
+    dead_loops: tuple[int, int] = (0, 0)
+    bills: Mapping[Part, Bill] = {}
+    models: tuple[str, ...] = ()
+    reached: Mapping[str, float] = {}
+    steps: int = 0
+    stopped: str = ""
+
+    @property
+    def bill(self) -> Bill:
+        return sum(self.bills.values(), Bill())
+
+
+def result_of(run: Run) -> CellResult | None:
+    """The result of ``run``; None before its report.
+
+    :raises RunError: a file of the run cannot be read.
+    """
+    loaded = LoadedRun.of(run)
+    if loaded.report is None:
+        return None
+    kept = loaded.report.kept
+    iterations = [*loaded.iterations, *(i for _, part, _ in loaded.parts() for i in part)]
+    loops = of_run(iterations)
+    return CellResult(
+        outcome=figure(kept),
+        is_score=not kept.has_success,
+        by_iteration=tuple(figure(i.kept) for i in loaded.iterations),
+        repairs=repairs_of(iterations),
+        dead_loops=(loops.repeated, loops.repairs),
+        bills=bills_of(loaded.exchanges),
+        models=tuple(sorted({e.reply.model for e in loaded.exchanges})),
+        reached=_reached(run),
+        steps=run.record.steps.total,
+        stopped=run.record.reason if run.record.status == "stopped" else "",
+    )
+
+
+def figure(evaluation: Evaluation) -> float | None:
+    """The success rate, or the mean score of a task without success."""
+    return evaluation.success_rate if evaluation.has_success else evaluation.mean_score
+
+
+def repairs_of(iterations: Iterable[Iteration]) -> Repairs:
+    """Count the coded actions whose first version failed, and those of them that were repaired."""
+    return sum((_repaired(attempts) for i in iterations for attempts in i.rehearsals.values()), Repairs())
+
+
+def bills_of(exchanges: Sequence[Exchange]) -> dict[Part, Bill]:
+    """Role and iteration -> the cost of their exchanges, in the order of the first exchange of each."""
+    bills: dict[Part, Bill] = {}
+    for exchange in exchanges:
+        key, usage = exchange.request.key, exchange.reply.usage
+        one = Bill(calls=usage.calls, tokens=usage.tokens, dollars=usage.dollars)
+        bills[key.role, key.iteration] = bills.get((key.role, key.iteration), Bill()) + one
+    return bills
+
+
+def pooled(pairs: Iterable[tuple[int, int]]) -> DeadLoops:
+    """The dead loops of several runs together."""
+    return sum((DeadLoops(repairs, repeated) for repeated, repairs in pairs), DeadLoops())
+
+
+def _repaired(attempts: Sequence[Rehearsal]) -> Repairs:
+    if not attempts or not attempts[0].failed:
+        return Repairs()
+    return Repairs(failed=1, repaired=int(not attempts[-1].failed))
+
+
+def _reached(run: Run) -> dict[str, float]:
+    played = run.stage(REPORTED, Playing)
+    if played is None or not played.played.episodes:
+        return {}
+    episodes = played.played.episodes
+    names = dict.fromkeys(name for episode in episodes for name in episode.reached)
+    return {name: sum(name in e.reached for e in episodes) / len(episodes) for name in names}

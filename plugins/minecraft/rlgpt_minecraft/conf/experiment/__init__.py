@@ -1,0 +1,1 @@
+"""Configuration groups that the plugin ships."""
