@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from report_stories import evaluation, iteration, story
 from rlgpt.domain import Verdict
-from rlgpt.report import html, text
+from rlgpt.report import graph, html, text
+from rlgpt.report.graph import Shape
 from rlgpt.report.stats import interval
 from rlgpt.report.values import Clip, Comparison, MethodRow, Page
 
@@ -95,6 +96,15 @@ def test_report_escapes_hostile_text(text: str) -> None:
     assert not [name for name, _ in hostile.attributes if name.startswith("on") or name == "href"]
     assert text.strip() in " ".join(hostile.text.split()) or text in hostile.text
     assert set(hostile.tags) <= set(plain.tags) | {"blockquote"}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_drawing_of_a_graph_escapes_hostile_text(text: str) -> None:
+    shape: Shape = ("svg", {"class": text}, [("title", {}, [text]), ("text", {"x": 1}, [text, ("tspan", {}, [text])])])
+    reader = read(str(graph.markup(shape)))
+    assert reader.tags == ["svg", "title", "text", "tspan"]
+    assert reader.attributes == [("class", text), ("x", "1")]
+    assert reader.text == 3 * text
 
 
 def test_report_page_loads_no_file_and_its_security_policy_forbids_loading() -> None:

@@ -79,7 +79,7 @@ def test_description_of_an_environment_is_never_part_of_a_method_name(tmp_path: 
     }
 
 
-def test_method_name_of_a_run_of_an_earlier_version_is_that_of_its_agents(tmp_path: Path) -> None:
+def test_method_name_of_a_run_of_an_earlier_version_is_derived_from_its_agents(tmp_path: Path) -> None:
     run = made(tmp_path / "1")
     trainer = {"_target_": "rlgpt.rl.ppo.PPO"}
     run.update(config={"agents": {"kind": "rl_only"}, "trainer": trainer, "hyperparameters": {"envs": 2, "clip": None}})

@@ -7,10 +7,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rlgpt.domain import Decision, Iteration, PrimitiveCall, Rehearsal, Trace
+from rlgpt.domain import (
+    Call,
+    Decision,
+    GoalGraph,
+    GraphEpisode,
+    GraphEvaluation,
+    Iteration,
+    PrimitiveCall,
+    Rehearsal,
+    SubGoal,
+    Trace,
+)
 from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
 from rlgpt.llm.exchange import Exchange
-from rlgpt.observers.jsonl import FILE, Entry
+from rlgpt.observers.entries import FILE
+from rlgpt.observers.jsonl import Entry
+from rlgpt.planner.evidence import evidence_of
+from rlgpt.planner.records import KEPT, NODES, KeptGraph, Playing
+from rlgpt.planner.records import Decision as Round
+from rlgpt.planner.stored import learnt_in
 from rlgpt.runs import Report, Run
 
 _STORIES = Path(__file__).parents[1] / "report" / "stories.py"
@@ -72,11 +88,14 @@ def write_stages(run: Run, made: Iteration, *, finished: bool = True) -> None:
 
 
 def exchange(
-    text: str = "", number: int = 0, role: Any = "slow", images: tuple[str, ...] = (), iteration: int = 0
+    text: str = "",
+    number: int = 0,
+    role: Any = "slow",
+    images: tuple[str, ...] = (),
+    iteration: int = 0,
+    task: str = "grid/door",
 ) -> Exchange:
-    key = RequestKey(
-        task="grid/door", iteration=iteration, role=role, sub_action=text or "grasp_handle", attempt=number
-    )
+    key = RequestKey(task=task, iteration=iteration, role=role, sub_action=text or "grasp_handle", attempt=number)
     request = Request(
         key=key, messages=(Message(role="user", content=text or "Plan it.", images=images),), fingerprint="f"
     )
@@ -129,4 +148,61 @@ def make_run(folder: Path, *, text: str = "", status: str = "finished", seed: in
     return run
 
 
-__all__ = ["Rehearsal", "append", "events", "exchange", "iteration", "make_run", "stories", "trace", "write_stages"]
+def make_planned_run(folder: Path, *, text: str = "") -> Run:
+    """A finished run with a graph of four sub-goals, played in two episodes, of which one succeeded. Two sub-goals have
+    an iteration; ``text`` is in every field that a language model fills.
+    """
+
+    def goal(name: str, *needs: str, **more: Any) -> SubGoal:
+        done = f"def done(view, memory):\n    return view['open']  # {text}"
+        return SubGoal(name=name, goal=text or f"It is true that {name}", done=done, needs=needs, horizon=60, **more)
+
+    def called(*ends: Any) -> tuple[Call, ...]:
+        names = ("key_held", "door_open", "goal_reached")
+        return tuple(Call(node=names[i], start=20 * i, steps=20, ended=end) for i, end in enumerate(ends))
+
+    graph = GoalGraph(
+        thoughts=text or "Key, door, goal.",
+        nodes=(
+            goal("key_held", kind="code"),
+            goal("alive", standing=True),
+            goal("door_open", "key_held"),
+            goal("goal_reached", "door_open", kind="rl"),
+        ),
+    )
+    settings = {"budget": 30_000, "agents": {"name": "slow_fast_critic"}, "planner": {"name": "graph"}}
+    run = Run.create(folder, task="grid/door", seed=0, config=settings)
+    learnt = {}
+    for name in ("key_held", "door_open"):
+        part = Run.create(folder / NODES / name, task=f"grid/door.{name}", seed=0, config={})
+        write_stages(part, iteration(0, text))
+        part.update(steps=iteration(0).steps, iterations=1, best=0)
+        learnt[name] = learnt_in(part)
+    episodes = (
+        GraphEpisode(seed=1, success=True, primitive_steps=60, calls=called("done", "done", "done")),
+        GraphEpisode(seed=2, success=False, primitive_steps=40, calls=called("done", "horizon"), view=text),
+    )
+    played = GraphEvaluation(evaluation=stories.evaluation(1, 2), episodes=episodes)
+    run.rewrite("plan/0", graph)
+    run.rewrite("rounds/0/decision", Round(kind="play", reason=text))
+    run.rewrite("rounds/0/playing", Playing(revision=0, actors={}, played=played, steps=22_140))
+    evidence = evidence_of(graph, episodes, learnt)
+    run.rewrite(KEPT, KeptGraph(revision=0, graph=graph, actors={"key_held": 0, "door_open": 0}, evidence=evidence))
+    run.rewrite("report", Report(iteration=0, mode="policy", sampled=stories.evaluation(1, 2)))
+    append(run, "llm.jsonl", exchange(text), exchange(text, task="grid/door.door_open"))
+    run.update(status="finished", success_rate=0.5, steps=iteration(0).steps + iteration(0).steps)
+    return run
+
+
+__all__ = [
+    "Rehearsal",
+    "append",
+    "events",
+    "exchange",
+    "iteration",
+    "make_planned_run",
+    "make_run",
+    "stories",
+    "trace",
+    "write_stages",
+]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from folders import append, events, iteration, make_run, write_stages
-from rlgpt.observers.jsonl import FILE
+from folders import append, events, iteration, make_planned_run, make_run, write_stages
+from rlgpt.observers.entries import FILE
 from rlgpt.runs import Run
 
 HOSTILE = (
@@ -62,9 +62,10 @@ def unfold(page: Any) -> None:
         page.evaluate("what => document.querySelectorAll(what).forEach(part => { part.open = true; })", what)
         page.wait_for_function("() => !document.querySelector('main').innerText.includes('Loading…')")
     page.locator(".frames img").first.wait_for()
+    page.locator(".curves img[src^='blob:']").wait_for()
 
 
-def test_live_page_can_be_used_with_the_keyboard_alone(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+def test_pages_of_rlgpt_view_can_be_used_with_the_keyboard_alone(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     for n, name in enumerate(("door", "window", "drawer")):
         make_run(tmp_path / "sweep" / name, seed=n)
     page = seen.page
@@ -157,6 +158,26 @@ def test_live_page_shows_markup_in_a_run_record_as_plain_text(serve: Serve, seen
     assert set(sources) <= {"blob", "data"}
     assert seen.hosts <= {f"127.0.0.1:{site.port}", ""}
     assert [fault for fault in seen.faults if "hacked" in fault] == []
+
+
+def test_live_page_draws_the_graph_of_sub_goals_with_hostile_words_as_plain_text(
+    serve: Serve, seen: Seen, tmp_path: Path
+) -> None:
+    make_planned_run(tmp_path / "run", text=HOSTILE)
+    site, page = serve(tmp_path), seen.page
+    open_run(seen, site, "run")
+    names = page.locator("svg.goals text.name")
+    names.first.wait_for()
+    assert names.all_text_contents() == ["key_held", "alive", "door_open", "goal_reached"]
+    assert page.locator("svg.goals path.tip").count() == 2
+    assert "<script>window.hacked = 1</script>" in page.locator("ol.goals").inner_text()
+    page.locator("ol.goals").get_by_role("link", name="door_open").click()
+    page.get_by_role("heading", name="run: door_open").wait_for()
+    page.get_by_text("Setup of the learning").first.wait_for()
+    assert page.get_by_role("button", name="Resume").count() == 0
+    assert page.evaluate("() => window.hacked") is None
+    assert page.locator("main iframe, main style, main script, main [onerror], main a[href^='javascript']").count() == 0
+    assert seen.faults == []
 
 
 def test_content_security_policy_blocks_scripts_in_unescaped_text(serve: Serve, seen: Seen, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The page answers its own address, its own origin and its own token, and nobody else."""
+"""The live page answers only requests with its own host name, its own origin and its own token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page gets of runs: whole, unfinished, damaged and hostile ones."""
+"""The data of runs that the live page receives, for finished, unfinished, damaged and hostile run folders."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from folders import append, exchange, iteration, make_run, write_stages
-from rlgpt.domain import CodedAction, Rehearsal
+from folders import append, exchange, iteration, make_planned_run, make_run, write_stages
+from rlgpt.domain import CodedAction, GoalGraph, Rehearsal, SubGoal
 from rlgpt.errors import ConfigError, RlgptError, UnknownNameError
 from rlgpt.llm.exchange import Forgotten
-from rlgpt.observers.jsonl import FILE
+from rlgpt.observers.entries import FILE
+from rlgpt.report.graph import markup
+from rlgpt.report.write import page_of
 from rlgpt.runs import Run
 from rlgpt.view.growing import GrowingLines
 from rlgpt.view.library import Library
@@ -23,7 +25,7 @@ def only(library: Library) -> str:
     return str(line["id"])
 
 
-def test_list_of_runs_has_an_entry_for_each_run(tmp_path: Path) -> None:
+def test_list_of_rlgpt_view_contains_each_run(tmp_path: Path) -> None:
     make_run(tmp_path / "sweep" / "0")
     make_run(tmp_path / "sweep" / "1", seed=1, status="stopped")
     (tmp_path / "broken").mkdir()
@@ -90,6 +92,73 @@ def test_live_page_shows_the_finished_stages_of_an_unfinished_iteration(tmp_path
     assert [e["number"] for e in library.exchanges(key)] == [0]
     append(run, "llm.jsonl", exchange(number=1))
     assert [e["attempt"] for e in library.exchanges(key)] == [0, 1]
+
+
+def test_page_of_a_run_with_sub_goals_has_their_graph_and_leads_to_what_each_became(tmp_path: Path) -> None:
+    make_planned_run(tmp_path / "run")
+    library = Library([tmp_path])
+    key = only(library)
+    graph = library.run(key)["graph"]
+    assert [(n["name"], n["needs"], n["standing"]) for n in graph["nodes"]] == [
+        ("key_held", [], False),
+        ("alive", [], True),
+        ("door_open", ["key_held"], False),
+        ("goal_reached", ["door_open"], False),
+    ]
+    held, alive, door, _ = graph["nodes"]
+    assert (held["calls"], held["done"], held["failed"], held["alone"], held["iterations"]) == (2, 2, 0, 0.5, 1)
+    assert (door["calls"], door["done"], door["failed"]) == (2, 1, 1)
+    assert (alive["calls"], alive["alone"], alive["run"]) == (0, None, None)
+    assert (graph["episodes"], graph["successes"]) == (2, 1)
+    (line,) = library.comparison([key], "steps", "run")["lines"]
+    assert (line["points"], line["end"], line["last"]) == (1, 22_140, "0.5"), "the success of the whole graph"
+
+    part = library.run(door["run"])
+    assert (part["name"], part["status"], part["whole"]) == ("run: door_open", "finished", {"id": key, "name": "run"})
+    assert part["iterations"][0]["plan"]["parts"][0]["became"] == "kept, 2 versions"
+    assert library.attempt(door["run"], 0, "actions", "grasp_handle", 1)["diff"]
+    assert (part["bill"]["calls"], library.run(key)["bill"]["calls"]) == (1, 2), "the dialogue about this sub-goal"
+    assert library.exchange(door["run"], 0)["reply"] == "A plan."
+    for act in (library.stop, library.resume):
+        with pytest.raises(ConfigError, match="stop or resume the whole run"):
+            act(door["run"])
+    assert len(library.runs()) == 1, "a sub-goal has no line in the list"
+
+
+def test_page_and_report_draw_the_same_graph_of_sub_goals(tmp_path: Path) -> None:
+    run = make_planned_run(tmp_path / "run")
+    library = Library([tmp_path])
+    drawing = library.run(only(library))["graph"]["drawing"]
+    (story,) = page_of([run]).stories
+    assert story.graph is not None
+    assert markup(drawing) == story.graph.drawing
+    names = [shape[2][0] for box in drawing[2] for shape in box[2] if shape[1].get("class") == "name"]
+    assert names == ["key_held", "alive", "door_open", "goal_reached"]
+    assert sum(shape[0] == "path" for shape in drawing[2]) == 4, "two arrows with their tips"
+
+
+def test_graph_in_which_sub_goals_have_many_needs_is_drawn(tmp_path: Path) -> None:
+    """This graph has more than two million ways from its first to its last sub-goal."""
+    names = [f"goal_{n}" for n in range(24)]
+    nodes = [
+        SubGoal(name=n, goal="g", done="d", horizon=9, needs=tuple(names[max(0, i - 8) : i]))
+        for i, n in enumerate(names)
+    ]
+    run = Run.create(tmp_path / "run", task="grid/door", seed=0, config={})
+    run.rewrite("plan/0", GoalGraph(nodes=tuple(nodes)))
+    library = Library([tmp_path])
+    shown = library.run(only(library))["graph"]
+    assert [node["name"] for node in shown["nodes"]] == names
+
+
+def test_run_whose_record_is_a_link_does_not_hide_other_runs(tmp_path: Path) -> None:
+    make_run(tmp_path / "runs" / "run")
+    (tmp_path / "secret").write_text("{}")
+    (tmp_path / "runs" / "strange").mkdir()
+    (tmp_path / "runs" / "strange" / "run.json").symlink_to(tmp_path / "secret")
+    lines = {line["name"]: line for line in Library([tmp_path / "runs"]).runs()}
+    assert {name: line["status"] for name, line in lines.items()} == {"run": "finished", "strange": "unreadable"}
+    assert "it is a link" in lines["strange"]["reason"]
 
 
 def test_learning_curves_can_be_drawn_over_steps_time_or_dollars(tmp_path: Path) -> None:

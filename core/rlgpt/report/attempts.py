@@ -1,4 +1,6 @@
-"""What became of an attempt at code, in words and with a tone (``good``, ``warn``, ``bad``) for its colour."""
+"""Describes the result of an attempt at code in words, with a class (``good``, ``warn``, ``bad``) for
+the text colour.
+"""
 
 from __future__ import annotations
 

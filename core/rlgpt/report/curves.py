@@ -129,9 +129,7 @@ def draw(
 
 
 def svg(figure: Any) -> str:
-    """The figure as an ``<svg>`` element with the text colour of the page around it. The same figure
-    gives the same element.
-    """
+    """The figure as an ``<svg>`` element with the text colour of the page around it. Equal figures give equal text."""
     import matplotlib
 
     out = io.StringIO()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup, escape
+from typing import Any
 
-from rlgpt.domain import GoalGraph, SubGoalFigures, Value
+from markupsafe import Markup
+
+from rlgpt.domain import SubGoalFigures, Value
 from rlgpt.planner.records import KeptGraph
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 190, 64, 46, 18
+
+
+Shape = tuple[str, dict[str, Any], list[Any]]
+"""An element of a drawing: its SVG tag, its attributes, and its content, which is text or further elements. The report
+makes markup from it; the live page makes elements, because no text may become markup there."""
 
 
 class GraphBox(Value):
@@ -28,12 +35,13 @@ class GraphBox(Value):
 
 def boxes(kept: KeptGraph) -> tuple[GraphBox, ...]:
     """The sub-goals of a graph with their places, in an order in which each follows what it needs."""
-    graph, figures = kept.graph, {f.name: f for f in kept.evidence.figures}
+    figures = {f.name: f for f in kept.evidence.figures}
     total = max(1, sum(f.steps for f in figures.values()))
     used: dict[int, int] = {}
+    columns: dict[str, int] = {}
     found = []
-    for node in graph.in_order:
-        column = _depth(graph, node.name)
+    for node in kept.graph.in_order:
+        column = columns[node.name] = max((1 + columns[need] for need in node.needs), default=0)
         row = used[column] = used.get(column, -1) + 1
         known = figures.get(node.name, SubGoalFigures(name=node.name))
         found.append(
@@ -50,57 +58,48 @@ def boxes(kept: KeptGraph) -> tuple[GraphBox, ...]:
     return tuple(found)
 
 
-def svg(drawn: tuple[GraphBox, ...]) -> Markup:
+def drawing(drawn: tuple[GraphBox, ...]) -> Shape:
     """A drawing: an arrow leads from each need; the bar of a sub-goal is its share of the steps, the red number its
     failed calls.
     """
     at = {b.name: (b.column * (WIDTH + GAP_X) + 2, b.row * (HEIGHT + GAP_Y) + 2) for b in drawn}
-    parts = [_arrow(at[need], at[box.name]) for box in drawn for need in box.needs]
+    parts = [arrow for box in drawn for need in box.needs for arrow in _arrow(at[need], at[box.name])]
     parts += [_box(box, *at[box.name]) for box in drawn]
     width = max(x for x, _ in at.values()) + WIDTH + 2
     height = max(y for _, y in at.values()) + HEIGHT + 2
-    head = Markup(
-        '<svg class="goals" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="graph of sub-goals">'
-    )
-    return head.format(w=width, h=height) + Markup("").join(parts) + Markup("</svg>")
+    size = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
+    return "svg", {"class": "goals", **size, "role": "img", "aria-label": "graph of sub-goals"}, parts
 
 
-def _depth(graph: GoalGraph, name: str) -> int:
-    return max((1 + _depth(graph, need) for need in graph[name].needs), default=0)
+def markup(shape: Shape | str) -> Markup:
+    """A drawing as markup. Every text is escaped."""
+    if isinstance(shape, str):
+        return Markup("{}").format(shape)
+    tag, attributes, content = shape
+    given = Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in attributes.items())
+    return Markup("<{0}{1}>{2}</{0}>").format(tag, given, Markup("").join(map(markup, content)))
 
 
-def _arrow(start: tuple[int, int], end: tuple[int, int]) -> Markup:
+def _arrow(start: tuple[int, int], end: tuple[int, int]) -> list[Shape]:
     x1, y1, x2, y2 = start[0] + WIDTH, start[1] + HEIGHT // 2, end[0], end[1] + HEIGHT // 2
     middle = (x1 + x2) // 2
-    return Markup('<path d="M{} {}C{} {} {} {} {} {}"/><path class="tip" d="M{} {}l-7 -4v8z"/>').format(
-        x1, y1, middle, y1, middle, y2, x2 - 6, y2, x2, y2
-    )
+    line: Shape = ("path", {"d": f"M{x1} {y1}C{middle} {y1} {middle} {y2} {x2 - 6} {y2}"}, [])
+    return [line, ("path", {"class": "tip", "d": f"M{x2} {y2}l-7 -4v8z"}, [])]
 
 
-def _box(box: GraphBox, x: int, y: int) -> Markup:
+def _box(box: GraphBox, x: int, y: int) -> Shape:
     f = box.figures
     name = box.name if len(box.name) <= 24 else f"{box.name[:23]}…"
-    told = f"{f.done} of {f.calls} calls" if f.calls else "never called"
-    failed = Markup('<tspan class="failed" dx="8">{} failed</tspan>').format(f.failed) if f.failed else ""
-    bar = Markup('<rect class="bar" x="{}" y="{}" width="{}" height="5"/>').format(
-        x + 10, y + HEIGHT - 12, round((WIDTH - 20) * box.share)
-    )
-    return Markup(
-        '<g class="goal{}"><title>{}</title><rect class="box" x="{}" y="{}" width="{}" height="{}" rx="9"/>'
-        '<text class="name" x="{}" y="{}">{}</text><text x="{}" y="{}">{}{}</text>{}</g>'
-    ).format(
-        " standing" if box.standing else "",
-        f"{box.name}: {f.steps:,} steps, {box.share:.0%} of all",
-        x,
-        y,
-        WIDTH,
-        HEIGHT,
-        x + 10,
-        y + 21,
-        escape(name),
-        x + 10,
-        y + 40,
-        told,
-        failed,
-        bar,
-    )
+    calls: list[Shape | str] = [f"{f.done} of {f.calls} calls" if f.calls else "never called"]
+    if f.failed:
+        calls.append(("tspan", {"class": "failed", "dx": 8}, [f"{f.failed} failed"]))
+    place = {"class": "box", "x": x, "y": y, "width": WIDTH, "height": HEIGHT, "rx": 9}
+    bar = {"class": "bar", "x": x + 10, "y": y + HEIGHT - 12, "width": round((WIDTH - 20) * box.share), "height": 5}
+    content: list[Shape | str] = [
+        ("title", {}, [f"{box.name}: {f.steps:,} steps, {box.share:.0%} of all"]),
+        ("rect", place, []),
+        ("text", {"class": "name", "x": x + 10, "y": y + 21}, [name]),
+        ("text", {"x": x + 10, "y": y + 40}, calls),
+        ("rect", bar, []),
+    ]
+    return "g", {"class": "goal standing" if box.standing else "goal"}, content

@@ -11,12 +11,11 @@ from typing import Any
 from rlgpt.domain import Evaluation, Iteration, SubGoal, best_of
 from rlgpt.errors import RunError
 from rlgpt.llm.exchange import Exchange, read_exchanges
-from rlgpt.planner.kept import kept_of, part_run, playings_of
 from rlgpt.planner.records import KeptGraph, Playing
-from rlgpt.planner.sub_task import part_id
+from rlgpt.planner.stored import graph_curve, kept_of, part_id, part_run, playings_of
 from rlgpt.report import curves
 from rlgpt.report.values import Clip
-from rlgpt.runs import Report, Run
+from rlgpt.runs import RECORD, Report, Run
 
 _CLIP_BYTES = 8 << 20
 _CLIPS = 8
@@ -51,7 +50,7 @@ class LoadedRun:
         """The learning curve: of a graph, its success on the selection seeds after each round of playing it."""
         if self.graph is None:
             return curves.curve(self.iterations)
-        return [(p.steps, p.played.evaluation.success_rate) for p in self.playings]
+        return graph_curve(self.run)
 
     def parts(self) -> Iterator[tuple[SubGoal, tuple[Iteration, ...], int]]:
         """The sub-goals of the graph, with the finished iterations and the tokens of each."""
@@ -124,20 +123,20 @@ def find(folders: Sequence[Path]) -> list[Path]:
 
     :raises RunError: a folder contains no run.
     """
-    runs: list[Path] = []
+    runs: dict[Path, None] = {}
     for folder in folders:
         here = [folder] if Run.exists(folder) else sorted(_below(folder))
         if not here:
             raise RunError(f"there is no run at {folder}: give a folder that contains run.json, or a sweep's folder.")
-        runs += [run for run in here if run not in runs]
-    return runs
+        runs.update(dict.fromkeys(here))
+    return list(runs)
 
 
 def _below(folder: Path) -> Iterator[Path]:
     level = [folder]
     for _ in range(_DEPTH):
         subfolders = [sub for above in level for sub in _subfolders(above)]
-        runs = {sub for sub in subfolders if (sub / "run.json").is_file() and Run.exists(sub)}
+        runs = {sub for sub in subfolders if os.path.lexists(os.path.join(sub, RECORD))}
         yield from runs
         level = [sub for sub in subfolders if sub not in runs]
 

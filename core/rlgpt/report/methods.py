@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rlgpt.config.earlier import current
 from rlgpt.errors import RunError
 from rlgpt.runs import Run
 
@@ -60,6 +59,8 @@ def _settings(run: Run) -> dict[str, Any]:
     """The settings that define a method, as a flat mapping. The description of an environment without a
     plugin is one value.
     """
+    from rlgpt.config.earlier import current
+
     try:
         config = current(run.record.config, run.folder)
     except RunError:

@@ -15,7 +15,7 @@ WIDTH, HEIGHT = 160, 28
 class TermRow(NamedTuple):
     """One reward term in a table.
 
-    :ivar coded: whether an agent wrote the term. False: it belongs to the plugin.
+    :ivar coded: whether an agent wrote the term. False: it is a term of the plugin.
     :ivar line: points of an SVG ``polyline``; empty if there is no curve.
     :ivar ends: the sum over an episode at the beginning and at the end of the training, as text.
     :ivar correlation: correlation of the sum with success, as text.

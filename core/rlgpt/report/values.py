@@ -33,7 +33,7 @@ class Clip(Value):
 
 
 class PartStory(Value):
-    """What was done for one sub-goal."""
+    """The work on one sub-goal, for the report."""
 
     name: str
     goal: str
@@ -48,7 +48,7 @@ class PartStory(Value):
 class GraphStory(Value):
     """A graph of sub-goals in the report.
 
-    :ivar drawing: a trusted ``<svg>`` element of :func:`rlgpt.report.graph.svg`.
+    :ivar drawing: a trusted ``<svg>`` element of :func:`rlgpt.report.graph.markup`.
     """
 
     thoughts: str = ""

@@ -171,10 +171,9 @@ def _story(loaded: LoadedRun) -> Story:
 def _graph(loaded: LoadedRun) -> GraphStory | None:
     if loaded.graph is None:
         return None
-    drawn = graph.boxes(loaded.graph)
     return GraphStory(
         thoughts=loaded.graph.graph.thoughts,
-        drawing=graph.svg(drawn),
+        drawing=graph.markup(graph.drawing(graph.boxes(loaded.graph))),
         evidence=loaded.graph.evidence,
         parts=tuple(_part(*part) for part in loaded.parts()),
     )

@@ -13,9 +13,10 @@ from typing import Any
 
 from rlgpt.errors import RlgptError, RunError, UnknownNameError
 from rlgpt.files import Folder
+from rlgpt.planner.records import NODES
 from rlgpt.report.loaded import find
 from rlgpt.report.methods import METHODS
-from rlgpt.runs import Run, RunRecord
+from rlgpt.runs import RECORD, Run, RunRecord
 from rlgpt.view.plain import plain
 from rlgpt.view.process import locked_inodes
 
@@ -24,15 +25,23 @@ SCAN_SECONDS = 3.0
 FRESH_SECONDS = 60.0
 """A run whose record changed this recently counts as running, wherever its process is."""
 
+PARTS = 200
+"""Maximal number of sub-goals of a run whose runs can be opened."""
+
 Stamp = tuple[int, int, int]
 
 
 @dataclass
 class Known:
-    """A run that was found. ``stamp`` identifies the content of its ``run.json`` when ``line`` was made."""
+    """A run that was found.
+
+    :ivar whole: for the run of a sub-goal: the id of the run that it is part of.
+    :ivar stamp: identifies the content of ``run.json`` when ``line`` was made.
+    """
 
     folder: Path
     name: str
+    whole: str = ""
     stamp: Stamp = (0, 0, 0)
     line: dict[str, Any] = field(default_factory=dict)
 
@@ -49,6 +58,7 @@ class Catalogue:
             if not root.is_dir():
                 raise RunError(f"there is no folder {root}: give the folder of a run, or one that holds runs.")
         self._known: dict[str, Known] = {}
+        self._parts: dict[str, Known] = {}
         self._scanned = float("-inf")
         self._lock = Lock()
 
@@ -69,8 +79,25 @@ class Catalogue:
     def name(self, key: str) -> str:
         return self._get(key).name
 
-    def status(self, run: Run) -> str:
-        """The status of a run: ``killed`` if the process of a running run has ended without recording an end."""
+    def whole(self, key: str) -> str:
+        """The id of the run that this run of a sub-goal is part of; empty for other runs."""
+        return self._get(key).whole
+
+    def parts(self, key: str) -> dict[str, str]:
+        """Label of a sub-goal -> id of its run. They have no line in the list of runs."""
+        run, found = self.run(key), {}
+        for label in run.files.names(NODES)[:PARTS]:
+            folder = run.files.subfolder(f"{NODES}/{label}")
+            if Run.exists(folder):
+                found[label] = _key(folder)
+                self._parts[found[label]] = Known(folder, f"{self.name(key)}: {label}", key)
+        return found
+
+    def status(self, key: str) -> str:
+        """The status of a run: ``killed`` if the process of a running run has ended without recording an end. A run of
+        a sub-goal has the status of the whole run.
+        """
+        run = self.run(self.whole(key) or key)
         return _status(run.record, run.folder, locked_inodes())
 
     def stamps(self) -> dict[str, Stamp]:
@@ -78,7 +105,7 @@ class Catalogue:
         return {key: _stamp(known.folder) for key, known in self._all().items()}
 
     def _get(self, key: str) -> Known:
-        known = self._all().get(key)
+        known = self._all().get(key) or self._parts.get(key)
         if known is None:
             raise UnknownNameError("run", key[:40], (), "Reload the page.")
         return known
@@ -165,7 +192,7 @@ def _activity(folder: Path, locked: set[int]) -> str:
 
 def _stamp(folder: Path) -> Stamp:
     try:
-        status = os.lstat(folder / "run.json")
+        status = os.lstat(os.path.join(folder, RECORD))
     except OSError:
         return (0, 0, 0)
     return status.st_mtime_ns, status.st_size, status.st_ino

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any, Literal
 
 from rlgpt.observers.entries import settings
+from rlgpt.planner.stored import graph_curve
 from rlgpt.report import curves
 from rlgpt.report.curves import Curve
 from rlgpt.report.methods import methods
@@ -78,7 +79,10 @@ def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
 
 def _curve(run: Run, progress: Progress, axis: Axis) -> Curve:
     """The learning curve from the run's ``events.jsonl``. Runs of earlier versions do not have this file; their curve
-    has only the steps at the end of each iteration.
+    has only the steps at the end of each iteration. A run with a graph of sub-goals has the success of the whole graph,
+    each time that it was played.
     """
+    if axis == "steps" and (played := graph_curve(run)):
+        return played
     points: Curve = progress.curve(axis)
     return points if points or axis != "steps" else curves.curve(run.iterations())

@@ -23,11 +23,14 @@ _IMAGE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]{1,8000000}")
 
 
 class Dialogue:
-    """The exchanges of one run."""
+    """The exchanges of one run.
 
-    def __init__(self, run: Run) -> None:
+    :param task: the task of a sub-goal: only the exchanges about it. None: all exchanges.
+    """
+
+    def __init__(self, run: Run, task: str | None = None) -> None:
         self._folder = run.folder
-        self._lines = GrowingLines(run.files, FILE, _summary)
+        self._lines = GrowingLines(run.files, FILE, lambda line: _summary(line, task))
 
     def list(self) -> list[dict[str, Any]]:
         """Key, model, tokens, dollars and seconds of each exchange (a request and its reply), the oldest first."""
@@ -78,14 +81,16 @@ class Dialogue:
         }
 
 
-def _summary(line: Any) -> dict[str, Any] | None:
-    """The fields of an exchange that the list shows; None for other lines. The run can be made by others, so ``line``
-    can be any JSON value.
+def _summary(line: Any, task: str | None = None) -> dict[str, Any] | None:
+    """The fields of an exchange that the list shows; None for other lines and other tasks. The run can be made by
+    others, so ``line`` can be any JSON value.
     """
     request, reply = (line.get("request"), line.get("reply")) if isinstance(line, dict) else (None, None)
     if not isinstance(request, dict) or not isinstance(reply, dict):
         return None
     key, usage = _dict(request.get("key")), _dict(reply.get("usage"))
+    if task is not None and key.get("task") != task:
+        return None
     prompt, completion = _number(usage.get("prompt_tokens")) or 0, _number(usage.get("completion_tokens")) or 0
     return {
         "role": plain(str(key.get("role", "")), 40),

@@ -55,12 +55,13 @@ class Library:
     def run(self, key: str) -> dict[str, Any]:
         run = self.catalogue.run(key)
         dialogue, progress = self._dialogue(key, run), self._progress(key, run)
-        now = progress.now()
+        now, whole = progress.now(), self.catalogue.whole(key)
         return {
-            **shown.overview(run),
+            **shown.overview(run, {} if whole else self.catalogue.parts(key)),
             "id": key,
             "name": plain(self.catalogue.name(key)),
-            "status": self.catalogue.status(run),
+            "status": self.catalogue.status(key),
+            "whole": {"id": whole, "name": plain(self.catalogue.name(whole))} if whole else None,
             "stopping": run.stop_requested,
             "bill": dialogue.bill(SECONDS),
             "usage": progress.usage(),
@@ -123,13 +124,18 @@ class Library:
         return drawn
 
     def stop(self, key: str) -> None:
-        self.processes.stop(self.catalogue.run(key))
+        self.processes.stop(self._whole(key))
 
     def resume(self, key: str) -> None:
-        run = self.catalogue.run(key)
-        if (status := self.catalogue.status(run)) in ("running", "finished"):
+        run = self._whole(key)
+        if (status := self.catalogue.status(key)) in ("running", "finished"):
             raise ConfigError(f"{run.folder} cannot be resumed: its status is {status}.")
         self.processes.resume(run)
+
+    def _whole(self, key: str) -> Run:
+        if whole := self.catalogue.whole(key):
+            raise ConfigError(f"this is a part of {self.catalogue.name(whole)}: stop or resume the whole run.")
+        return self.catalogue.run(key)
 
     def _selected(self, keys: Sequence[str]) -> list[comparing.Shown]:
         if not 0 < len(keys) <= comparing.RUNS:
@@ -138,7 +144,11 @@ class Library:
         return [(run, self._progress(key, run), self.catalogue.name(key)) for key, run in runs]
 
     def _dialogue(self, key: str, run: Run) -> Dialogue:
-        return self._keep(("dialogue", key), lambda: Dialogue(run))
+        def made() -> Dialogue:
+            whole = self.catalogue.whole(key)
+            return Dialogue(self.catalogue.run(whole), run.record.task) if whole else Dialogue(run)
+
+        return self._keep(("dialogue", key), made)
 
     def _progress(self, key: str, run: Run) -> Progress:
         return self._keep(("progress", key), lambda: Progress(run))

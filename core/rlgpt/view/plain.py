@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from rlgpt.report.text import visible
 
 TEXT = 20_000
-"""Maximal number of characters of a text. What is longer is cut, with a note."""
+"""Maximal number of characters of a text. A longer text is cut, and a note is added."""
 ITEMS = 2_000
 """Maximal number of items of a list or an object."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from rlgpt.observers.jsonl import FILE
+from rlgpt.observers.entries import FILE
 from rlgpt.report import curves
 from rlgpt.runs import Run
 from rlgpt.view.growing import GrowingLines

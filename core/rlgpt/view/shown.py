@@ -4,7 +4,7 @@ the run is in progress.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgpt.domain import (
@@ -20,23 +20,26 @@ from rlgpt.domain import (
 )
 from rlgpt.errors import RunError, UnknownNameError
 from rlgpt.observers.entries import settings
-from rlgpt.planner.kept import newest
+from rlgpt.planner.stored import newest
 from rlgpt.report import attempts, text
 from rlgpt.report.figures import mean_score, metric_figures, score_name
-from rlgpt.report.graph import boxes
+from rlgpt.report.graph import boxes, drawing
 from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
 from rlgpt.runs import Run
 from rlgpt.view.plain import plain
 
 VIEW_LIMIT = 64 << 20
-"""Size in bytes of the largest file of an iteration that is shown; the report shows larger ones."""
+"""Size in bytes of the largest file of an iteration that is shown; the report shows larger files."""
 DECISIONS = 1_000
 """Maximal number of decisions of a trace that can be played."""
 Attempt = Rehearsal | FunctionRehearsal
 
 
-def overview(run: Run) -> dict[str, Any]:
-    """The record of the run, its settings, its result, and the finished stages of each iteration."""
+def overview(run: Run, parts: Mapping[str, str]) -> dict[str, Any]:
+    """The record of the run, its settings, its result, and the finished stages of each iteration.
+
+    :param parts: label of a sub-goal -> id of its run.
+    """
     record, report = run.record, run.report()
     outcome = report.kept if report is not None else None
     return {
@@ -49,22 +52,23 @@ def overview(run: Run) -> dict[str, Any]:
         "iterations": [_part(run, index) for index in range(_count(run))],
         "videos": [n for n in run.files.names("videos") if n.endswith(".mp4") and n[0] != "."][:16],
         "bundle": run.files.exists("bundle/bundle.json"),
-        "graph": _graph(run),
+        "graph": _graph(run, parts),
     }
 
 
-def _graph(run: Run) -> dict[str, Any] | None:
-    """The sub-goals of the run, each with its place and what is known of it; None if its task is not divided."""
+def _graph(run: Run, parts: Mapping[str, str]) -> dict[str, Any] | None:
+    """The drawing of the graph of sub-goals, and what is known of each; None if the task is not divided."""
     kept = newest(run)
     if kept is None:
         return None
-    nodes = []
-    for box in boxes(kept):
+    nodes, drawn = [], boxes(kept)
+    for box in drawn:
         node = kept.graph[box.name]
         figures = {**box.figures.model_dump(), "failed": box.figures.failed}
-        nodes.append({**node.model_dump(), **figures, "column": box.column, "row": box.row, "share": box.share})
+        nodes.append({**node.model_dump(), **figures, "done_code": node.done, "run": parts.get(node.label)})
     evidence = kept.evidence.model_dump(include={"episodes", "successes", "edges", "disagreements"})
-    return plain({"thoughts": kept.graph.thoughts, "revision": kept.revision, "nodes": nodes, **evidence})  # type: ignore[no-any-return]
+    known = {"thoughts": kept.graph.thoughts, "nodes": nodes, "drawing": drawing(drawn), **evidence}
+    return plain(known)  # type: ignore[no-any-return]
 
 
 def iteration(run: Run, index: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 
 export function figure(runs, { by = "run", choose = false } = {}) {
   const state = { axis: "steps", by };
-  const image = h("img", { alt: "Learning curves; the table below has their figures." });
+  const image = h("img", { hidden: true, alt: "Learning curves; the table below has their figures." });
   const note = h("p", { class: "small", role: "status" });
   const ends = h("div", {});
   const pick = (name, options) => h("label", {}, `${name} `, h("select", { onchange: (e) => { state[name === "over" ? "axis" : "by"] = e.target.value; draw(); } },
@@ -24,7 +24,7 @@ export function figure(runs, { by = "run", choose = false } = {}) {
     const query = `runs=${runs.join(",")}&axis=${state.axis}&by=${state.by}`;
     try {
       const { lines } = await get(`/api/comparison?${query}`);
-      image.hidden = lines.length === 0;
+      image.hidden = lines.length === 0 || !image.src;
       note.textContent = lines.length ? "" : state.axis === "steps" ? "No curve yet: no policy has been trained or selected." : "No run here has recorded this axis.";
       ends.replaceChildren(table(["", "runs", "points", "first", "last", AXES[state.axis]],
         lines.map((l) => [l.name, count(l.runs), count(l.points), number(l.first), l.last, number(l.end)]), "curves as a table"));
@@ -33,6 +33,7 @@ export function figure(runs, { by = "run", choose = false } = {}) {
         drawn = stamp;
         const before = image.src;
         image.src = await blob(`/api/figure?${query}&theme=${dark.matches ? "dark" : "light"}`);
+        image.hidden = false;
         if (before) URL.revokeObjectURL(before);
       }
     } catch (fault) { note.textContent = fault.message; }

@@ -21,6 +21,7 @@ export function run(main, id) {
     document.title = `${r.name}: rlgpt view`;
     section(parts.head, [r.name, r.task, r.status, r.reason, r.own], () => [
       h("h1", {}, r.name), h("p", { class: "goal" }, code(r.task), ` seed ${r.seed} `, status(r.status), " ", r.own ? null : chip("made elsewhere", "warn")),
+      r.whole ? h("p", { class: "quiet" }, "A sub-goal of ", h("a", { href: `#/run/${r.whole.id}` }, r.whole.name)) : null,
       r.reason ? h("p", { class: "verdict" }, r.reason) : null]);
     section(parts.now, [r.status, r.stage, r.messages, r.output], () => [
       r.status === "running" && r.stage ? h("p", { class: "stage", role: "status" }, h("strong", {}, r.stage.name.replaceAll("_", " ")),
@@ -41,6 +42,7 @@ export function run(main, id) {
     const act = async (name, text) => {
       try { await post(at(id, name)); said.textContent = text; } catch (fault) { said.textContent = fault.message; }
     };
+    if (r.whole) return null;
     const button = r.status === "running"
       ? h("button", { id: "stop", disabled: r.stopping, onclick: () => act("stop", "asked to stop; it stops at its next steps") }, "Stop")
       : r.status === "finished" || !r.own ? null : h("button", { id: "resume", class: "main", onclick: () => act("resume", "resumed; it appears here in some seconds") }, "Resume");
@@ -93,18 +95,20 @@ function usage(points) {
     h("span", { class: "bar" }, h("i", { style: { width: `${100 * last.shares[name]}%` } })), h("span", { class: "num" }, percent(last.shares[name]))]))];
 }
 
-// The sub-goals of a divided task: each is right of what it needs.
+// The sub-goals of a divided task. The report has the same drawing; here each sub-goal leads to its own iterations.
 function goals(g) {
   if (!g) return null;
-  const node = (n) => h("li", { class: `node ${n.standing ? "standing" : ""}`, style: { "grid-column": n.column + 1, "grid-row": n.row + 1 } },
-    h("div", {}, code(n.name), " ", chip(n.kind), n.standing ? [" ", chip("standing")] : null), brief(n.goal),
+  const draw = (shape) => typeof shape === "string" ? shape : svg(shape[0], shape[1], ...shape[2].map(draw));
+  const node = (n) => h("li", { class: `node ${n.standing ? "standing" : ""}` },
+    h("div", {}, n.run ? h("a", { href: `#/run/${n.run}` }, code(n.name)) : code(n.name), " ", chip(n.kind), n.standing ? [" ", chip("standing")] : null), brief(n.goal),
     n.needs.length ? h("div", { class: "reason" }, `needs ${n.needs.join(", ")}`) : null,
     h("div", { class: "reason" }, n.calls ? `${n.done} of ${many(n.calls, "call")}, ${count(n.steps)} steps` : "not called yet", n.failed ? [" ", chip(`${n.failed} failed`, "bad")] : null),
     h("div", { class: "reason" }, n.alone === null ? "nothing was learnt yet" : `alone ${percent(n.alone)} (${n.mode}), ${many(n.iterations, "iteration")}, ${count(n.worked)} steps of work`),
-    h("span", { class: "bar" }, h("i", { style: { width: `${100 * n.share}%` } })));
+    h("details", {}, h("summary", {}, "reached when"), h("pre", { class: "code words", tabindex: "0", "aria-label": `code of ${n.name}` }, n.done_code)));
   const edge = (e) => e.kind === "unneeded" ? [code(e.node), " held without its need ", code(e.need), ` in ${many(e.count, "episode")}`] : [code(e.node), " was only reached where ", code(e.need), ` held, in ${many(e.count, "call")}`];
   return [h("h2", {}, "Sub-goals"), g.thoughts ? h("blockquote", {}, g.thoughts) : null,
-    h("ol", { class: "goals", "aria-label": "sub-goals, each after what it needs" }, g.nodes.map(node)),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "drawing of the graph" }, draw(g.drawing)),
+    h("ol", { class: "graph goals", "aria-label": "sub-goals, each after what it needs" }, g.nodes.map(node)),
     h("p", { class: "small" }, `Calls in ${many(g.episodes, "episode")} of the whole task, of which ${g.successes} succeeded; a bar is the share of the steps.`),
     g.edges.map((e) => h("p", { class: "small" }, edge(e)))];
 }
