@@ -284,6 +284,8 @@ def _lists(array: Array) -> list[Any]:
 
 
 def _ranked(found: Array, count: int) -> Array:
-    """For each of the ``count`` nearest found cells, whether a cell is that one: ``(environments, cells, count)``."""
+    """For each of the ``count`` nearest found cells, whether a cell is this found cell: ``(environments, cells,
+    count)``.
+    """
     ranks = found.cumsum(axis=1)[:, :, None] == np.arange(1, count + 1)
     return np.asarray(found[:, :, None] & ranks)

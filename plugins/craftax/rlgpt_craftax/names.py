@@ -84,7 +84,7 @@ RANGED = (
     "ice_elemental",
 )
 MOBS = ("none", *MELEE, *PASSIVE, *(f"passive_{i}" for i in range(3, 8)), *RANGED)
-"""What the part ``mob`` of the observation stands for. Five of the benchmark's codes are not used by the game."""
+"""The names of the codes in the part ``mob`` of the observation. The game does not use five of these codes."""
 
 SHOTS = (
     "none",

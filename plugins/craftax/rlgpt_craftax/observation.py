@@ -94,7 +94,9 @@ def observation_of(seen: np.ndarray[Any, Any]) -> Observation:
 
 
 _GRADES = np.array([2, 4, 4, 1, 1, 1], np.float32)
-"""What the benchmark divides books, pickaxe and sword by; enchantments and bow stay as they are."""
+"""The numbers by which the benchmark divides books, pickaxe and sword. The benchmark does not divide enchantments and
+bow.
+"""
 
 
 def _counts(roots: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -123,7 +125,7 @@ def movement(before: Observation, action: int, after: Observation) -> Offset | N
 
 
 def movements(before: Observation, actions: np.ndarray[Any, Any], after: Observation) -> list[Offset | None]:
-    """:func:`movement` in each environment of a batch."""
+    """The result of :func:`movement` for each environment of a batch."""
     moved: list[Offset | None] = [(0, 0)] * len(actions)
     for lane in np.flatnonzero(np.isin(actions, _MOVES)).tolist():
         seen = ({key: o[key][lane] for key in ("block", "mob", "flags")} for o in (before, after))

@@ -1,4 +1,4 @@
-"""The benchmark's simulator, which JAX compiles once in each process. This is the only module that imports JAX.
+"""The benchmark's simulator, which JAX compiles once in each process. No other module imports JAX.
 
 The compiled functions return the benchmark's symbolic observation with one number instead of each one-hot code. Most of
 the 8,268 numbers of the observation itself are never computed.

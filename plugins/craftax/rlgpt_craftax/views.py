@@ -99,7 +99,7 @@ _POLICY_KEYS = tuple(key.name for key in VIEW_KEYS if key.alone)
 
 
 def views(contexts: Sequence[Context]) -> list[Mapping[str, Plain]]:
-    """The views at the current steps. A key is computed when it is read in one of them, and then for all."""
+    """The views at the current steps. When a key is read in one view, the key is computed for all views."""
     return Columns(_KEYS, Batch(contexts).column).rows(len(contexts))
 
 

@@ -26,7 +26,7 @@ class Script(Player):
             self("sleep")
 
     def explore(self) -> None:
-        """Walk on; where the way is blocked, go around it or turn."""
+        """Walk straight ahead. If something blocks the path, walk around it or turn."""
         if self("move", direction=self._heading, steps=4).get("stopped_by") == "blocked":
             self._turns += 1
             self._heading = ("up", "right", "down", "left", "up", "left", "down", "right")[self._turns % 8]

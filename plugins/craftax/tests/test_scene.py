@@ -29,7 +29,7 @@ WALLED = (
     "...........",
     "?????......",
 )
-"""The player stands in a room that is open below on the right; a tree stands in it, water and darkness outside."""
+"""The player is in a room that is open below on the right. The room contains a tree. Outside are water and darkness."""
 
 
 def test_observations_drawn_by_the_test_helper_are_in_the_observation_space() -> None:
@@ -53,7 +53,7 @@ def test_craftax_view_has_the_documented_keys_and_a_limited_size(plugin: Craftax
     assert len(plugin.summarize(view)) <= 1500
 
 
-def test_views_of_several_scenes_are_those_of_each(plugin: CraftaxPlugin) -> None:
+def test_views_of_several_scenes_equal_the_view_of_each_scene(plugin: CraftaxPlugin) -> None:
     rng, sampled = np.random.default_rng(0), space()
     sampled.seed(0)
     contexts = [context(observe(WALLED, mobs={(2, 2): "zombie", (0, -1): "cow"}, facing="right", wood=2))]
@@ -149,7 +149,7 @@ def test_primitive_approach_ends_beside_its_target_and_faces_the_target(thing: s
     assert outcome["ahead"] == thing
 
 
-def test_primitive_approach_ends_on_a_ladder() -> None:
+def test_primitive_approach_stops_on_the_cell_of_a_ladder() -> None:
     rows = list(MEADOW)
     rows[6] = "........>.."
     walker = Walker(tuple(rows))
@@ -171,7 +171,7 @@ def test_primitive_fight_turns_to_a_monster_and_attacks() -> None:
     assert (outcome["blows"], outcome["left"]) == (3, 1)
 
 
-def test_primitive_fight_ends_below_its_parameter_for_health() -> None:
+def test_primitive_fight_ends_when_health_is_below_its_parameter() -> None:
     walker = Walker(MEADOW, mobs={(1, 0): "zombie"}, health=2)
     assert walker.play(RUN["fight"](walker.context, blows=3, least_health=3))["blows"] == 0
 
