@@ -82,7 +82,7 @@ bench: setup ## measure overhead, sandbox (40 minutes) and the cells of the kitc
 	$(BIN)/python benchmarks/kitchen.py
 
 test: setup ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(PYTEST_FLAGS)
 
 test-full: setup ## run all tests
 	$(BIN)/python -m pytest -n 2
@@ -96,7 +96,7 @@ check: types ## check style, types, the import order of the rooms, and the examp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/rooms.py
-	$(BIN)/python -m pytest tests/docs
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/docs
 
 docs: setup ## build the documentation site, in site/
 	$(BIN)/mkdocs build --strict --quiet

@@ -40,7 +40,7 @@ class SharedFiles(BuildHookInterface):
 
 
 def _fault(root: Path) -> str | None:
-    """What is wrong with the built guest below ``root``; None where nothing is."""
+    """The fault of the built guest below ``root``, in words; None if it has no fault."""
     if not (root / GUEST).is_file():
         return "is missing"
     # By its path: the package itself needs more than a build has.

@@ -52,7 +52,7 @@ parser.add_argument("--seed", type=int, default=0)
 
 
 class Decision(NamedTuple):
-    """What a lane decided, and what it learned from that.
+    """One decision of a lane, with the data that PPO needs for it.
 
     :ivar following: the value of the next observation; 0 after a terminated episode.
     :ivar ended: whether the episode is over, so that the trace ends.

@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def order(architecture: str) -> list[str]:
-    """The names of the rooms, in the order of the table below ``| room |``."""
+    """The names of the packages in core/rlgpt (*rooms*), in the order of the table in docs/architecture.md whose header
+    begins with ``| room |``.
+    """
     table = architecture.partition("| room |")[2].partition("\n\n")[0]
     rooms = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
     if not rooms:
@@ -38,14 +40,14 @@ def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
 
 
 def room_of(name: str) -> str | None:
-    """The room of a dotted name: the room of ``rlgpt.rl.ppo`` is ``rl``. None for names outside the package."""
+    """The room of the module ``name``: the room of ``rlgpt.rl.ppo`` is ``rl``. None for modules outside rlgpt."""
     parts = name.split(".")
     return parts[1] if parts[0] == "rlgpt" and len(parts) > 1 else None
 
 
 def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
-    """Find imports from lower rooms, and rooms that the table lacks. ``rlgpt/__init__.py`` may import
-    from all rooms.
+    """Find imports from rooms that are below the importing room in ``rooms``, and rooms that ``rooms`` lacks.
+    ``rlgpt/__init__.py`` may import from all rooms.
     """
     rank = {room: i for i, room in enumerate(rooms)}
     for path in sorted(package.rglob("*.py")):

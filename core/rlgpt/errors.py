@@ -23,7 +23,7 @@ class ConfigError(RlgptError):
 
 
 class UnknownNameError(RlgptError):
-    """A name is not among the valid ones.
+    """A name is not among the valid names.
 
     :param kind: the kind of thing that is named, in the singular ("task"), perhaps with its owner ("parameter of
         'go'").

@@ -21,13 +21,13 @@ def plan_of(*names: str) -> ActionPlan:
 @pytest.mark.parametrize(
     ("name", "what"), [("go", "a primitive"), ("up", "a base action"), ("base", "the base"), ("observe", "a primitive")]
 )
-def test_plan_check_reports_a_sub_action_whose_name_is_in_use(brief: Brief, name: str, what: str) -> None:
+def test_plan_faults_reports_a_sub_action_whose_name_is_in_use(brief: Brief, name: str, what: str) -> None:
     (fault,) = plan_faults(plan_of("fetch", name), brief)
     assert repr(name) in fault
     assert what in fault
 
 
-def test_plan_check_reports_too_many_coded_actions(brief: Brief) -> None:
+def test_plan_faults_reports_too_many_coded_actions(brief: Brief) -> None:
     assert plan_faults(plan_of(*(f"a{i}" for i in range(MAX_CODED_ACTIONS))), brief) == []
     assert len(plan_faults(plan_of(*(f"a{i}" for i in range(MAX_CODED_ACTIONS + 1))), brief)) == 1
 
@@ -54,7 +54,7 @@ def test_plan_check_reports_too_many_coded_actions(brief: Brief) -> None:
         ({"base_actions": (), "coded_actions": ()}, "would have 0 choice"),
     ],
 )
-def test_setup_check_reports_each_invalid_value(
+def test_setup_faults_reports_each_invalid_value(
     brief: Brief, setup: RLSetup, action: CodedAction, change: dict[str, Any], words: str
 ) -> None:
     faults = setup_faults(setup.model_copy(update=change), brief, [action])
@@ -75,7 +75,7 @@ def test_setup_check_reports_each_invalid_value(
         {"reward_weights": {"near_key": 1.0, "env_reward": -0.5}},
     ],
 )
-def test_setup_check_accepts_valid_setups(
+def test_setup_faults_accepts_valid_setups(
     brief: Brief, setup: RLSetup, action: CodedAction, change: dict[str, Any]
 ) -> None:
     assert setup_faults(setup.model_copy(update=change), brief, [action]) == []
@@ -83,7 +83,7 @@ def test_setup_check_accepts_valid_setups(
 
 @pytest.mark.parametrize("base", [None, (), ("up",), ("up", "use")])
 @pytest.mark.parametrize("coded", [(), ("plain",), ("with_number",), ("plain", "with_number")])
-def test_setup_check_refuses_the_same_setups_with_too_few_choices_as_extend(
+def test_setup_faults_refuses_the_same_setups_with_too_few_choices_as_extend(
     brief: Brief, setup: RLSetup, plugin: GridPlugin, task: Any, base: tuple[str, ...] | None, coded: tuple[str, ...]
 ) -> None:
     source = "def run(**_):\n    yield use()\n"
@@ -106,7 +106,7 @@ def test_setup_check_refuses_the_same_setups_with_too_few_choices_as_extend(
 
 
 @pytest.mark.parametrize(("kept", "faults"), [(None, 0), ((), 0), (("j1", "j2"), 0), (("j1",), 1)])
-def test_setup_check_refuses_a_subset_of_the_parts_of_a_box_action(
+def test_setup_faults_refuses_a_subset_of_the_parts_of_a_box_action(
     brief: Brief, setup: RLSetup, action: CodedAction, kept: tuple[str, ...] | None, faults: int
 ) -> None:
     arm = brief.model_copy(update={"base_space": "Box(2): two numbers", "base_actions": ("j1", "j2")})
@@ -114,7 +114,9 @@ def test_setup_check_refuses_a_subset_of_the_parts_of_a_box_action(
     assert len(found) == faults
 
 
-def test_action_check_reports_lint_errors_and_a_too_high_step_limit(library: Library, action: CodedAction) -> None:
+def test_action_faults_reports_lint_errors_and_max_steps_above_the_limit_of_the_task(
+    library: Library, action: CodedAction
+) -> None:
     assert action_faults(action, library, SandboxLimits(), most_steps=80) == []
     fault = action.model_copy(update={"source": action.source.replace("go(", "walk("), "max_steps": 90})
     found = action_faults(fault, library, SandboxLimits(), most_steps=80)

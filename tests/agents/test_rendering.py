@@ -60,7 +60,7 @@ def test_changes_lists_keys_with_different_rounded_values(before: dict[str, Plai
     assert changes(before, before) == []
 
 
-def test_trace_shows_calls_outcomes_and_changed_keys(trace: Trace) -> None:
+def test_render_trace_shows_calls_outcomes_and_changed_keys(trace: Trace) -> None:
     text = render_trace(trace)
     assert "view at the start: agent=[2, 3], key=[0, 4], holding=false" in text
     assert "1. fetch_key(cells=3): returned by itself after 3 primitive steps, reward 0.25" in text
@@ -77,7 +77,7 @@ def test_trace_merges_successive_base_actions(trace: Trace) -> None:
 
 
 @given(st.integers(1, 200), st.integers(600, 5000))
-def test_text_of_a_long_trace_is_bounded_and_keeps_first_and_last_decision(count: int, limit: int) -> None:
+def test_render_trace_limits_the_text_and_keeps_the_first_and_the_last_decision(count: int, limit: int) -> None:
     decisions = tuple(Decision(action=f"act_{i}", duration=i, reward=0.0, ended="returned") for i in range(count))
     trace = Trace(seed=1, success=True, total_reward=0.0, primitive_steps=count, decisions=decisions)
     text = render_trace(trace, limit)
@@ -88,7 +88,7 @@ def test_text_of_a_long_trace_is_bounded_and_keeps_first_and_last_decision(count
 
 
 @pytest.mark.parametrize("limit", [300, 900, 3000])
-def test_text_of_a_trace_contains_its_last_decision_at_any_limit(limit: int) -> None:
+def test_render_trace_keeps_the_last_decision_at_any_limit(limit: int) -> None:
     """The last decision of a rehearsal is the call of the coded action under repair."""
     call = PrimitiveCall(name="move_to", args={"x": 0.1}, steps=9, outcome={"reached": False, "note": "n" * 60})
     long = [Decision(action=f"early{i}", duration=9, reward=0.0, ended="returned", calls=(call,) * 8) for i in range(4)]
@@ -243,7 +243,7 @@ def test_critic_prompt_marks_a_reward_term_that_rises_while_success_does_not(
     assert "PAYS" not in lines["- time (weight 0)"]
 
 
-def test_functions_are_listed_with_the_results_of_their_rehearsal() -> None:
+def test_coded_functions_are_listed_with_the_results_of_their_rehearsal() -> None:
     near = CodedReward(name="near", source="", doc="Nearer is more.")
     text = render_functions([near], {"near": ("near was 0 at every moment",), "gone": ("x",)})
     assert "Nearer is more. In its rehearsal: near was 0 at every moment." in text

@@ -15,7 +15,7 @@ def comparison(benchmark_module: Any) -> Any:
     return benchmark_module("comparison")
 
 
-def test_cells_of_the_row_rlgpt_come_before_cells_derived_from_that_row(comparison: Any) -> None:
+def test_benchmark_cells_of_the_row_rlgpt_come_before_cells_derived_from_this_row(comparison: Any) -> None:
     two = comparison.Comparison("grid", ("grid/a", "grid/b"), 100, variants={"rlgpt_turns": ("grid/b",)})
     cells = two.cells(two.tasks, (*two.rows, "rlgpt_turns"), 2)
     assert len(cells) == len(set(cells)) == 2 * 2 * len(two.rows) + 2
@@ -36,7 +36,7 @@ class Runner:
 @pytest.mark.parametrize(
     ("given", "budget"), [([], 2000), (["--budget=500"], 500)], ids=["the task's own budget", "a given budget"]
 )
-def test_a_measured_cell_records_its_settings_and_its_commit(
+def test_a_measured_benchmark_cell_records_its_settings_and_its_commit(
     comparison: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: list[str], budget: int
 ) -> None:
     path = tmp_path / "grid.jsonl"

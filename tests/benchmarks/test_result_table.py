@@ -27,7 +27,7 @@ def test_result_table_keeps_one_line_per_cell_sorted_by_cell(results: Any, tmp_p
     assert table.load()[cells[0]] == {"task": "grid/b", "row": "rl", "seed": 10, "sampled": 1.0}
 
 
-def test_a_second_result_of_a_cell_replaces_the_first(results: Any, tmp_path: Path) -> None:
+def test_a_second_result_of_a_benchmark_cell_replaces_the_first_result(results: Any, tmp_path: Path) -> None:
     table, cell = results.ResultTable(tmp_path / "grid.jsonl"), results.Cell("grid/a", "rl", 0)
     for sampled in (0.1, 0.2):
         table.add(cell, {"sampled": sampled})
@@ -53,7 +53,7 @@ def test_error_about_an_invalid_result_line_names_the_line(results: Any, tmp_pat
         results.ResultTable(path).load()
 
 
-def test_run_folder_and_log_of_a_cell_are_beside_the_table(results: Any, tmp_path: Path) -> None:
+def test_run_folder_and_log_of_a_benchmark_cell_are_beside_the_result_table(results: Any, tmp_path: Path) -> None:
     table, cell = results.ResultTable(tmp_path / "grid.jsonl"), results.Cell("grid/a", "rl", 3)
     assert table.run_folder(cell) == tmp_path / "grid_runs" / "grid__a" / "rl" / "3"
     assert table.log(cell) == tmp_path / "grid_runs" / "grid__a" / "rl" / "3.log"

@@ -66,7 +66,7 @@ def test_measure_cells_refuses_results_of_other_settings(
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, {"trainer": "ppo", "episodes": 2}, {}])
-def test_a_cell_with_a_result_is_not_measured_again(
+def test_a_benchmark_cell_with_a_result_is_not_measured_again(
     bench: Any, script: str, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     table, cell = bench.ResultTable(tmp_path / "grid.jsonl"), bench.Cell(TASK, "rl", 0)
@@ -76,14 +76,14 @@ def test_a_cell_with_a_result_is_not_measured_again(
     assert table.path.read_bytes() == before
 
 
-def test_each_benchmark_cell_runs_with_the_settings_of_its_row(bench: Any, script: str, tmp_path: Path) -> None:
+def test_each_benchmark_cell_is_measured_with_the_settings_of_its_row(bench: Any, script: str, tmp_path: Path) -> None:
     table = bench.ResultTable(tmp_path / "grid.jsonl")
     cells = [bench.Cell(TASK, "rl", seed) for seed in (2, 3)]
     assert bench.measure_cells(script, cells, table, jobs=1, settings=lambda cell: {"budget": cell.seed})
     assert [r["options"] for r in table.load().values()] == [["--budget=2"], ["--budget=3"]]
 
 
-def test_cells_run_after_the_cells_they_need_and_a_failed_cell_does_not_stop_other_cells(
+def test_benchmark_cells_are_measured_after_the_cells_they_need_and_also_after_a_failed_cell(
     bench: Any, script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = bench.ResultTable(tmp_path / "grid.jsonl")

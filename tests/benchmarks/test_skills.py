@@ -1,4 +1,4 @@
-"""benchmarks/skills.py: a row of tasks is played with and without a library, replayed from its recordings, resumed."""
+"""benchmarks/skills.py plays a sequence of tasks with and without a library, replays its recordings, and resumes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bench(benchmark_module: Callable[[str], Any], tmp_path: Path, monkeypatch: p
 
 
 def reply(request: Any) -> str:
-    """Keeps what the library offers, writes the rest."""
+    """A language model that keeps the offered skills and writes all other actions."""
     offered = "The library of skills" in request.messages[0].content
     wanted = ["fetch"] if request.key.task == "grid/key" else ["fetch", "open_door"]
     if request.key.role == "slow":
@@ -46,7 +46,7 @@ def reply(request: Any) -> str:
 
 
 @pytest.mark.slow
-def test_a_row_is_played_compared_replayed_from_its_recordings_and_resumed(
+def test_benchmark_plays_compares_replays_and_resumes_a_sequence_of_tasks(
     bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from rlgpt.config import build
@@ -85,7 +85,7 @@ def test_a_row_is_played_compared_replayed_from_its_recordings_and_resumed(
         bench.main([*again, "seed=3"])
 
 
-def test_table_compares_only_tasks_that_both_arms_have_finished(bench: Any) -> None:
+def test_skills_benchmark_compares_only_tasks_finished_both_with_and_without_a_library(bench: Any) -> None:
     def result(arm: str, number: int, tokens: int, steps: int) -> dict[str, Any]:
         counts = {"requests": 3, "prompt_tokens": tokens, "completion_tokens": tokens, "steps": steps}
         return {

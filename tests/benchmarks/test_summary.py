@@ -64,7 +64,9 @@ def printed_lines(
     return {line["name"]: line for line in map(json.loads, lines)}
 
 
-def test_table_prints_the_worst_seed_beside_the_interquartile_mean(bench: Any, results: Make, capsys: Any) -> None:
+def test_benchmark_table_prints_the_worst_seed_beside_the_interquartile_mean(
+    bench: Any, results: Make, capsys: Any
+) -> None:
     measured = results("kitchen/kettle", "rl_setup", (0.0, 1.0, 0.94, 1.0, 0.96))
     caption, (row,) = printed_table(bench, capsys, measured)
     assert (row["sampled"][:4], row["worst"], row["seeds"]) == ("0.97", "0.00", "5")
@@ -72,7 +74,7 @@ def test_table_prints_the_worst_seed_beside_the_interquartile_mean(bench: Any, r
     assert printed_lines(bench, capsys, measured)["kitchen/kettle/rl_setup"]["worst"] == 0.0
 
 
-def test_table_prints_a_range_instead_of_an_interval_for_fewer_than_five_seeds(
+def test_benchmark_table_prints_a_range_instead_of_an_interval_for_fewer_than_five_seeds(
     bench: Any, results: Make, capsys: Any
 ) -> None:
     measured = results("kitchen/kettle", "rl", (0.1, 0.5, 0.6, 0.9))
@@ -85,7 +87,7 @@ def test_table_prints_a_range_instead_of_an_interval_for_fewer_than_five_seeds(
     assert "interval" not in line
 
 
-def test_table_prints_the_number_of_seeds_when_an_average_omits_some_seeds(
+def test_benchmark_table_prints_the_number_of_seeds_when_an_average_omits_some_seeds(
     bench: Any, results: Make, capsys: Any
 ) -> None:
     greedy = (None, 0.7, None, None, 0.9)
@@ -100,7 +102,7 @@ def test_table_prints_the_number_of_seeds_when_an_average_omits_some_seeds(
     assert (row["greedy"], row["steps per success"]) == ("", "none")
 
 
-def test_table_prints_no_number_of_seeds_when_an_average_is_over_all_seeds(
+def test_benchmark_table_prints_no_number_of_seeds_when_an_average_is_over_all_seeds(
     bench: Any, results: Make, capsys: Any
 ) -> None:
     measured = results("kitchen/kettle", "rl", (0.2, 0.2, 0.4, 0.2, 1.0), greedy=0.5)
@@ -184,7 +186,7 @@ def test_averages_over_tasks_use_only_the_tasks_with_results_of_every_seed(
         ({"budget": (1000,) * 3 + (2000,) * 2}, "budget 1000 (3 results) and 2000 (2 results)."),
     ],
 )
-def test_table_and_lines_name_the_settings_that_differ_between_results(
+def test_benchmark_table_and_lines_name_the_settings_that_differ_between_results(
     bench: Any, results: Make, capsys: Any, settings: dict[str, Any], said: str
 ) -> None:
     measured = results("kitchen/kettle", "rl", (0.5,) * 5, **settings)
@@ -194,7 +196,9 @@ def test_table_and_lines_name_the_settings_that_differ_between_results(
     assert capsys.readouterr().err.strip() == warning
 
 
-def test_table_does_not_warn_when_tasks_have_different_budgets(bench: Any, results: Make, capsys: Any) -> None:
+def test_benchmark_table_does_not_warn_when_tasks_have_different_budgets(
+    bench: Any, results: Make, capsys: Any
+) -> None:
     measured = results("kitchen/kettle", "rl", (0.5,) * 5, budget=1000) | results(
         "kitchen/hinge", "rl", (0.5,), budget=2
     )

@@ -291,7 +291,7 @@ def test_design_reports_invalid_arguments_before_it_writes_a_file(given: dict, s
     assert not (tmp_path / "run").exists()
 
 
-def test_sandbox_limits_of_design_apply_and_are_recorded(tmp_path: Path) -> None:
+def test_design_applies_the_sandbox_limits_and_stores_them_in_run_json(tmp_path: Path) -> None:
     limits = SandboxLimits(requests=1)
     llm = speaker("def run():\n    yield [observe(), observe()]\n", parameters=False)
     with pytest.raises(LLMError, match="no coded action 'go'"):  # the sandbox stopped every attempt
@@ -307,9 +307,12 @@ def test_design_without_a_language_model_raises_an_error(tmp_path: Path) -> None
         rlgpt.design(GridEnv, "Pick up the key.", None, folder=tmp_path / "run")
 
 
-def test_run_record_of_design_contains_the_whole_configuration(solved) -> None:
+def test_design_stores_the_whole_configuration_in_run_json(solved) -> None:
     config = json.loads((solved[0] / "run.json").read_text())["config"]
     assert config["environment"]["goal"] == "Pick up the key."
     assert config["environment"]["labels"] == LABELS
-    assert (config["budget"], config["trainer"]) == (900, {"name": "ppo", "workers": 0, "segments": 30})
+    assert (config["budget"], config["trainer"]) == (
+        900,
+        {"name": "ppo", "workers": 0, "segments": 30, "parameter_search": 0.2},
+    )
     assert RunConfig(**config).plain() == config

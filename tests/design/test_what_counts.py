@@ -95,7 +95,7 @@ def test_run_uses_a_success_key_that_the_environment_reports_only_at_the_last_st
     assert "trial" not in again.text
 
 
-def test_trial_reports_a_success_rule_that_random_and_idle_episodes_satisfy(tmp_path: Path) -> None:
+def test_trial_of_design_reports_a_success_rule_that_random_and_idle_episodes_satisfy(tmp_path: Path) -> None:
     heard, _ = begin(tmp_path / "run", success="terminated and return > 0")
     assert "crashed" in heard.text
     assert (
@@ -118,7 +118,7 @@ def test_trial_warns_when_success_needs_the_environments_end_and_no_episode_reac
     assert "needs an episode" not in lasting.text
 
 
-def test_trial_warns_about_info_keys_that_no_step_reports_and_a_constant_score(tmp_path: Path) -> None:
+def test_trial_of_design_warns_about_info_keys_that_no_step_reports_and_a_constant_score(tmp_path: Path) -> None:
     heard, context = begin(
         tmp_path / "run", lambda: Road(2), success="crashd", score="-way.left", metrics=["way.right"]
     )
@@ -129,7 +129,7 @@ def test_trial_warns_about_info_keys_that_no_step_reports_and_a_constant_score(t
     assert "way.right" in context.world.metrics
 
 
-def test_trial_shows_the_best_constant_action_and_the_keys_of_info(tmp_path: Path) -> None:
+def test_trial_of_design_shows_the_best_constant_action_and_the_keys_of_info(tmp_path: Path) -> None:
     heard, _ = begin(tmp_path / "run", lambda: Road(9), labels=["stay", "go"], score="-way.left")
     assert (
         "the best of 1 constant actions (go): ends: 1 terminated by the environment (3 steps, crashed 1)" in heard.text
@@ -151,7 +151,7 @@ def test_trial_shows_the_best_constant_action_and_the_keys_of_info(tmp_path: Pat
     assert {(0.0, 0.0), (-1.0, 0.0), (1.0, 0.0), (0.0, 1.0)} <= seen
 
 
-def test_trial_warns_about_an_assumed_horizon_that_does_not_fit(tmp_path: Path) -> None:
+def test_trial_of_design_warns_about_an_assumed_horizon_that_does_not_fit(tmp_path: Path) -> None:
     short, _ = begin(tmp_path / "short", success="terminated and not crashed")
     assert "no episode of the trial took more than 5. Give the length of a good episode as horizon=" in short.text
     endless, _ = begin(tmp_path / "endless", lambda: Road(10**6), success="return >= 2000", labels=["stay", "on"])
@@ -230,7 +230,7 @@ def test_run_of_an_earlier_version_keeps_its_success_rule(tmp_path: Path, succes
     assert (context.world.success, context.task.success) == (rule, prepared["task"]["success"])
 
 
-def test_trial_cuts_long_and_slow_episodes(tmp_path: Path) -> None:
+def test_trial_of_design_cuts_long_and_slow_episodes(tmp_path: Path) -> None:
     plugin = GenericPlugin.of(lambda: Road(10**9), success="truncated", horizon=10**6)
     (task,) = plugin.tasks().values()
     ticks = iter(range(10**6))

@@ -1,5 +1,5 @@
-"""A library of skills made by others is data: the commands end with a message, and nothing outside it changes. A run
-made by others uses no library without the user's word.
+"""Libraries of skills made by others: no command reads or changes a file outside the library, and invalid files end in
+a short message. A run folder made by others uses no library without the user's approval.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def shelf(home: Path, tmp_path: Path) -> Path:
 
 
 def stranger(folder: Path, name: str = "fetch/1", **changes: Any) -> None:
-    """Change a record as somebody else could, who cannot seal it."""
+    """Change a record without updating its seal, like somebody who does not have the user's key."""
     path = folder / name / "skill.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
-def test_list_show_test_and_remove(shelf: Path) -> None:
+def test_skills_command_lists_shows_tests_and_removes_skills(shelf: Path) -> None:
     done = rlgpt("skills", "list", shelf)
     assert done.status == 0
     assert done.out.splitlines() == [
@@ -89,7 +89,7 @@ def test_list_show_test_and_remove(shelf: Path) -> None:
         (("test", "SHELF", "--episodes", "0"), "must be at least 1"),
     ],
 )
-def test_a_wrong_name_is_an_error_that_names_the_valid_ones(
+def test_skills_command_with_a_wrong_name_lists_the_valid_names(
     shelf: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     done = rlgpt("skills", *(str(shelf) if a == "SHELF" else a for a in arguments))
@@ -98,20 +98,20 @@ def test_a_wrong_name_is_an_error_that_names_the_valid_ones(
     assert done.err.count("\n") == 1
 
 
-def test_a_skill_that_fails_in_todays_plugin_is_named_and_no_more_offered(shelf: Path) -> None:
+def test_skill_that_fails_its_test_in_the_installed_plugin_is_no_longer_offered(shelf: Path) -> None:
     put(shelf, name="fetch", source=FETCH.replace("use()", "go(cells=1)"))
     failed = rlgpt("skills", "test", shelf, "--episodes", "4")
     assert failed.status == 1
-    assert "fetch/3  fails with grid-plugin 0.1: it reached 0 [" in failed.out
+    assert "fetch/3  fails with grid-plugin 0.1: its result in " in failed.out
     assert "other/1  success 1" in failed.out
-    told = json.loads(rlgpt("skills", "test", shelf, "--json").out)
-    assert [(t["skill"], t["passed"]) for t in told] == [("fetch/3", False), ("other/1", True)]
+    rows = json.loads(rlgpt("skills", "test", shelf, "--json").out)
+    assert [(t["skill"], t["passed"]) for t in rows] == [("fetch/3", False), ("other/1", True)]
     listed = rlgpt("skills", "list", shelf).out
     assert "not offered: its tests fail with grid-plugin 0.1" in listed
     assert listed.count("not offered") == 1
 
 
-def test_a_skill_of_a_plugin_that_is_not_installed_is_not_tested(shelf: Path) -> None:
+def test_testing_a_skill_whose_plugin_is_not_installed_is_an_error(shelf: Path) -> None:
     put(shelf, name="far", plugin="somewhere-else")
     done = rlgpt("skills", "test", shelf, "far")
     assert done.status == 2
@@ -129,7 +129,7 @@ def test_a_skill_of_a_plugin_that_is_not_installed_is_not_tested(shelf: Path) ->
         ({"environment": {"id": "planted_env:Any-v0", "goal": "win"}}, "import of planted_env"),
     ],
 )
-def test_settings_and_modules_of_a_skill_made_by_others_need_the_users_word(
+def test_skill_made_by_others_changes_settings_or_imports_modules_only_with_approval(
     shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], asks: str
 ) -> None:
     (tmp_path / "planted_env.py").write_text("raise SystemExit(77)\n")
@@ -145,7 +145,7 @@ def test_settings_and_modules_of_a_skill_made_by_others_need_the_users_word(
         assert rlgpt("skills", "test", shelf, str(own), "--episodes", "2").status == 0, "the user's own needs none"
 
 
-def test_hostile_code_of_a_skill_changes_nothing(shelf: Path, private: Path) -> None:
+def test_hostile_code_of_a_skill_changes_no_file(shelf: Path, private: Path) -> None:
     loop = "def run():\n    while True:\n        pass\n    yield use()\n"
     put(shelf, name="endless", source=loop)
     put(shelf, name="reader", source=f"def run():\n    open({str(private / 'id_rsa')!r})\n    yield use()\n")
@@ -156,9 +156,7 @@ def test_hostile_code_of_a_skill_changes_nothing(shelf: Path, private: Path) -> 
     assert checksums(private) == before
 
 
-def test_a_run_made_by_others_reads_and_writes_no_library_without_the_users_word(
-    shared: Path, shelf: Path, home: Path
-) -> None:
+def test_resumed_run_made_by_others_uses_a_library_only_with_approval(shared: Path, shelf: Path, home: Path) -> None:
     unfinish(shared)
     set_config(shared, skills=str(shelf))
     before = checksums(shelf)
@@ -189,7 +187,7 @@ def act(shelf: Path, seed: int) -> list[Callable[[], Any]]:
 
 
 @pytest.mark.parametrize("block", range(3))
-def test_commands_on_a_randomly_changed_library_read_and_change_no_private_file(
+def test_commands_on_a_randomly_damaged_library_touch_no_private_file(
     shelf: Path, tmp_path: Path, private: Path, block: int
 ) -> None:
     from rlgpt.errors import RlgptError

@@ -15,9 +15,9 @@ from rlgpt.loop import LoopContext, Observer, run
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.starts import Reached
 from rlgpt.testing.counting import counted
-from story import SETTINGS, context
+from story import SHORT, context
 
-ONE = SETTINGS.model_copy(update={"iterations": 1})
+ONE = SHORT.model_copy(update={"iterations": 1})
 
 
 class Kept(Observer):

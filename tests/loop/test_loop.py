@@ -13,7 +13,7 @@ import pytest
 from rlgpt.domain import CodedAction, Episode, Evaluation, Iteration, Steps, Task, TrainingRecord
 from rlgpt.errors import TranscriptEnded
 from rlgpt.llm.base import Request
-from rlgpt.loop import LoopContext, LoopSettings, Observer, Seeds, run
+from rlgpt.loop import LoopContext, Observer, Result, Seeds, run
 from rlgpt.loop.code import Code
 from rlgpt.options import load_bundle
 from rlgpt.rl.base import EnvSpec
@@ -24,12 +24,19 @@ from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
 from rlgpt.testing.grid import FETCH, GridPlugin
 from rlgpt.testing.llm import FakeLLM
-from story import AWAY, SETTINGS, TASK, context, reply
+from story import AWAY, SETTINGS, SHORT, TASK, context, reply
+
+Finished = tuple[Path, FakeLLM, Result]
 
 
-def test_run_writes_code_trains_a_policy_evaluates_and_saves_a_bundle(tmp_path: Path) -> None:
-    llm = FakeLLM(reply)
-    result = run(context(tmp_path, PPO(), llm))
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    folder, llm = tmp_path_factory.mktemp("run"), FakeLLM(reply)
+    return folder, llm, run(context(folder, PPO(), llm, settings=SHORT))
+
+
+def test_run_writes_code_trains_a_policy_evaluates_and_saves_a_bundle(finished: Finished) -> None:
+    folder, llm, result = finished
     assert result.stopped is None
     assert [i.index for i in result.history] == [0, 1]
     first = result.history[0]
@@ -40,14 +47,14 @@ def test_run_writes_code_trains_a_policy_evaluates_and_saves_a_bundle(tmp_path: 
     assert first.training is not None
     assert first.critique is not None
     assert result.history[1].critique is None, "after the last iteration no agent reads a critique"
-    record = Run.open(tmp_path).record
+    record = Run.open(folder).record
     assert record.status == "finished"
-    assert record.steps.total == sum(i.steps.total for i in result.history) <= SETTINGS.budget * 1.1
+    assert record.steps.total == sum(i.steps.total for i in result.history) <= SHORT.budget * 1.1
     assert record.steps.training == sum(i.training.primitive_steps for i in result.history if i.training)
     assert record.steps.rehearsal > 0
     assert record.steps.code > 0
     assert record.success_rate == result.report.sampled.success_rate  # type: ignore[union-attr]
-    bundle = load_bundle(tmp_path / "bundle")
+    bundle = load_bundle(folder / "bundle")
     assert bundle.actions == result.history[record.best or 0].actions
     assert bundle.tested_on is not None
     assert bundle.tested_on.primitive_steps == record.steps.total
@@ -56,10 +63,10 @@ def test_run_writes_code_trains_a_policy_evaluates_and_saves_a_bundle(tmp_path: 
     assert roles == ["slow", "fast", "fast", "review", "setup", "critic"]
 
 
-def test_finished_run_is_read_again_without_requests_to_the_language_model(tmp_path: Path) -> None:
-    first = run(context(tmp_path, PPO()))
+def test_finished_run_is_read_again_without_requests_to_the_language_model(finished: Finished) -> None:
+    folder, _, first = finished
     llm = FakeLLM(reply)
-    again = run(context(tmp_path, PPO(), llm))
+    again = run(context(folder, PPO(), llm, settings=SHORT))
     assert again == first
     assert llm.requests == []
 
@@ -111,7 +118,7 @@ def test_kind_of_agents_determines_whether_a_run_sends_requests_and_trains(
     tmp_path: Path, kind: str, asks: bool, trains: bool
 ) -> None:
     llm = FakeLLM(reply)
-    settings = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
+    settings = SHORT.model_copy(update={"iterations": 1, "budget": 600})
     result = run(context(tmp_path, PPO(), llm, kind=kind, settings=settings))
     assert bool(llm.requests) == asks
     assert (result.history[0].training is not None) == trains
@@ -129,7 +136,7 @@ def test_run_does_not_train_when_code_alone_solves_the_task(tmp_path: Path) -> N
     def all_code(request: Request) -> str:
         return f"{meta}\n```python\n{FETCH}\n```" if request.key.role == "fast" else reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(all_code)))
+    result = run(context(tmp_path, PPO(), FakeLLM(all_code), settings=SHORT))
     assert len(result.history) == 1
     assert result.history[0].training is None
     assert result.history[0].evaluation.mode == "code"
@@ -168,7 +175,7 @@ def test_iteration_with_too_few_decisions_leaves_its_training_steps_to_the_next_
             budgets.append(named["budget"])
             return super().train(spec, **named)
 
-    settings = SETTINGS.model_copy(update={"min_decisions": 2000})
+    settings = SHORT.model_copy(update={"budget": 1500, "min_decisions": 1000})
     result = run(context(tmp_path, Noting(), FakeLLM(half_solved), settings=settings, observer=Listening()))
     first, second = result.history
     assert first.training is None
@@ -191,7 +198,7 @@ def test_last_iteration_of_a_recording_trains_with_all_remaining_steps(tmp_path:
             raise TranscriptEnded("one iteration is recorded")
         return half_solved(request)
 
-    settings = SETTINGS.model_copy(update={"min_decisions": 2000})
+    settings = SETTINGS.model_copy(update={"budget": 1500, "min_decisions": 1000})
     result = run(context(tmp_path, PPO(), FakeLLM(once), settings=settings))
     assert result.stopped is not None
     (iteration,) = result.history
@@ -220,9 +227,7 @@ def test_code_that_reaches_the_target_plays_confirmation_episodes(tmp_path: Path
         def seeds(self) -> Seeds:
             return Lucky(0)
 
-    settings = SETTINGS.model_copy(
-        update={"iterations": 1, "selection_episodes": 3, "confirmation_episodes": 10, "target_success": 0.9}
-    )
+    settings = SHORT.model_copy(update={"iterations": 1, "confirmation_episodes": 10, "target_success": 0.9})
     plain = context(tmp_path, PPO(), FakeLLM(half_solved), settings=settings)
     result = run(Fortunate(**{f.name: getattr(plain, f.name) for f in dataclasses.fields(plain)}))
     (iteration,) = result.history
@@ -268,23 +273,23 @@ def test_observer_receives_the_name_of_every_stage_in_order(tmp_path: Path) -> N
         def stage(self, name: str, **facts: object) -> None:
             seen.append(name)
 
-    settings = LoopSettings(budget=1500, iterations=1, selection_episodes=2, report_episodes=2, target_success=1.0)
+    settings = SHORT.model_copy(update={"iterations": 1, "budget": 600})
     run(context(tmp_path, PPO(), observer=Stages(), settings=settings))
     attempts = ["write", "rehearse", "write", "rehearse", "review"]
     assert seen == ["plan", *attempts, "code", "setup", "train", "select", "report"]
 
 
-def test_iterations_stored_in_the_run_folder_equal_the_result(tmp_path: Path) -> None:
-    result = run(context(tmp_path, PPO()))
+def test_iterations_stored_in_the_run_folder_equal_the_result(finished: Finished) -> None:
+    folder, _, result = finished
     for i, iteration in enumerate(result.history):
-        path = tmp_path / f"iterations/{i}/iteration.json"
+        path = folder / f"iterations/{i}/iteration.json"
         assert Iteration.model_validate_json(path.read_text()) == iteration
-    assert Run.open(tmp_path).iterations() == result.history
-    assert TASK.id == Run.open(tmp_path).record.task
+    assert Run.open(folder).iterations() == result.history
+    assert TASK.id == Run.open(folder).record.task
 
 
 def test_iteration_keeps_the_better_of_code_and_policy(tmp_path: Path) -> None:
-    result = run(context(tmp_path, PPO(), settings=SETTINGS.model_copy(update={"iterations": 1})))
+    result = run(context(tmp_path, PPO(), settings=SHORT.model_copy(update={"iterations": 1, "budget": 600})))
     (iteration,) = result.history
 
     def rate(wins: int, mode: str) -> Evaluation:
@@ -313,7 +318,8 @@ def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> No
             record = super().train(spec, **named)
             return record.model_copy(update={"quarantined": tuple(a.name for a in spec.actions)})
 
-    ctx = context(tmp_path, Quarantining(), FakeLLM(some_code), settings=SETTINGS.model_copy(update={"iterations": 1}))
+    settings = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
+    ctx = context(tmp_path, Quarantining(), FakeLLM(some_code), settings=settings)
     result = run(ctx)
     (best,) = result.history
     assert best.training is not None

@@ -10,7 +10,7 @@ from rlgpt.loop import run
 from rlgpt.options import load_bundle
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.llm import FakeLLM
-from story import BROKEN, TASK, WALK, context, reply
+from story import BROKEN, SHORT, TASK, WALK, context, reply
 
 
 def asked(role: str) -> dict[str, object]:
@@ -32,7 +32,7 @@ def whole(request: Request) -> str:
 
 def test_run_with_one_agent_sends_one_request_per_iteration_and_per_repair(tmp_path: Path) -> None:
     llm = FakeLLM(whole)
-    result = run(context(tmp_path, PPO(), llm, kind="one_agent"))
+    result = run(context(tmp_path, PPO(), llm, kind="one_agent", settings=SHORT))
     assert result.stopped is None
     assert [i.index for i in result.history] == [0, 1]
     for iteration in result.history:

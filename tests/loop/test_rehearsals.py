@@ -19,9 +19,10 @@ from rlgpt.rl.ppo import PPO
 from rlgpt.sandbox import Sandbox
 from rlgpt.testing.grid import FETCH, GridPlugin
 from rlgpt.testing.llm import FakeLLM
-from story import AWAY, SETTINGS, TASK, WALK, context, reply
+from story import AWAY, SHORT, TASK, WALK, context, reply
 
 LIBRARY = library_of(GridPlugin(), TASK)
+ONCE = SHORT.model_copy(update={"iterations": 1, "budget": 600})
 
 
 def test_coded_action_that_cannot_start_in_its_rehearsal_is_not_reviewed_by_the_critic(tmp_path: Path) -> None:
@@ -32,7 +33,7 @@ def test_coded_action_that_cannot_start_in_its_rehearsal_is_not_reviewed_by_the_
         return f"{meta}\n```python\n{never}\n```" if request.key.role == "fast" else reply(request)
 
     llm = FakeLLM(hidden)
-    result = run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"iterations": 1})))
+    result = run(context(tmp_path, PPO(), llm, settings=ONCE))
     (rehearsal,) = result.history[0].rehearsals["to_row"]
     assert rehearsal.review is not None
     assert "it never ran" in rehearsal.review.findings[0].problem
@@ -57,7 +58,7 @@ def test_rehearsal_fails_if_can_start_raises_an_error(tmp_path: Path, guard: str
         return f"{meta}\n```python\n{WALK if request.key.attempt else raising}\n```"
 
     llm = FakeLLM(falls)
-    result = run(context(tmp_path, PPO(), llm, settings=SETTINGS.model_copy(update={"iterations": 1})))
+    result = run(context(tmp_path, PPO(), llm, settings=ONCE))
     first, second = result.history[0].rehearsals["to_row"]
     assert first.failed
     assert first.trace is not None
@@ -232,8 +233,7 @@ def test_coded_action_that_solves_the_task_in_every_rehearsal_episode_is_not_rev
         return f"{meta}\n```python\n{FETCH}\n```" if request.key.role == "fast" else reply(request)
 
     llm = FakeLLM(solves)
-    few = {"iterations": 1, "selection_episodes": 1, "confirmation_episodes": 0, "report_episodes": 1}
-    result = run(context(tmp_path, PPO(), llm, kind="code_only", settings=SETTINGS.model_copy(update=few)))
+    result = run(context(tmp_path, PPO(), llm, kind="code_only", settings=ONCE))
     (rehearsal,) = result.history[0].rehearsals["to_row"]
     assert rehearsal.works
     assert rehearsal.review is None

@@ -1,4 +1,4 @@
-"""A run on a task that has a score and no success: selection, report, record and bundle use the score."""
+"""A run on a task that defines a score but not success: selection, report, record and bundle use the score."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Facts, Pat
     return *play(folder), folder
 
 
-def test_selection_and_report_use_the_score_of_a_task_without_success(played: tuple[Result, Facts, Path]) -> None:
+def test_selection_and_report_use_the_score_if_the_task_defines_no_success(played: tuple[Result, Facts, Path]) -> None:
     result, facts, _ = played
     assert result.report is not None
     reported = result.report.sampled
@@ -96,7 +96,7 @@ def test_run_ends_after_the_first_iteration_when_the_score_reaches_its_target(tm
     assert result.report.mode == "code", "code alone reached the target, so nothing was trained"
 
 
-def test_evaluation_of_an_iteration_without_working_code_has_no_episodes_and_no_success(tmp_path: Path) -> None:
+def test_iteration_without_working_code_has_an_evaluation_without_episodes_and_success(tmp_path: Path) -> None:
     def broken(request: Request) -> str:
         return reply(request).replace(WALK, BROKEN).replace('["to_row"]', "[]")
 

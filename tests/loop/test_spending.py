@@ -15,7 +15,7 @@ from rlgpt.rl.step_counter import STEPS_FILE, StepCounter, steps_in
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
 from rlgpt.testing.llm import FakeLLM
-from story import SETTINGS, context, reply
+from story import SETTINGS, SHORT, context, reply
 
 ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500, "seed": 2})
 """Settings with a seed for which a rehearsal takes five steps."""
@@ -27,7 +27,7 @@ def ended(folder: Path) -> tuple[Steps, int]:
 
 
 def test_run_and_environment_count_the_same_steps(tmp_path: Path) -> None:
-    result = run(context(tmp_path, PPO()))
+    result = run(context(tmp_path, PPO(), settings=SHORT))
     steps, taken = ended(tmp_path)
     assert steps.total == taken
     assert steps.lost == 0
@@ -41,10 +41,10 @@ def judged(iteration: Iteration) -> int:
 
 
 def test_episode_filmed_for_the_critic_is_counted(tmp_path: Path) -> None:
-    blind = run(context(tmp_path / "blind", PPO())).history[0]
-    result = run(context(tmp_path / "seeing", PPO(), FakeLLM(reply, supports_vision=True)))
+    blind = run(context(tmp_path / "blind", PPO(), settings=SHORT)).history[0]
+    result = run(context(tmp_path / "seeing", PPO(), FakeLLM(reply, supports_vision=True), settings=SHORT))
     steps, taken = ended(tmp_path / "seeing")
-    assert steps.total == taken <= SETTINGS.budget
+    assert steps.total == taken <= SHORT.budget
     assert steps.lost == 0
     assert steps == sum((i.steps for i in result.history), Steps())
     first, last = result.history
@@ -58,13 +58,13 @@ def test_episode_filmed_without_a_critique_counts_as_lost(tmp_path: Path) -> Non
     def silent(request: Request) -> str | Exception:
         return BudgetExceeded("none left") if request.key.role == "critic" else reply(request)
 
-    stopped = run(context(tmp_path, PPO(), FakeLLM(silent, supports_vision=True)))
+    stopped = run(context(tmp_path, PPO(), FakeLLM(silent, supports_vision=True), settings=SHORT))
     assert isinstance(stopped.stopped, BudgetExceeded)
     steps, taken = ended(tmp_path)
     assert steps.total == taken
     assert steps.lost == stopped.history[0].evaluation.episodes[0].primitive_steps
 
-    run(context(tmp_path, PPO(), FakeLLM(reply, supports_vision=True)))
+    run(context(tmp_path, PPO(), FakeLLM(reply, supports_vision=True), settings=SHORT))
     after, taken = ended(tmp_path)
     assert after.total == taken
     assert after.lost == steps.lost

@@ -9,7 +9,7 @@ import pytest
 from rlgpt.loop import Observer, run, spending
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
-from story import context
+from story import SHORT, context
 
 
 class Stopping(Observer):
@@ -29,11 +29,11 @@ def test_requested_stop_ends_a_run_that_is_then_resumed(
 ) -> None:
     monkeypatch.setattr(spending, "TELL_SECONDS", 0.0)
     with pytest.raises(KeyboardInterrupt):
-        run(context(tmp_path, PPO(), observer=Stopping(tmp_path, stage)))
+        run(context(tmp_path, PPO(), observer=Stopping(tmp_path, stage), settings=SHORT))
     record = Run.open(tmp_path).record
     assert (record.status, record.reason) == ("stopped", "interrupted")
     monkeypatch.undo()
     Run.open(tmp_path).request_stop()  # A request from before the run was resumed does not count.
-    result = run(context(tmp_path, PPO()))
+    result = run(context(tmp_path, PPO(), settings=SHORT))
     assert len(result.history) == 2
     assert Run.open(tmp_path).record.status == "finished"

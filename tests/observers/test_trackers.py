@@ -48,7 +48,7 @@ def lines(run: Run) -> list[Entry]:
     return [e for e in JsonLines(run.files, FILE, Entry, "").read() if e.kind not in told]
 
 
-def test_json_lines_have_every_entry_once(run: Run) -> None:
+def test_json_lines_contain_each_entry_of_a_resumed_run_once(run: Run) -> None:
     whole(run, JsonlTracker)
     found = lines(run)
     train = [e for e in found if "train/success" in e.numbers]
@@ -120,7 +120,7 @@ def test_json_lines_tracker_does_not_write_through_a_link(
 
 @needs("tensorboard")
 @pytest.mark.filterwarnings("ignore")
-def test_tensorboard_files_contain_every_number_once(run: Run) -> None:
+def test_tensorboard_files_contain_each_number_of_a_resumed_run_once(run: Run) -> None:
     from rlgpt.observers.tensorboard import TensorBoardTracker
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -142,7 +142,7 @@ def test_tensorboard_files_contain_every_number_once(run: Run) -> None:
 @needs("mlflow")
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_mlflow_contains_one_run_with_every_entry_once(
+def test_mlflow_contains_each_entry_of_a_resumed_run_once(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
@@ -203,7 +203,7 @@ def offline_records(folder: Path) -> list[Any]:
 @needs("wandb")
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_wandb_offline_files_contain_one_run_with_every_entry_once(
+def test_wandb_offline_files_contain_each_entry_of_a_resumed_run_once(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from rlgpt.observers.wandb import WandbTracker

@@ -84,7 +84,9 @@ def alone(**more: Any) -> ExtendedEnv:
 
 
 def play_alone(seed: int, choices: list[Any], mode: AutoresetMode, **more: Any) -> list[Any]:
-    """Return the arrivals expected of one lane: those of ``extend()`` with Gymnasium's rule for the reset."""
+    """Return the observations and results that one lane must give. They come from a single environment of ``extend()``,
+    which is reset by Gymnasium's rule for ``mode``.
+    """
     env, seen, over = alone(**more), list[Any](), False
     observation, info = env.reset(seed=seed)
     seen.append((observation, 0.0, False, False, info))

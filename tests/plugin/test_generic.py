@@ -228,7 +228,7 @@ class Counts(GenericPlugin):
         return super().view(ctx)
 
 
-def test_act_until_names_the_numbers_of_an_array_as_the_view_nests_them() -> None:
+def test_act_until_has_a_path_to_each_number_of_a_nested_array() -> None:
     class Rows(gymnasium.Env):
         observation_space, action_space = spaces.Box(-9, 9, (2, 2)), spaces.Discrete(2)
 

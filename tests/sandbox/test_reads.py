@@ -98,11 +98,11 @@ CHANGED_ELSEWHERE = {
 
 
 @pytest.mark.parametrize("name", CHANGED_ELSEWHERE)
-def test_code_whose_answers_other_code_may_change_is_asked_in_its_own_instance(name: str) -> None:
+def test_can_start_is_not_constant_if_other_code_may_change_its_answers(name: str) -> None:
     assert not reads_of(CHANGED_ELSEWHERE[name], "").constant
 
 
-def test_functions_that_call_each_other_often_are_read_once() -> None:
+def test_static_analysis_reads_each_function_once_however_often_it_is_called() -> None:
     chain = "".join(f"def f{i}(x):\n    return f{i + 1}(x) + f{i + 1}(x)\n" for i in range(200))
     source = f"{chain}def f200(x):\n    return x\ndef can_start(view):\n    return f0(view['a'])\n"
     assert reads_of(source + RUN, "") == Reads(True, ("a",), constant=True)
@@ -182,7 +182,7 @@ def test_an_answer_that_depends_on_the_view_alone_serves_all_guests() -> None:
         "def can_start(view):\n    return [view['a']" + ", 1" * 6000 + "] == 2" + RUN,
     ],
 )
-def test_what_fails_among_shared_guards_gets_its_own_verdict_and_harms_no_other(fault: str) -> None:
+def test_shared_guard_that_fails_gets_its_own_verdict_and_changes_no_other_guard(fault: str) -> None:
     limits = SandboxLimits(turn_fuel=20_000_000)
     opened, _ = shared(fault, "def can_start(view):\n    return view['a'] > 1" + RUN, limits=limits)
     for a in (0, 2):

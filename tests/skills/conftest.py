@@ -1,4 +1,4 @@
-"""Skills of the grid world, as runs make them."""
+"""Fixtures with a library of skills for the grid world."""
 
 from __future__ import annotations
 

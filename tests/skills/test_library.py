@@ -1,4 +1,6 @@
-"""A library of skills on disk: versions are written whole and never changed, and a hostile folder changes nothing."""
+"""A library of skills on disk: versions are written completely and never change. Damaged or hostile
+files do no harm.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,10 @@ def tree(folder: Path) -> dict[str, bytes]:
         st.tuples(st.sampled_from(("walk", "fetch")), st.sampled_from(("add", "remove", "note", "last"))), max_size=12
     )
 )
-def test_versions_count_up_and_none_ever_changes(
+def test_new_versions_get_the_next_number_and_old_versions_never_change(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str]]
 ) -> None:
-    """The law of the library, against a model: name -> version -> content."""
+    """Compare the library with a simple model: name -> version -> content."""
     library = SkillLibrary(tmp_path_factory.mktemp("library") / "skills")
     model: dict[str, dict[int, str]] = {}
     for number, (name, what) in enumerate(steps):
@@ -58,7 +60,7 @@ def test_versions_count_up_and_none_ever_changes(
     assert not list(library.folder.glob(".*")), "nothing is left over"
 
 
-def test_what_is_added_is_read_back(library: SkillLibrary) -> None:
+def test_added_skill_is_read_back_unchanged(library: SkillLibrary) -> None:
     bundle, record = made("walk", made_from=(SkillId(name="fetch", version=3),), settings={"slip": 0.5})
     id = library.add(bundle, record)
     skill = library.load(id)
@@ -68,7 +70,7 @@ def test_what_is_added_is_read_back(library: SkillLibrary) -> None:
     assert str(skill.record.success) == "1 [0.8389, 1]"
 
 
-def test_processes_that_add_at_once_each_get_a_version_of_their_own(library: SkillLibrary) -> None:
+def test_processes_that_add_at_the_same_time_get_different_versions(library: SkillLibrary) -> None:
     def add(number: int) -> SkillId:
         return library.add(*made("walk", source=f"def run():\n    yield use()  # {number}\n"))
 
@@ -79,7 +81,7 @@ def test_processes_that_add_at_once_each_get_a_version_of_their_own(library: Ski
         assert f"# {number}\n" in library.load(id).bundle.actions[0].source
 
 
-def test_an_add_that_fails_leaves_nothing(library: SkillLibrary, put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_add_leaves_no_files(library: SkillLibrary, put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     put("walk")
     before = tree(library.folder)
     with monkeypatch.context() as patch:
@@ -90,7 +92,7 @@ def test_an_add_that_fails_leaves_nothing(library: SkillLibrary, put: Put, monke
     assert library.versions("walk") == [1]
 
 
-def test_missing_names_and_versions_are_named(library: SkillLibrary, put: Put) -> None:
+def test_error_names_the_missing_skill_or_version(library: SkillLibrary, put: Put) -> None:
     assert library.names() == []
     put("walk")
     for call in (lambda: library.versions("wolk"), lambda: library.remove("wolk"), lambda: library.remove("walk", 7)):
@@ -116,7 +118,7 @@ def test_missing_names_and_versions_are_named(library: SkillLibrary, put: Put) -
         ('"starts": [', '"starts": [], "x": [', "x"),
     ],
 )
-def test_a_damaged_record_ends_in_a_short_message(
+def test_damaged_record_is_an_error_with_a_short_message(
     library: SkillLibrary, put: Put, old: str, new: str, word: str
 ) -> None:
     put("walk")
@@ -131,7 +133,7 @@ def test_a_damaged_record_ends_in_a_short_message(
 
 @pytest.mark.parametrize("place", ["walk", "walk/1", "walk/1/skill.json", "walk/1/actions", "walk/1/events.jsonl"])
 @pytest.mark.parametrize("kind", ["link", "pipe", "device"])
-def test_links_pipes_and_devices_are_neither_followed_nor_written(
+def test_library_neither_reads_nor_writes_links_pipes_and_devices(
     library: SkillLibrary, put: Put, tmp_path: Path, place: str, kind: str
 ) -> None:
     put("walk")
@@ -162,7 +164,7 @@ def test_links_pipes_and_devices_are_neither_followed_nor_written(
     assert tree(private) == before
 
 
-def test_a_library_of_too_many_skills_is_refused(library: SkillLibrary, put: Put) -> None:
+def test_library_with_too_many_skills_is_an_error(library: SkillLibrary, put: Put) -> None:
     put("walk")
     for number in range(1_001):
         (library.folder / f"s{number}").mkdir()

@@ -1,4 +1,4 @@
-"""Which skills a run is offered: those whose code and tests fit, the best first, a few, always the same ones."""
+"""The choice of skills for a run: which skills fit, their order, their maximal number, and that it is reproducible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def filled(folder: Any, shelf: Mapping[str, tuple[str, tuple[bool, ...]]]) -> Sk
 
 @settings(max_examples=25, deadline=None)
 @given(shelf=shelves, data=st.data())
-def test_the_rank_depends_on_nothing_but_the_skills_and_each_others_skills_do_not_change_it(
+def test_unrelated_skills_do_not_change_the_rank_of_a_skill(
     tmp_path_factory: pytest.TempPathFactory, shelf: dict[str, tuple[str, tuple[bool, ...]]], data: st.DataObject
 ) -> None:
     chosen = offered(filled(tmp_path_factory.mktemp("one"), shelf))
@@ -50,7 +50,7 @@ def test_the_rank_depends_on_nothing_but_the_skills_and_each_others_skills_do_no
     assert offered(filled(tmp_path_factory.mktemp("exact"), exact))[0].success == success_of((True,) * 6)
 
 
-def test_of_two_goals_the_nearer_one_comes_first(put: Callable[..., SkillId], library: SkillLibrary) -> None:
+def test_skill_with_more_similar_goal_is_ranked_first(put: Callable[..., SkillId], library: SkillLibrary) -> None:
     put("opener", goal="open the door with the key")
     put("taker", goal="pick up the key at once")
     assert [o.id.name for o in offered(library)] == ["taker", "opener"]
@@ -67,7 +67,7 @@ def test_of_two_goals_the_nearer_one_comes_first(put: Callable[..., SkillId], li
         ("def run(:\n", ""),
     ],
 )
-def test_code_that_cannot_work_here_is_not_offered(library: SkillLibrary, source: str, why: str) -> None:
+def test_skill_is_not_offered_if_its_code_cannot_work_in_the_task(library: SkillLibrary, source: str, why: str) -> None:
     library.add(*made("other", source=source))
     library.add(*made("fetch"))
     assert [o.id.name for o in offered(library)] == ["fetch"]
@@ -85,14 +85,14 @@ def test_code_that_cannot_work_here_is_not_offered(library: SkillLibrary, source
         {"primitives": ({"name": "jump"},)},
     ],
 )
-def test_skills_with_other_needs_are_not_offered(library: SkillLibrary, change: dict[str, Any]) -> None:
+def test_skill_is_not_offered_if_the_task_lacks_what_it_needs(library: SkillLibrary, change: dict[str, Any]) -> None:
     bundle, record = made("fetch")
     needs = type(record.needs).model_validate({**record.needs.model_dump(), **change})
     library.add(bundle, record.model_copy(update={"needs": needs}))
     assert offered(library) == ()
 
 
-def test_names_that_are_taken_or_offered_already_are_left_out(
+def test_actions_with_reserved_or_already_offered_names_are_left_out(
     put: Callable[..., SkillId], library: SkillLibrary
 ) -> None:
     put("best", action="fetch", goal="pick up the key")
@@ -101,7 +101,7 @@ def test_names_that_are_taken_or_offered_already_are_left_out(
     assert offered(library, taken=frozenset({"fetch"})) == ()
 
 
-def test_the_version_with_the_surest_success_and_the_settings_of_the_task_is_offered(
+def test_offered_version_has_the_settings_of_the_task_and_the_most_reliable_success(
     put: Callable[..., SkillId], library: SkillLibrary
 ) -> None:
     put("fetch", successes=(True,) * 20)
@@ -111,7 +111,7 @@ def test_the_version_with_the_surest_success_and_the_settings_of_the_task_is_off
     assert offered(library, settings={"slip": 0.2})[0].id.version == 3
 
 
-def test_a_skill_is_offered_in_another_version_of_its_plugin_only_after_its_tests_have_passed_there(
+def test_skill_is_offered_in_a_new_plugin_version_only_after_it_passed_a_test(
     put: Callable[..., SkillId], library: SkillLibrary
 ) -> None:
     id = put("fetch")
@@ -132,7 +132,7 @@ def test_a_skill_is_offered_in_another_version_of_its_plugin_only_after_its_test
     assert offered(library) == ()
 
 
-def test_features_come_with_the_actions_that_read_them_and_shared_code_is_part_of_the_source(
+def test_offered_actions_include_their_features_and_their_shared_code(
     library: SkillLibrary,
 ) -> None:
     far = CodedFeatures(
@@ -155,7 +155,7 @@ def test_features_come_with_the_actions_that_read_them_and_shared_code_is_part_o
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
-def test_interval_of_a_success_rate_contains_it_and_shrinks_with_more_episodes(successes: list[bool]) -> None:
+def test_confidence_interval_contains_the_success_rate_and_shrinks_with_more_episodes(successes: list[bool]) -> None:
     one, four = success_of(successes), success_of(successes * 4)
     assert 0 <= one.low <= one.point <= one.high <= 1
     assert four.point == one.point

@@ -1,4 +1,4 @@
-"""A run with a library: agents see what fits, keep it without a request, change it, and the run adds what it proves."""
+"""A run with a library of skills offers skills to its agents, which keep or change them, and adds its proved result."""
 
 from __future__ import annotations
 
@@ -59,16 +59,14 @@ def systems(llm: FakeLLM) -> set[str]:
     return {request.messages[0].content for request in llm.requests}
 
 
-def test_with_an_empty_library_every_prompt_is_the_same_as_without_one(tmp_path: Path, library: SkillLibrary) -> None:
+def test_prompts_with_an_empty_library_equal_those_without_a_library(tmp_path: Path, library: SkillLibrary) -> None:
     _, without = played(tmp_path / "without", None)
     _, empty = played(tmp_path / "empty", library)
     assert [r.model_dump() for r in empty.requests] == [r.model_dump() for r in without.requests]
     assert not (tmp_path / "without" / "skills.json").exists()
 
 
-def test_what_a_run_proves_is_kept_by_the_next_run_without_a_request_or_a_rehearsal(
-    tmp_path: Path, library: SkillLibrary
-) -> None:
+def test_next_run_keeps_a_proved_skill_without_request_and_rehearsal(tmp_path: Path, library: SkillLibrary) -> None:
     first, asked = played(tmp_path / "1", library)
     skill = library.newest("grid_key")
     assert skill.bundle.actions == first.history[0].actions
@@ -94,7 +92,7 @@ def test_what_a_run_proves_is_kept_by_the_next_run_without_a_request_or_a_rehear
     assert "yield" not in with_[here : with_.index("# What learning can use")], "no code"
 
 
-def test_a_new_version_is_an_edit_of_the_code_that_its_author_sees(tmp_path: Path, library: SkillLibrary) -> None:
+def test_fast_agent_sees_the_code_of_an_offered_skill_and_edits_it(tmp_path: Path, library: SkillLibrary) -> None:
     played(tmp_path / "1", library)
     result, llm = played(tmp_path / "2", library, fast=code(EDIT))
     assert result.history[0].actions[0].source.strip() == f"{FETCH.strip()}\n    yield use()"
@@ -108,7 +106,7 @@ def test_a_new_version_is_an_edit_of_the_code_that_its_author_sees(tmp_path: Pat
     assert old.bundle.actions[0].source.strip() == FETCH.strip()
 
 
-def test_features_that_a_kept_skill_reads_are_kept_with_it(tmp_path: Path, library: SkillLibrary) -> None:
+def test_kept_skill_brings_the_features_that_it_reads(tmp_path: Path, library: SkillLibrary) -> None:
     outputs = [{"name": "rows", "low": -6, "high": 6}]
     feature = f"{json.dumps({'thoughts': '', 'doc': 'Rows to go.', 'outputs': outputs})}\n```python\n{FEATURE}```"
     first, _ = played(tmp_path / "1", library, slow=plan(feature=True), fast=code(BY_FEATURE), function=feature)
@@ -121,7 +119,7 @@ def test_features_that_a_kept_skill_reads_are_kept_with_it(tmp_path: Path, libra
     assert "It reads the feature `geometry`" in systems(llm).pop()
 
 
-def test_a_resumed_run_has_the_skills_with_which_it_began(tmp_path: Path, library: SkillLibrary) -> None:
+def test_resumed_run_offers_the_same_skills_as_before(tmp_path: Path, library: SkillLibrary) -> None:
     played(tmp_path / "1", library)
     stop = FakeLLM({"slow": plan(keep=True)})
     fault = context(tmp_path / "2", PPO(), stop, skills=library, settings=FAST, at=3)
@@ -134,7 +132,7 @@ def test_a_resumed_run_has_the_skills_with_which_it_began(tmp_path: Path, librar
     assert library.versions("grid_key") == [1], "what the run kept is proved again"
 
 
-def test_a_run_without_proof_adds_nothing_and_a_finished_run_adds_once(
+def test_run_adds_a_skill_only_if_its_report_proves_it_and_only_once(
     tmp_path: Path, library: SkillLibrary, put: Callable[..., SkillId]
 ) -> None:
     told = Told()
@@ -143,7 +141,7 @@ def test_a_run_without_proof_adds_nothing_and_a_finished_run_adds_once(
     review = json.dumps({"thoughts": "", "works": True, "findings": []})
     played(tmp_path / "1", library, told=told, settings=one, fast=code(away), review=review)
     assert library.names() == []
-    assert "no skill is added: the run does not prove its result" in told.said
+    assert "no skill is added, because the result of the run is not good enough" in told.said
     played(tmp_path / "2", library)
     played(tmp_path / "2", library)
     assert library.versions("grid_key") == [1]
@@ -154,18 +152,19 @@ def test_a_run_without_proof_adds_nothing_and_a_finished_run_adds_once(
     assert library.versions("grid_key") == [1, 2]
 
 
-def test_a_run_tells_which_skills_have_to_be_tested_in_this_version(
+def test_run_prints_the_skills_that_were_not_tested_in_the_installed_plugin_version(
     tmp_path: Path, library: SkillLibrary, put: Callable[..., SkillId]
 ) -> None:
     put("fetch")
     told = Told()
     _, llm = played(tmp_path / "1", library, told=told)
     assert "The library of skills" not in systems(llm).pop()
-    assert any(f"rlgpt skills test {library.folder}" in line for line in told.said)
+    assert any(line.startswith("the skill fetch/1 is not offered: ") for line in told.said)
+    assert f"to test 1 of these skills, run: rlgpt skills test {library.folder}" in told.said
     assert Run.open(tmp_path / "1").stage("skills", dict) is not None
 
 
-def test_a_served_skill_is_noted_once_for_each_run(tmp_path: Path, library: SkillLibrary) -> None:
+def test_use_of_a_skill_is_recorded_once_for_each_run(tmp_path: Path, library: SkillLibrary) -> None:
     played(tmp_path / "1", library)
     for _ in range(2):
         played(tmp_path / "2", library, slow=plan(keep=True))

@@ -1,4 +1,4 @@
-"""A test of a skill plays its recorded starts again, in the real environment and sandbox, and says what fails."""
+"""A test of a skill repeats its recorded episodes in the real environment and sandbox, and reports why it fails."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEDS = range(40, 60)
 
 
 class Renamed(GridPlugin):
-    """A later version in which ``use`` has another name."""
+    """A later version of the plugin, in which the primitive ``use`` has another name."""
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
         go, use = super().primitives(task)
@@ -33,7 +33,7 @@ class Renamed(GridPlugin):
 
 
 class Slippery(GridPlugin):
-    """A later version in which most moves fail."""
+    """A later version of the plugin, in which most moves fail."""
 
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> Any:
         return super().make_env(task.model_copy(update={"settings": {"slip": 0.9}}), seed=seed, render_mode=render_mode)
@@ -59,7 +59,7 @@ def fetch(library: SkillLibrary) -> Skill:
     return library.load(library.add(bundle, record.model_copy(update={"starts": starts})))
 
 
-def test_in_an_unchanged_plugin_every_episode_is_repeated_exactly(fetch: Skill) -> None:
+def test_skill_test_repeats_the_recorded_episodes_exactly_in_an_unchanged_plugin(fetch: Skill) -> None:
     done = again(fetch, episodes=7)
     assert done.failure == ""
     assert done.starts == fetch.record.starts[:7]
@@ -68,14 +68,16 @@ def test_in_an_unchanged_plugin_every_episode_is_repeated_exactly(fetch: Skill) 
 
 @pytest.mark.parametrize(
     ("plugin", "factory", "why"),
-    [(Renamed(), renamed, "there is no 'use' to call"), (Slippery(), slippery, "it reached 0")],
+    [(Renamed(), renamed, "there is no 'use' to call"), (Slippery(), slippery, "worse than the recorded")],
 )
-def test_a_plugin_in_which_the_skill_fails_is_noticed(fetch: Skill, plugin: GridPlugin, factory: Any, why: str) -> None:
+def test_skill_test_fails_in_a_changed_plugin_and_names_the_reason(
+    fetch: Skill, plugin: GridPlugin, factory: Any, why: str
+) -> None:
     done = again(fetch, plugin, factory, episodes=6)
     assert why in done.failure
 
 
-def test_a_skill_that_begins_in_a_saved_state_and_is_judged_by_a_predicate_is_tested_there(
+def test_skill_test_begins_in_the_recorded_state_and_uses_the_recorded_predicate(
     library: SkillLibrary,
 ) -> None:
     """The skill opens the door and begins where the key is held; the task itself is never solved by it in grid/key."""
@@ -107,10 +109,10 @@ def test_a_skill_that_begins_in_a_saved_state_and_is_judged_by_a_predicate_is_te
     assert all(s.state is None for s in done.starts)
     elsewhere = skill.record.model_copy(update={"starts": tuple(s.model_copy(update={"state": None}) for s in starts)})
     failed = again(library.load(library.add(bundle, elsewhere)), episodes=8)
-    assert failed.failure.startswith("it reached 0 ["), "at the task's own start the key is not held"
+    assert failed.failure.startswith("its result in 8 episodes is 0 ["), "at the task's own start the key is not held"
 
 
-def test_a_skill_that_acts_by_a_policy_plays_the_stored_policy(library: SkillLibrary, tmp_path: Path) -> None:
+def test_skill_test_plays_the_stored_policy_of_a_skill_that_has_one(library: SkillLibrary, tmp_path: Path) -> None:
     bundle, record = made("fetch")
     setup = RLSetup(reward_weights={"env_reward": 1.0}, observation_keys=("agent", "key"), coded_actions=("fetch",))
     spec = EnvSpec(KEY, setup, bundle.actions, grid_plugin)

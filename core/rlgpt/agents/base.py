@@ -26,11 +26,11 @@ from rlgpt.domain import (
 from rlgpt.skills import Offered
 
 History = tuple[Iteration, ...]
-"""The finished iterations of a run, oldest first. Its length is the index of the iteration in progress."""
+"""The finished iterations of a run, oldest first. The length of a history is the index of the iteration in progress."""
 
 
 class Training(Value):
-    """What learning will get in this iteration, and what the run is to reach.
+    """The steps that are planned for the training of this iteration, and the targets of the run.
 
     :ivar steps: primitive steps of the training, estimated from the steps that the run has spent so far. Steps whose
         results were lost count too.

@@ -34,7 +34,7 @@ def make_brief(
     limits: SandboxLimits = DEFAULT,
     library: Library | None = None,
 ) -> Brief:
-    """Make the brief of ``task``. This makes one environment, to read its spaces, and closes it.
+    """Make the brief of ``task``. The function makes one environment, reads its spaces and closes the environment.
 
     :param start_view: the view at the start of an episode. None: the view after a reset with seed 0.
     :param limits: limits of the run's sandbox, which the stub (the library as Python text) states.

@@ -1,5 +1,5 @@
-"""The teams of agents. A *team* is a slow agent, a fast agent and a critic; one team is the full method,
-the others are ablations.
+"""The teams of agents. A *team* is a slow agent, a fast agent and a critic; one team is the full method, all other
+teams are ablations.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def pure_rl(kind: str = "rl_only") -> Agents:
 
 
 def learning_on() -> Agents:
-    """The team :func:`rl_only` for a sub-goal: a further iteration continues the training of the one before."""
+    """The team :func:`rl_only` for a sub-goal: a further iteration continues the training of the iteration before."""
     return replace(pure_rl(), revise=True)
 
 
@@ -102,7 +102,7 @@ def primitives_only(context: TeamContext) -> Agents:
 
 
 def one_agent(context: TeamContext) -> Agents:
-    """One agent gives plan, code and learning setup in a single reply; no critic."""
+    """A team of one agent, which writes plan, code and learning setup in a single reply, without a critic."""
     solo = LLMSolo(
         _model(context.connect(), "solo"), context.library, context.limits, context.mode(), prompts=context.prompts
     )
@@ -126,7 +126,7 @@ def untrained(context: TeamContext) -> Agents:
 
 
 def code_only(context: TeamContext) -> Agents:
-    """Slow agent, fast agent and critic; the plan's coded actions run in order, and nothing is learned."""
+    """A team of slow agent, fast agent and critic without learning: the plan's coded actions run in order."""
     return _whole(context, train=False, evaluate="code", learns=False)
 
 

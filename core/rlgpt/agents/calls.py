@@ -41,10 +41,13 @@ class _Seen:
 
 
 def render_calls(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain], limit: int, room: int) -> list[str]:
-    """A line for each call, or for several successive calls of one primitive: at most ``limit`` lines that fit in about
-    ``room`` characters, the first one, the last one, and those with the largest changes of the view.
+    """Lines of text about calls of primitives. Successive calls of the same primitive can share a line.
 
-    :param start: the view before them.
+    If there are too many lines, the first one, the last one and those with the largest changes of the view are kept.
+
+    :param start: the view before the first call.
+    :param limit: maximal number of lines.
+    :param room: approximate maximal number of characters of all lines.
     """
     lines: list[tuple[float, str]] = []
     for name, group in groupby(_looked(calls, start) if limit else [], key=lambda seen: seen.call.name):
@@ -72,12 +75,14 @@ def _left_out(count: int) -> str:
 
 
 def _size(seen: _Seen) -> float:
-    """How much the view changed: the sum over its keys, each as a share of its largest number."""
+    """The size of the change of the view: the sum over its keys of the change divided by the key's largest number."""
     return sum(_spread([old, new]) for new, old in ((v, seen.before.get(k, v)) for k, v in seen.view.items()))
 
 
 def _looked(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain]) -> list[_Seen]:
-    """Each call with what code observed after it, except for keys that its own outcome has."""
+    """Each call with the observed changes of the view after it. Keys that the outcome of the call contains are left
+    out.
+    """
     known, seen = dict(start), list[_Seen]()
     for call in calls:
         if call.name != OBSERVE:
@@ -130,7 +135,7 @@ def _filled(key: str, run: Sequence[_Seen]) -> list[Plain]:
 
 
 def _spread(values: Sequence[Plain]) -> float:
-    """How much a series varies, as a share of its largest number; -1 for long lists, which are not shown."""
+    """The range of a series of values divided by its largest number; -1 for long lists, which are not shown."""
     flat = [numbers(v) for v in values if v != MISSING]
     if not flat or len(flat[0]) > SHORT or any(len(f) != len(flat[0]) for f in flat):
         return -1.0

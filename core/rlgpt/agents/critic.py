@@ -120,7 +120,7 @@ def _seen(rehearsal: Rehearsal, evidence: Evidence, frames: Sequence[Shot]) -> s
 
 
 def _attempt(rehearsal: Rehearsal, brief: Brief) -> str:
-    """Which attempt this is, and how many repairs are left."""
+    """The number of this attempt and the number of repairs that are left, as text."""
     left = brief.repairs
     if left is None:
         return f"attempt {rehearsal.attempt + 1}"

@@ -22,7 +22,7 @@ SAME_WORDS = 0.8
 
 @dataclass(frozen=True)
 class DeadLoops:
-    """The number of repairs, and how many of them failed in the same way as the attempt before them.
+    """The number of repairs, and the number of repairs that failed in the same way as the attempt before them.
 
     :ivar repairs: number of attempts after the first one.
     :ivar repeated: number of repairs that still have the failure which they should remove; at most ``repairs``.

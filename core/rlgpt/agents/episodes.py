@@ -44,7 +44,7 @@ def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequ
 def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]) -> str:
     """A table of all episodes of the policy and of code alone, then the traces of the traced episodes.
 
-    The first failed episode of the kept candidate (code or policy) is shown in detail. The other traced episodes have
+    The first failed episode of the kept candidate (code or policy) is shown in detail. All further traced episodes have
     one line for each decision.
 
     :param weights: reward term -> weight in evaluations.
@@ -135,7 +135,9 @@ def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
 
 
 def _parties(outcome: Outcome) -> list[tuple[str, Evaluation]]:
-    """The evaluation of the policy, if there is one, and of code alone, if it was played, each with its title."""
+    """The evaluations of an outcome, each with a title: that of the policy and that of code alone, as far as they
+    exist.
+    """
     code_only = outcome.evaluation.mode == "code"
     code = outcome.code_evaluation or (outcome.evaluation if code_only else None)
     policy = [] if code_only else [(f"The policy ({outcome.evaluation.mode})", outcome.evaluation)]

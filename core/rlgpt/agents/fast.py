@@ -244,7 +244,9 @@ class LLMFast(FastAgent):
 
 
 def _with_skill(text: str, brief: Brief, known: bool, name: str, *, source: bool) -> str:
-    """``text`` about the earlier iterations; if none of them has the code (``known``), with that of a skill."""
+    """``text`` about the earlier iterations. If no earlier iteration has the code (``known`` is False), a text about
+    the code of a skill is appended.
+    """
     earlier = "" if known else render_earlier(brief.skills, name, source=source)
     return "\n".join(filter(None, (text, earlier)))
 
@@ -292,7 +294,7 @@ def render_trainer(brief: Brief) -> str:
 
 
 def _repairs(brief: Brief, attempts: int) -> str:
-    """Which repair this is, and how many are left."""
+    """The number of this repair and the number of repairs that are left, as text."""
     left = "" if brief.repairs is None else f"; {brief.repairs or 'none'} left after it"
     return f"This is repair {attempts}{left}."
 

@@ -27,7 +27,7 @@ and ``choice`` arguments.
 """
 
 MAX_PARAMETERS = 8
-"""Maximal number of arguments of a primitive that the policy sets. The others keep their defaults."""
+"""Maximal number of arguments of a primitive that the policy sets. All further arguments keep their defaults."""
 
 
 class FixedPlan(SlowAgent):
@@ -41,7 +41,7 @@ class FixedPlan(SlowAgent):
 
 
 class FixedActions(FastAgent):
-    """A fast agent that returns given actions, and the plugin's default setup with all of them."""
+    """A fast agent that returns the actions it was given, and the plugin's default setup with all of these actions."""
 
     def __init__(self, actions: Sequence[CodedAction] = ()) -> None:
         self._actions = {a.name: a for a in actions}
@@ -117,9 +117,9 @@ def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
 def primitive_actions(primitives: Sequence[Primitive], taken: Sequence[str] = ()) -> tuple[CodedAction, ...]:
     """Coded actions that call one primitive each. The parameters of an action are the primitive's numerical arguments.
 
-    A ``float`` argument becomes a parameter. An ``int`` argument becomes one too, and its value is rounded. Each value
-    of a ``bool`` or ``choice`` argument becomes a separate action (``go_up``, ``go_down``), as long as a primitive has
-    at most :data:`MAX_VARIANTS` actions; further arguments keep their defaults.
+    A ``float`` or ``int`` argument becomes a parameter, whose value is rounded for an ``int``. Each value of a ``bool``
+    or ``choice`` argument becomes a separate action (``go_up``, ``go_down``), as long as a primitive has at most
+    :data:`MAX_VARIANTS` actions. Further arguments keep their defaults.
 
     :param taken: names that base actions already have; an action with such a name gets the prefix ``do_``.
     :raises ConfigError: two actions would have the same name.

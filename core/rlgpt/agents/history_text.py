@@ -162,20 +162,24 @@ def newest(history: History, name: str) -> Iteration | None:
 
 
 def kept_action(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedAction | None:
-    """What a plan keeps where it says ``keep``: the newest coded action of this name, else the skill of this name."""
+    """The coded action that a sub-action with ``keep`` refers to: the newest one of this name in the history, else the
+    one in the offered skills.
+    """
     last = newest(history, name)
     return _named(last.actions, name) if last is not None else skill_action(offered, name)
 
 
 def kept_function(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedFunction | None:
-    """What a plan keeps where it says ``keep``: the newest function of this name, else that of a skill."""
+    """The coded function that a planned function with ``keep`` refers to: the newest one of this name in the history,
+    else the one in the offered skills.
+    """
     had = next((f for it in reversed(history) for f in it.functions if f.name == name), None)
     return had or skill_function(offered, name)
 
 
 def origin(history: History, name: str) -> Iteration | None:
-    """The iteration that wrote the newest coded action of this name, which later ones kept; None if no iteration wrote
-    it, because it is from the library of skills.
+    """The iteration that wrote the newest coded action of this name, which later iterations kept; None if no iteration
+    wrote it, because it is from the library of skills.
     """
     had = [it for it in reversed(history) if any(a.name == name for a in it.actions)]
     kept = [any(s.name == name and s.keep for s in it.plan.sub_actions) for it in had]
@@ -183,7 +187,7 @@ def origin(history: History, name: str) -> Iteration | None:
 
 
 def kept_from(history: History, name: str, offered: Sequence[Offered] = ()) -> str:
-    """Where the code of a coded action that a plan keeps comes from, and how it did there."""
+    """The iteration or skill from which a plan keeps a coded action, and the results of this action there, as text."""
     wrote, last = origin(history, name), newest(history, name)
     if wrote is None:
         skill = skill_of(offered, name)
@@ -274,7 +278,7 @@ def _sub_actions(it: Iteration, history: History) -> str:
 
 
 def _fate(it: Iteration, name: str, history: History) -> str:
-    """How a coded action came to an iteration, and how much it was used there."""
+    """Whether a coded action was written or kept in an iteration, and how much it was used there, as text."""
     if any(s.name == name and s.keep for s in it.plan.sub_actions):
         wrote = origin(history[: it.index + 1], name)
         where = "the library of skills" if wrote is None else f"iteration {wrote.index + 1}"

@@ -34,14 +34,16 @@ class Planner(ABC):
     def plan(self, brief: Brief, check: Check) -> GoalGraph:
         """The first graph.
 
-        :param check: the returned graph has no fault by this check.
+        :param check: returns the faults of a graph. The returned graph has none.
         :raises rlgpt.errors.LLMError: the model returned no usable graph and no retry is left.
         """
 
     @abstractmethod
     def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
-        """The next graph. It equals ``graph`` if nothing should change.
+        """The next graph; the same as ``graph`` if the planner changes nothing.
 
+        :param evidence: what episodes of ``graph`` show.
+        :param check: as in :meth:`plan`.
         :param revision: number of the revision, from 1.
         """
 
@@ -97,7 +99,10 @@ _SECTION = re.compile(r"^#+ *sub-?goal: *`?([a-z][a-z0-9_]*)`?.*$", re.MULTILINE
 
 
 def split_predicates(source: str) -> dict[str, str]:
-    """Name -> source, from a block in which each source follows a line ``# sub-goal: NAME``."""
+    """Split a block of code in which a line ``# sub-goal: NAME`` precedes each source.
+
+    :returns: name -> source.
+    """
     pieces = _SECTION.split(source)
     return {name: text.strip("\n") + "\n" for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
 
@@ -105,9 +110,9 @@ def split_predicates(source: str) -> dict[str, str]:
 class LLMPlanner(Planner):
     """The planner as a language model.
 
-    :param library: its view is what the predicates read.
+    :param library: contains the keys of the view, which predicates read.
     :param most: maximal number of sub-goals.
-    :param repairs: maximal number of further replies where a graph has faults.
+    :param repairs: maximal number of further requests if a graph has faults.
     :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
 
@@ -153,8 +158,8 @@ class LLMPlanner(Planner):
 def graph_faults(
     graph: GoalGraph, brief: Brief, library: Library, limits: SandboxLimits, most: int = MAX_SUB_GOALS
 ) -> list[str]:
-    """The faults of a graph that show without playing: too many sub-goals, predicates that lint refuses or that use
-    their memory, and horizons above that of the task.
+    """The faults of a graph that are found without playing: too many sub-goals, predicates that lint refuses or that
+    use their memory, and horizons above the task's horizon.
     """
     return list(_faults(graph, brief, library, limits, most))
 
@@ -183,7 +188,7 @@ def render_graph(graph: GoalGraph) -> str:
 
 
 def render_evidence(evidence: GraphEvidence) -> str:
-    """What is known of the graph as text, bounded in length."""
+    """The evidence as text. The views in it are shortened."""
     lines = [
         "# What happened with it",
         f"The executor played {evidence.episodes} episodes of the task; {evidence.successes} succeeded.",

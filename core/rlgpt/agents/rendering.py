@@ -109,7 +109,7 @@ def render_curve(
 ) -> str:
     """At most ``points`` rows of a learning curve: result, episode return, each reward term, use of each action.
 
-    :param weights: of the reward terms in the training.
+    :param weights: reward term -> its weight in the training.
     :param has_success: whether the task has a success.
     """
     if training is None or not training.curve:
@@ -145,7 +145,7 @@ def render_terms(
     no term.
 
     :param functions: the coded functions. Reward terms that are not among them are the plugin's.
-    :param weights: of the reward terms in the training.
+    :param weights: reward term -> its weight in the training.
     """
     coded = {f.name for f in functions if isinstance(f, CodedReward)}
     lines = []

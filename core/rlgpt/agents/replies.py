@@ -224,8 +224,9 @@ class FunctionReply(Thinking):
 
 
 class SetupReply(RLSetup):
-    """The fast agent's reply: how the policy learns. It must decide what a setup may otherwise leave open, except for
-    the fields of :data:`rlgpt.plugin.defaults.GUIDED`."""
+    """The fast agent's reply: how the policy learns. The reply must set the fields that a setup may otherwise leave
+    unset, except for the fields of :data:`rlgpt.plugin.defaults.GUIDED`.
+    """
 
     reward_weights: dict[str, Finite] = Field(min_length=1, description="reward term -> weight, -100 to 100")
     observation_keys: tuple[str, ...] = Field(min_length=1, description="what the policy sees")

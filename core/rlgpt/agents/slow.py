@@ -43,11 +43,12 @@ class LLMSlow(SlowAgent):
 
 
 def with_kept(plan: ActionPlan, history: History, offered: Sequence[Offered] = ()) -> ActionPlan:
-    """``plan`` with the descriptions and reasons of kept code, which a reply may leave out: from ``history``, or from
-    the offered skills. The features that kept skills read are kept too.
+    """``plan`` with the descriptions and reasons of kept code, because a reply may leave them out. The descriptions and
+    reasons are copied from ``history`` or from the offered skills. The features that kept skills read are added to the
+    plan.
     """
 
-    def told(value: Value, earlier: Value | None) -> Value:
+    def completed(value: Value, earlier: Value | None) -> Value:
         missing = [f for f in ("description", "reason") if not getattr(value, f)]
         if earlier is None or not missing:
             return value
@@ -58,9 +59,9 @@ def with_kept(plan: ActionPlan, history: History, offered: Sequence[Offered] = (
     functions = {f.name: f for it in history for f in it.plan.functions if f.description}
     return plan.model_copy(
         update={
-            "sub_actions": tuple(told(s, actions.get(s.name) if s.keep else None) for s in plan.sub_actions),
+            "sub_actions": tuple(completed(s, actions.get(s.name) if s.keep else None) for s in plan.sub_actions),
             "functions": (
-                *(told(f, functions.get(f.name) if f.keep else None) for f in plan.functions),
+                *(completed(f, functions.get(f.name) if f.keep else None) for f in plan.functions),
                 *_features(plan, history, offered),
             ),
         }

@@ -82,7 +82,9 @@ FLOOR = 0.1
 """Changes of numbers that are much smaller count little: they are often noise."""
 
 SHORT_LIST = 80
-"""Of lists with more characters than this, the items that are gone and those that are new are shown."""
+"""Maximal number of characters of a changed list that is shown completely. For a longer list, only the removed and the
+added items are shown.
+"""
 
 
 def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int = 200) -> list[str]:
@@ -96,7 +98,9 @@ def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int 
 
 
 def most_changed(before: Mapping[str, Plain], after: Mapping[str, Plain], most: int, limit: int = 200) -> list[str]:
-    """:func:`changes` of the ``most`` keys that changed most, in order, and the number of others."""
+    """The lines of :func:`changes` for the ``most`` keys that changed most, in the order of :func:`changes`. A last
+    line states the number of other keys that changed.
+    """
     changed = {line.partition(": ")[0]: line for line in changes(before, after, limit)}
     ranked = sorted(changed, key=lambda key: -_relative(before.get(key), after.get(key)))[:most]
     left = len(changed) - len(ranked)
@@ -142,14 +146,18 @@ def _items(what: str, items: list[Plain], limit: int) -> str:
 
 
 def _lines_of(old: list[Plain], new: list[Plain]) -> int:
-    """How many lines differ between two maps: lists of as many texts; 0 for other lists."""
+    """The number of lines that differ between two maps, which are lists of texts with equal length; 0
+    for other lists.
+    """
     if len(old) != len(new) or not all(isinstance(line, str) for line in (*old, *new)):
         return 0
     return sum(a != b for a, b in zip(old, new, strict=True))
 
 
 def _rows(old: str, new: str) -> list[tuple[int, str, str]]:
-    """Number, from 0, old and new text of the lines that differ, of two texts with as many lines; else nothing."""
+    """The lines that differ between two texts with the same number of lines: number (from 0), old line, new line. For
+    texts with different numbers of lines, the list is empty.
+    """
     ours, theirs = old.split("\n"), new.split("\n")
     if len(ours) == 1 or len(ours) != len(theirs):
         return []

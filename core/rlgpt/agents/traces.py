@@ -213,8 +213,8 @@ def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
 
 
 def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> list[str]:
-    """The entries in order, as text of at most ``room`` characters. The entries with the highest priority show their
-    calls, the others do not. Entries that do not fit are counted.
+    """The entries in order, as text of at most ``room`` characters. Only the entries with the highest priority show
+    their calls. Entries that do not fit are counted.
     """
     order = _by_weight(entries)
     short = {i: shorten("\n".join(entries[i].lines(0)), max(200, room // 2), "this entry") for i in order}

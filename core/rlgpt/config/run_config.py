@@ -93,7 +93,8 @@ class AgentsConfig(Component):
 class PlannerConfig(Component):
     """The planner, which divides a long task into sub-goals, and its limits (:class:`PlannerSettings`).
 
-    :ivar file: a JSON file with the graph, as ``plan/0.json`` of a run; no model is asked for one.
+    :ivar file: a JSON file with the graph, in the format of ``plan/0.json`` of a run. With a file, no language model is
+        asked for a graph.
     """
 
     name: str | None = "none"

@@ -1,4 +1,4 @@
-"""Tests skills in the plugins that are installed, with the user's approval where a skill of somebody else needs it."""
+"""Tests skills in the installed plugins. Some skills that other people made are tested only if the user approves."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def library_at(folder: str | Path) -> SkillLibrary:
     :raises SkillError: there is no such folder.
     """
     if not Path(folder).is_dir():
-        raise SkillError(f"there is no library of skills at {folder}: give the folder of skills=FOLDER.")
+        raise SkillError(f"there is no library of skills at {folder}. Give the folder that runs use as skills=FOLDER.")
     return SkillLibrary(Path(folder))
 
 
 def retest_in_plugin(skill: Skill, manager: PluginManager, *, episodes: int, trust: bool = False) -> SkillTest:
-    """Play the recorded starts of ``skill`` again, in its task and with its settings.
+    """Repeat the recorded episodes of ``skill`` in its task, with its settings.
 
-    If its task cannot be made in the installed version of the plugin, the test has failed.
+    If the task cannot be made in the installed version of the plugin, the test fails.
 
-    :param trust: whether the user approves what skills of others ask for: settings of a task, and the import of a
-        module.
+    :param trust: whether the user approves that a skill made by somebody else changes settings of its task, or imports
+        a module.
     :raises ConfigError: the plugin is not installed, approval is missing, or only Python code can make the environment.
     """
     record = skill.record
     here = installed(record.plugin)
     if here is None:
         raise ConfigError(
-            f"{skill.id} is of {record.plugin or 'an unknown distribution'}, which is not installed: install it, then "
-            "test the skill."
+            f"the skill {skill.id} needs {record.plugin or 'an unknown distribution'}, which is not installed. Install "
+            "it, then test the skill."
         )
     config = _config(skill, trust)
     try:

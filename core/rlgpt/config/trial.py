@@ -22,8 +22,8 @@ mentions it.
 """
 
 SECONDS = 20.0
-"""Time limit of a trial for slow simulators, in seconds of computing, or in thirds of the time that passes. After this
-time, the current episode is cut and no further episode begins.
+"""Time limit of a trial for slow simulators, in seconds as :func:`stopwatch` measures them. After this time, the
+current episode is cut and no further episode begins.
 """
 
 CONSTANTS = 8
@@ -79,8 +79,9 @@ class Trial(Value):
 
 
 def stopwatch() -> Callable[[], float]:
-    """Seconds since the call: of computing in this process, or a third of the time that has passed, whichever is more.
-    So a busy machine does not shorten a trial, and a simulator in another process does not prolong it without end.
+    """A clock that starts at 0. The clock shows the computing time of this process or a third of the elapsed time,
+    whichever is larger, in seconds. A busy machine therefore hardly shortens a trial, and a simulator in another
+    process cannot prolong it without end.
     """
     computed, passed = time.process_time(), time.monotonic()
     return lambda: max(time.process_time() - computed, (time.monotonic() - passed) / 3)
@@ -159,8 +160,8 @@ def _play(
         if terminated or truncated:
             ended = "terminated" if terminated else "truncated"
             break
-    told: dict[str, Any] = {}
-    measured.report(told)
+    report: dict[str, Any] = {}
+    measured.report(report)
     return TrialEpisode(
         acting=acting,
         seed=seed,
@@ -168,6 +169,6 @@ def _play(
         ended=ended,
         success=success,
         total_reward=total,
-        score=told.get("score"),
+        score=report.get("score"),
         flags=tuple(str(k) for k, v in ctx.info.items() if k not in UNTOLD and v is True)[:FLAGS],
     )

@@ -68,8 +68,8 @@ def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int 
                 f"  (it is registered with a reward_threshold of {threshold:g}: success={threshold:g} uses it)"
             )
     if task.metrics:
-        told = ", ".join(f"{m.name} ({m.reduce}{f', {m.unit}' if m.unit else ''})" for m in task.metrics)
-        lines.append(f"metrics: {told}")
+        metrics = ", ".join(f"{m.name} ({m.reduce}{f', {m.unit}' if m.unit else ''})" for m in task.metrics)
+        lines.append(f"metrics: {metrics}")
     given = "as given" if horizon else "the environment's own limit" if plugin.has_limit else "assumed, since the "
     if given.startswith("assumed"):
         given += "environment names no limit: horizon= sets another"
@@ -121,8 +121,8 @@ def _row(episodes: Sequence[TrialEpisode], acting: str, task: Task) -> str:
     for name, chosen in _causes(episodes, bool(task.success)):
         if chosen:
             flags = Counter(flag for e in chosen for flag in e.flags)
-            told = "".join(f", {flag} {n}" for flag, n in flags.items())
-            ends.append(f"{len(chosen)} {name} ({_span([e.primitive_steps for e in chosen])} steps{told})")
+            counts = "".join(f", {flag} {n}" for flag, n in flags.items())
+            ends.append(f"{len(chosen)} {name} ({_span([e.primitive_steps for e in chosen])} steps{counts})")
     parts = [f"{sum(e.success for e in episodes)} of {len(episodes)} succeed"] if task.success else []
     parts += [f"ends: {', '.join(ends)}"]
     if task.score is not None and task.score.metric != RETURN:

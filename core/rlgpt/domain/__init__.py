@@ -29,6 +29,7 @@ from rlgpt.domain.graph import (
     GraphEvidence,
     SubGoal,
     SubGoalFigures,
+    part_prefix,
 )
 from rlgpt.domain.records import (
     AnswerSummary,
@@ -119,5 +120,6 @@ __all__ = [
     "VerdictKind",
     "World",
     "best_of",
+    "part_prefix",
     "rank",
 ]

@@ -89,7 +89,7 @@ class Trace(Value):
     :ivar primitive_steps: the length of the episode.
     :ivar omitted: number of decisions that were left out in the middle.
     :ivar has_success: whether the task has a success.
-    :ivar score: of the episode, where the task has one.
+    :ivar score: the score of the episode; None if the task has no score.
     :ivar unpaid: reward terms of weight 0.
     """
 

@@ -21,14 +21,15 @@ MAX_CALLS = 200
 class SubGoal(Value):
     """One node of a graph.
 
-    :ivar goal: what is to be reached, in words.
-    :ivar done: source of ``def done(view, memory) -> bool``, which is True while the sub-goal holds. It reads only the
-        view: ``memory`` stays empty.
-    :ivar needs: sub-goals that must hold when this one is called.
+    :ivar goal: what is true when the sub-goal is reached, in words.
+    :ivar done: source of ``def done(view, memory) -> bool``, which is True while the sub-goal holds. The function reads
+        only the view, because ``memory`` stays empty.
+    :ivar needs: names of sub-goals that must hold when this sub-goal is called.
     :ivar horizon: maximal number of primitive steps of one call.
     :ivar kind: ``code``: coded actions alone; ``rl``: a policy over base actions; ``both``: the two loops decide.
-    :ivar standing: a sub-goal that must hold at all times. Where it does not, it interrupts the others.
-    :ivar version: increases when a revision changes what the sub-goal is.
+    :ivar standing: whether the sub-goal must hold at all times. When it does not hold, the current call ends and this
+        sub-goal is called.
+    :ivar version: increases when a revision of the graph changes another field than ``needs``.
     """
 
     name: Name
@@ -46,20 +47,21 @@ class SubGoal(Value):
 
     @property
     def label(self) -> str:
-        """The name with the version, for folders and task ids."""
+        """The name, followed by the version if it is not 0. Folders and task ids use it."""
         return f"{self.name}-{self.version}" if self.version else self.name
 
     def is_same(self, other: SubGoal) -> bool:
-        """Whether work on ``other`` is work on this sub-goal. The needs and the version may differ."""
+        """Whether results for ``other`` are valid for this sub-goal, too. The needs and the version may differ."""
         same = ("name", "goal", "done", "horizon", "kind", "standing")
         return all(getattr(self, field) == getattr(other, field) for field in same)
 
 
 class GoalGraph(Value):
-    """Sub-goals and what they need. The last sub-goal is the task's own success.
+    """A graph of sub-goals. Each sub-goal names those that it needs. The last sub-goal is the task's own success.
 
-    :raises ValueError: names are equal; a need does not exist, is a standing sub-goal or the last one; the needs form a
-        circle; the last sub-goal is standing; or a sub-goal leads nowhere. The message names the sub-goals.
+    :raises ValueError: the graph is invalid: two names are equal; a need does not exist, is a standing sub-goal or is
+        the last one; the needs form a circle; the last sub-goal is standing; or the last sub-goal needs a sub-goal
+        neither directly nor indirectly, and it is not standing. The message names the sub-goals.
     """
 
     thoughts: str = ""
@@ -139,13 +141,13 @@ class GoalGraph(Value):
 
     @property
     def in_order(self) -> tuple[SubGoal, ...]:
-        """All sub-goals: each after those that it needs, the standing ones before the last one."""
+        """All sub-goals. Each one comes after those that it needs, and the last sub-goal comes last."""
         ordered: list[SubGoal] = []
 
         def visit(node: SubGoal) -> None:
-            for need in node.needs:
-                visit(self[need])
             if node not in ordered:
+                for need in node.needs:
+                    visit(self[need])
                 ordered.append(node)
 
         for node in sorted(self.nodes, key=lambda n: n is self.last):
@@ -153,13 +155,19 @@ class GoalGraph(Value):
         return tuple(ordered)
 
     def revised(self, new: GoalGraph) -> GoalGraph:
-        """``new`` with versions: unchanged sub-goals keep theirs, changed ones get the next."""
+        """``new`` with version numbers. Unchanged sub-goals keep their version; changed ones get the next version."""
         nodes = []
         for node in new.nodes:
             old = next((n for n in self.nodes if n.name == node.name), None)
             version = 0 if old is None else old.version if node.is_same(old) else old.version + 1
             nodes.append(node.model_copy(update={"version": version}))
         return new.model_copy(update={"nodes": tuple(nodes)})
+
+
+def part_prefix(whole: str) -> str:
+    """The beginning of the ids of the tasks of sub-goals; ``whole``: the id of the task that is divided."""
+    plugin, _, name = whole.partition("/")
+    return f"{plugin}/{name[:36]}."
 
 
 CallEnd = Literal["done", "horizon", "episode", "stuck", "interrupted"]
@@ -189,7 +197,7 @@ class GraphEpisode(Value):
     :ivar reached: sub-goal -> primitive steps of the episode when it was first seen to hold.
     :ivar agrees: whether the predicate of the last sub-goal gave the same answer as the task's success, at the end of
         the episode.
-    :ivar view: the last view of an episode without success, as the plugin sums it up.
+    :ivar view: the plugin's summary of the last view, if the episode failed.
     """
 
     seed: int
@@ -202,11 +210,13 @@ class GraphEpisode(Value):
 
 
 class SubGoalFigures(Value):
-    """What is known of a sub-goal.
+    """Figures of a sub-goal.
 
-    :ivar calls: its calls in the episodes of the whole graph; ``done`` of them reached it, in ``steps`` in all.
+    :ivar calls: number of its calls in the episodes of the whole graph.
+    :ivar done: number of these calls that reached the sub-goal.
+    :ivar steps: primitive steps of all its calls.
     :ivar ended: end of a call -> number of calls.
-    :ivar alone: success rate in episodes of its own; None if nothing was learnt for it yet.
+    :ivar alone: success rate in episodes of this sub-goal alone; None if the run has not worked on it yet.
     :ivar iterations: finished iterations of its two loops.
     :ivar worked: primitive steps of its two loops.
     :ivar blocked: number of episodes of the graph in which it was never called, because something before it failed.
@@ -225,16 +235,17 @@ class SubGoalFigures(Value):
 
     @property
     def failed(self) -> int:
-        """Number of calls that ended without reaching it, those that a standing sub-goal interrupted not counted."""
+        """Number of calls that did not reach the sub-goal. Calls that a standing sub-goal interrupted do not count."""
         return self.calls - self.done - self.ended.get("interrupted", 0)
 
 
 class Edge(Value):
     """A finding about a need, from episodes of the graph.
 
-    :ivar kind: ``unneeded``: ``node`` held although ``need`` had not held before in the episode; ``missing``: calls of
-        ``node`` were done only where ``need`` held, which is no need of it.
-    :ivar count: number of episodes or calls that show it.
+    :ivar kind: ``unneeded``: ``node`` has the need ``need``, but was reached in episodes in which ``need`` had not held
+        before. ``missing``: ``node`` does not have the need ``need``, but was reached only in calls at whose start
+        ``need`` held.
+    :ivar count: number of episodes (``unneeded``) or calls (``missing``) that show this.
     """
 
     kind: Literal["unneeded", "missing"]
@@ -247,8 +258,8 @@ class GraphEvidence(Value):
     """What a revision of the graph is based on.
 
     :ivar episodes: number of episodes of the whole graph, of which ``successes`` succeeded.
-    :ivar furthest: sub-goal -> the last view of an episode without success that ended in one of its calls, as text.
-    :ivar disagreements: episodes at whose end the predicate of the last sub-goal and the success differed.
+    :ivar furthest: sub-goal -> the last view, as text, of a failed episode that ended in a call of this sub-goal.
+    :ivar disagreements: number of episodes at whose end the last predicate and the task's success differed.
     """
 
     episodes: int = Field(default=0, ge=0)

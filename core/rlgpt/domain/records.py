@@ -37,12 +37,12 @@ class Review(Value):
 
 
 class OtherStart(Value):
-    """The result of a rehearsal in another episode than the one whose trace is kept.
+    """The result of a rehearsal in an episode whose trace is not kept.
 
     :ivar ended: how the action ended; ``masked`` if it was not allowed to start.
     :ivar verdict: what stopped the action; None if nothing stopped it.
     :ivar steps: primitive steps of the action.
-    :ivar score: of the episode, where the task has one.
+    :ivar score: the score of the episode; None if the task has no score.
     :ivar before, after: the view before and after the action.
     """
 

@@ -15,7 +15,7 @@ class Job:
     """A job of a sweep: one run. A job is picklable. If a job is executed again, it resumes the run in its folder.
 
     :ivar number: number of the job in the sweep, from 0.
-    :ivar name: the settings that distinguish the job from the others, for messages.
+    :ivar name: the settings that distinguish the job from the other jobs of the sweep, for messages.
     :ivar config: the run's configuration as JSON-like values; None if it could not be composed.
     :ivar folder: the run's folder.
     :ivar fault: the reason if the configuration could not be composed.

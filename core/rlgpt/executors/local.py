@@ -17,7 +17,7 @@ OUTPUT = "output.txt"
 
 
 class InProcess(Executor):
-    """Runs one job after the other, in this process."""
+    """Runs the jobs in order, each to its end, in this process."""
 
     def __init__(self, work: Work) -> None:
         super().__init__(work)

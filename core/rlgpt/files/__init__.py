@@ -28,7 +28,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
     """Read a text file at a path that the user chose; see :meth:`Folder.read_text`.
 
-    :raises RlgptError: of class ``error``.
+    :raises RlgptError: (an error of the class ``error``) the file cannot be read.
     """
     return Folder(path.parent, error).read_text(path.name, limit=limit)
 
@@ -36,6 +36,7 @@ def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
 def read_model(path: Path, model: type[M], *, error: type[RlgptError], limit: int = 32 << 20) -> M:
     """Read a pydantic value from a JSON file.
 
-    :raises RlgptError: of class ``error``; the file cannot be read, or its content does not fit ``model``.
+    :raises RlgptError: (an error of the class ``error``) the file cannot be read, or its content does not fit
+        ``model``.
     """
     return read_json(read_text(path, limit=limit, error=error), model, path, error)

@@ -41,7 +41,7 @@ class Allotment:
     def judging(self, history: History, here: Steps) -> int:
         """Number of primitive steps that judging may still take in the iteration after ``history``.
 
-        Steps that earlier iterations did not use are divided equally among this iteration and the later ones.
+        Steps that earlier iterations did not use are divided equally among this iteration and the later iterations.
 
         :param here: steps of the finished stages of this iteration.
         """
@@ -81,7 +81,7 @@ class Allotment:
         return max(1, (settings.budget - spent - reserved - (left - 1) * later) // left)
 
     def is_last(self, history: History) -> bool:
-        """Whether no iteration can come after the one that follows ``history``."""
+        """Whether the iteration that follows ``history`` is the last one."""
         return len(history) + 1 >= self._iterations
 
     def enough(self, steps: int, code: Evaluation, setup: RLSetup, history: History, *, last: bool) -> tuple[bool, int]:

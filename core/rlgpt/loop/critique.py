@@ -39,8 +39,8 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
         nonlocal filmed_steps
         frames, filmed_steps = _film_first_episode(ctx, last)
         remarks = Tried(functions=last.function_rehearsals).remarks
-        told = brief.model_copy(update={"functions": last.functions, "remarks": remarks})
-        return ctx.agents.critic.critique(told, outcome.model_copy(update={"frames": frames}), tuple(before))
+        current = brief.model_copy(update={"functions": last.functions, "remarks": remarks})
+        return ctx.agents.critic.critique(current, outcome.model_copy(update={"frames": frames}), tuple(before))
 
     critique = ctx.run.once(f"{folder}/critique", Critique, criticise)
     steps = last.steps + Steps(selection=filmed_steps)

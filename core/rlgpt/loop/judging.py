@@ -136,7 +136,9 @@ class Judging:
         steps: int,
         failures: int | None = None,
     ) -> Evaluation:
-        """``code`` with further episodes, ``total`` in all; fewer if ``steps`` primitive steps are not enough."""
+        """``code`` with further episodes, so that there are ``total`` episodes. There are fewer if ``steps`` primitive
+        steps are not enough.
+        """
         seeds = range(len(code.episodes), total)
         if not seeds or not steps:
             return code
@@ -159,8 +161,8 @@ class Judging:
         return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
 
     def _by_code(self, actions: Sequence[CodedAction]) -> Acting:
-        """The way to act that plays code. A stuck episode ends early, unless the task has a score. The score of a
-        shortened episode would be incomplete.
+        """The function that chooses the coded actions in order. A stuck episode ends early, unless the task has a
+        score, because the score of a shortened episode would be incomplete.
         """
         return by_code(actions, may_stop=self.ctx.task.score is None)
 

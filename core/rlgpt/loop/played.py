@@ -66,8 +66,8 @@ def play(
     library: Library,
     on_step: OnStep | None = None,
 ) -> Played:
-    """Play an episode for each seed: all but the last by code if there is any, the others by random choices.
-
+    """Play an episode for each seed: all but the last by code, and the last by random choices. Without code, all
+    episodes are played by random choices.
 
     :param limit: maximal number of primitive steps of an episode.
     :param library: the plugin's library for this task.
@@ -114,7 +114,7 @@ def play(
 def _play(env: ExtendedEnv, names: Sequence[str], seed: int) -> bool:
     """Play one episode with the actions of these names in order, or with random choices if ``names`` is empty.
 
-    :returns: whether it was a success.
+    :returns: whether the episode succeeded.
     """
     _, info = env.reset(seed=seed)
     env.action_space.seed(seed)

@@ -81,8 +81,8 @@ class Selection:
 
     @property
     def policy(self) -> Evaluation:
-        """The evaluation of the policy in the best mode that was not dropped. If several modes are equal, it is the
-        first of them.
+        """The evaluation of the policy in the best mode that was not dropped. If several modes are equal, the first
+        mode counts as the best.
         """
         return self._of(self._best_mode())
 

@@ -73,7 +73,7 @@ class LoopSettings(Value):
 class Seeds:
     """Disjoint sets of episode seeds, derived from a run's seed. Runs of different seeds share no episode seed.
 
-    All these seeds are below 2**30, and training episodes have larger ones (``rl.policy_env.TRAINING_SEEDS``). So no
+    All these seeds are below 2**30, and training episodes have larger seeds (``rl.policy_env.TRAINING_SEEDS``). So no
     evaluation repeats an episode of training.
     """
 

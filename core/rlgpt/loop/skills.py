@@ -1,4 +1,4 @@
-"""The library of skills in a run: what it offers to the agents, and what the run adds at its end."""
+"""Chooses the skills that a run offers to its agents, and adds the result of the run to the library."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rlgpt.skills.record import Result
 from rlgpt.skills.testing import starts_of
 
 PROVED = 0.5
-"""Least success rate that a run must have shown, at the lower end of its interval, to add a skill."""
+"""A run adds a skill only if the lower end of the 95 % interval of its success rate is at least this value."""
 _RECENT = 5
-"""Number of the newest versions of a skill that are compared with new code."""
+"""Maximal number of versions of a skill that are compared with new code: the newest versions."""
 
 
 def with_skills(ctx: LoopContext, brief: Brief) -> Brief:
-    """``brief`` with the skills that the library offers. The run stores them, so a resumed run offers the same ones.
+    """``brief`` with the chosen skills. The run stores its choice, so a resumed run offers the same skills.
 
     :raises SkillError: the library cannot be read.
     """
@@ -44,7 +44,7 @@ def _choice(ctx: LoopContext, brief: Brief) -> Choice:
     for name, why in choice.refused.items():
         ctx.observer.message(f"the skill {name} is not offered: {why}")
     if untested := [name for name, why in choice.refused.items() if "has not been tested" in why]:
-        ctx.observer.message(f"to test {len(untested)} of them: rlgpt skills test {ctx.skills.folder}")
+        ctx.observer.message(f"to test {len(untested)} of these skills, run: rlgpt skills test {ctx.skills.folder}")
     if choice.offered:
         ctx.observer.message(f"skills offered: {', '.join(str(skill.id) for skill in choice.offered)}")
     return choice
@@ -57,15 +57,17 @@ def _wanted(ctx: LoopContext, brief: Brief) -> Wanted:
 
 
 def add_skill(ctx: LoopContext, brief: Brief, best: Iteration, report: Report, bundle: Bundle, steps: Steps) -> None:
-    """Add the result of a run to its library, if the report proves it, with the report's episodes as its tests.
+    """Add the result of a run to its library as a skill, if the report proves it. The episodes of the report become the
+    recorded episodes of the skill.
 
-    The same code is not added twice. A fault of the library is a message: the run itself is finished.
+    Code that the library contains already is not added again. An error of the library is reported as a message and
+    does not end the run.
     """
     if ctx.skills is None:
         return
     result = _result(report)
     if not _is_proved(ctx, report, result):
-        ctx.observer.message("no skill is added: the run does not prove its result")
+        ctx.observer.message("no skill is added, because the result of the run is not good enough")
         return
     try:
         id = _added(ctx, ctx.skills, brief, best, report, bundle, steps, result)
@@ -98,17 +100,20 @@ def _added(
     steps: Steps,
     result: Result,
 ) -> SkillId | None:
-    """The version with the run's code: a new one, or one that has the same code already; None if it cannot be added."""
+    """Add the run's code to the library.
+
+    :returns: the new version, or an existing version with the same code; None if the code cannot be added.
+    """
     kept, name = report.kept, skill_name(ctx.task.id)
     policy = None
     if kept.mode != "code":
         policy = weights_of(ctx.train_folder(best.index)) if best.training is not None else None
         if policy is None:
-            ctx.observer.message("no skill is added: its policy is not stored as a checkpoint of rlgpt")
+            ctx.observer.message("no skill is added, because the trainer stores its policy in another format")
             return None
     settings, environment = _settings(ctx), _environment(ctx)
     if kept.mode == "code" and (same := _same(library, name, bundle, settings)) is not None:
-        ctx.observer.message(f"the library has this code already: the skill {same.id}")
+        ctx.observer.message(f"no skill is added, because the skill {same.id} has the same code")
         return same.id
     found, exchanges = origin(ctx.plugin), read_exchanges(ctx.run.folder / "llm.jsonl")
     record = SkillRecord(
@@ -174,7 +179,7 @@ def _note(ctx: LoopContext, library: SkillLibrary, id: SkillId, made: SkillId | 
 
 
 def _settings(ctx: LoopContext) -> dict[str, Any]:
-    """The settings of the task that differ from the plugin's."""
+    """The task's settings that differ from the plugin's defaults."""
     if ctx.world is not None:
         return {}
     own = ctx.plugin.tasks().get(ctx.task.id)

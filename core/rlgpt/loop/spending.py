@@ -41,7 +41,7 @@ class RunStepCounter:
         if not self._counter.total:
             for purpose, cell in _CELLS.items():
                 self._counter.add(cell, getattr(before, purpose))
-        self._run, self._told = run, time.monotonic()
+        self._run, self._last_update = run, time.monotonic()
         self.follow(run.record.steps)
 
     def follow(self, steps: Steps) -> None:
@@ -69,11 +69,11 @@ class RunStepCounter:
         """Write the steps so far into the run's record."""
         taken = dict(zip(_CELLS, map(int.__sub__, self._counter.cells, self._cells_known), strict=False))
         self._run.update(steps=self._known + Steps(training=self._training, **taken))
-        self._told = time.monotonic()
+        self._last_update = time.monotonic()
 
     def _tell_now_and_then(self) -> None:
         """:raises KeyboardInterrupt: a stop of the run is requested."""
-        if time.monotonic() - self._told >= TELL_SECONDS:
+        if time.monotonic() - self._last_update >= TELL_SECONDS:
             self.tell()
             if self._run.stop_requested:
                 self._run.forget_stop()

@@ -10,6 +10,8 @@ from rlgpt.domain import CurvePoint, Evaluation, Iteration
 from rlgpt.llm.budget import Spending
 from rlgpt.runs import Report
 
+FILE = "events.jsonl"
+"""The file in the run's folder to which ``observers=jsonl`` writes the entries."""
 Numbers = dict[str, float]
 """Name, with ``/`` between its parts, -> finite number."""
 Row = dict[str, Any]

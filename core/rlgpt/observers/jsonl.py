@@ -11,13 +11,12 @@ from pydantic import Field
 
 from rlgpt.domain import Value
 from rlgpt.files import JsonLines
-from rlgpt.observers.entries import Numbers, Row
+from rlgpt.observers.entries import FILE, Numbers, Row
 from rlgpt.observers.tracker import Tracker
 from rlgpt.runs import Run
 from rlgpt.secrets import redact
 from rlgpt.terminal import visible
 
-FILE = "events.jsonl"
 _MESSAGE = 2000
 """Maximal number of characters of a message."""
 

@@ -15,7 +15,7 @@ from rlgpt.runs import Run
 _BATCH = 100
 """Maximal number of parameters or metrics in one request to MLflow."""
 _VALUE = 500
-"""Maximal number of characters of a parameter; MLflow refuses longer ones."""
+"""Maximal number of characters of a parameter; MLflow refuses longer parameters."""
 _STATUS = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED"}
 
 

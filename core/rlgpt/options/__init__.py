@@ -160,8 +160,8 @@ def extend_vector(
 ) -> ExtendedVectorEnv:
     """Add coded actions to each environment of a gymnasium vector.
 
-    Each *lane* is one environment of the vector. A lane behaves, bit for bit, like a single environment from
-    :func:`extend` with the same seed.
+    Each *lane* is one environment of the vector. A lane gives exactly the same values as a single environment that
+    :func:`extend` makes with the same seed.
 
     :param venv: any vector with one of gymnasium's autoreset modes in its metadata. The environments of a
         ``SyncVectorEnv`` step separately; every other vector is a batch simulator, which steps all lanes in one call.

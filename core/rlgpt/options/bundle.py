@@ -25,7 +25,9 @@ _SHARED = "shared.py"
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
 _ACTIONS_LIMIT = 256
-"""Maximal number of coded actions in a bundle: more than any policy can use. Their sources then take at most 16 MiB."""
+"""Maximal number of coded actions in a bundle: more than any policy can use. With this limit, the sources of a bundle
+take at most 16 MiB.
+"""
 
 
 def save_bundle(bundle: Bundle, folder: Path) -> Path:

@@ -11,8 +11,8 @@ from typing import Any
 import gymnasium
 
 OnStep = Callable[[gymnasium.Env[Any, Any], int], None]
-"""Called with the base environment and the number of primitive steps of the episode: after a reset (0) and after every
-step. -1: a step on the way to the start of an episode of a sub-goal, which belongs to no episode.
+"""Called after each reset and each primitive step, with the base environment and the number of primitive steps of the
+episode (0 after a reset). The number is -1 for a step that only leads to the start of an episode of a sub-goal.
 """
 
 

@@ -27,7 +27,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     episode ends. With ``interrupt_every``, a decision takes at most that number of primitive steps of the action. The
     next decision may choose the same action, which then continues (parameters are read only at its start); a base
     action, which replaces the action that the code proposes for the next step; or another coded action, which
-    interrupts the one in progress (Sutton, Precup and Singh 1999, section 4).
+    interrupts the coded action in progress (Sutton, Precup and Singh 1999, section 4).
 
     One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options: the same, section 3), the newest
     observation, and in ``info``:
@@ -131,9 +131,10 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return self.context.observation, info
 
     def take_over(self, context: Context, info: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode where the episode of another ``ExtendedEnv`` around the same environment stands.
+        """Begin an episode in the current state of the base environment, which another ``ExtendedEnv`` has played so
+        far.
 
-        :param context: the context of the other one. Its random generator continues.
+        :param context: the context of the other ``ExtendedEnv``; the random generator of the context continues.
         :param info: the newest info of the environment.
         :returns: observation and info, as :meth:`reset` does.
         """

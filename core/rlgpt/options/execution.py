@@ -1,5 +1,5 @@
 """One call of a coded action. The code of the action runs in the sandbox and requests primitives. This module runs
-these primitives until the call ends.
+the requested primitives until the coded action ends.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from rlgpt.sandbox import Ask, Exhausted, Guest, Request, Turn
 from rlgpt.sandbox.library import OBSERVE
 
 Running = Effects["Call"]
-"""A call in progress. Its effect :class:`~rlgpt.options.effects.Step` proposes the next low-level action; the result of
-this effect is whether the episode ended with that action. The owner of the call steps the environment, or ends the call
-by :func:`interrupt`.
+"""A call of a coded action in progress. The effect :class:`~rlgpt.options.effects.Step` proposes the next low-level
+action; the result of this effect is whether the episode ended with that action. The owner of the call steps the
+environment, or ends the call by :func:`interrupt`.
 """
 
 

@@ -71,8 +71,11 @@ class Measurement:
 
 
 def _reduced(metric: Metric, before: float, value: float, count: int) -> float:
-    """The episode's number after ``value``, the ``count``-th reported number. ``before`` is the number so far; at the
-    first one it equals ``value``.
+    """The metric of the episode after one more reported number.
+
+    :param before: the metric before this number; for the first number, ``value``.
+    :param value: the reported number.
+    :param count: how many numbers have been reported, this one included.
     """
     if metric.reduce == "sum":
         return before + value if count > 1 else value

@@ -35,13 +35,13 @@ class InProgress:
         return self._resume(episode_ended)
 
     def interrupt(self) -> Effects[None]:
-        """End the call before its next primitive step."""
+        """End the call of the coded action before its next primitive step."""
         yield from interrupt(self._running)
         self.is_over, self.proposal = True, None
 
     def report(self) -> Call:
-        """The call, with the primitives that have ended since the last report. Until the call is over, its ending is
-        ``running``.
+        """The call of the coded action, with the primitives that have ended since the last report. Until the call is
+        over, its ending is ``running``.
         """
         new = self._call.calls[self._reported :]
         self._reported += len(new)

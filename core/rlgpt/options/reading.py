@@ -65,7 +65,7 @@ class Given:
     bundle: Bundle | None
 
     def warn(self, load_verdicts: Mapping[str, Verdict]) -> None:
-        """Warn of code that cannot be loaded, and of certain faults in all other code."""
+        """Warn about code that cannot be loaded, and about the faults that lint finds in all other code."""
         warn_of_broken(load_verdicts)
         library = self.settings["library"]
         functions = self.settings["functions"]

@@ -49,7 +49,7 @@ def opened(path: Path) -> Iterator[Bundle]:
 
 
 def pack(bundle: Bundle, out: Path) -> Path:
-    """Write a bundle with its model card as a zip archive. The same bundle gives the same bytes.
+    """Write a bundle with its model card as a zip archive. Two archives of the same bundle have the same bytes.
 
     :raises BundleError: the file cannot be written.
     """

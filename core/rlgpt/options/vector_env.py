@@ -26,8 +26,9 @@ OnLaneStep = Callable[[int, int], None]
 class Arrival(NamedTuple):
     """A lane whose decision is over. The fields are the results of :meth:`gymnasium.Env.step` for this lane.
 
-    If the episode ended and the vector resets in the same step, ``observation`` and ``info`` are the first ones of the
-    next episode. ``info["final_obs"]`` and ``info["final_info"]`` are the last ones of the ended episode.
+    If the episode ended and the vector resets in the same step, ``observation`` and ``info`` are the first observation
+    and info of the next episode. ``info["final_obs"]`` and ``info["final_info"]`` are the last observation and info of
+    the ended episode.
     """
 
     lane: int
@@ -39,8 +40,8 @@ class Arrival(NamedTuple):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """The info of the decision: ``duration``, ``ended`` and the others. ``duration`` is 0 if the decision was only
-        a reset.
+        """The info of the decision: ``duration``, ``ended`` and the other keys of :class:`ExtendedEnv`. ``duration`` is
+        0 if the decision was only a reset.
         """
         final: Mapping[str, Any] = self.info.get("final_info", self.info)
         return final

@@ -107,10 +107,10 @@ class EnvironmentPlugin(ABC):
         return env.unwrapped
 
     def lane_model(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any], lane: int) -> Any:
-        """:meth:`model` of environment ``lane`` of a vector (:func:`rlgpt.extend_vector`).
+        """The model (see :meth:`model`) of environment ``lane`` of a vector (:func:`rlgpt.extend_vector`).
 
-        Where the vector begins the next episode in the step that ends one (``AutoresetMode.SAME_STEP``), a batch
-        simulator is in the next episode when the last view and reward terms are computed. View and reward terms must
+        With ``AutoresetMode.SAME_STEP``, the step that ends an episode also begins the next one. A batch simulator is
+        then already in the next episode when the last view and reward terms are computed. View and reward terms must
         then be computed from the observation and ``info``. Default: the model of this environment, if the vector holds
         separate ones; else ``venv.unwrapped``.
         """
@@ -127,7 +127,8 @@ class EnvironmentPlugin(ABC):
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
         """The space of the actions that primitives yield.
 
-        Default: the action space. It may be wider, if ``step`` accepts more than a policy may choose.
+        Default: the action space. The space may be wider than the action space if ``step`` accepts more than a policy
+        may choose.
         """
         return env.action_space
 
@@ -167,7 +168,7 @@ class EnvironmentPlugin(ABC):
         return [self.policy_view(ctx) for ctx in contexts]
 
     def view_value(self, ctx: Context, key: str) -> Plain:
-        """The value of one key of :meth:`view`. For the default view, no other key is computed."""
+        """The value of one key of :meth:`view`. If the plugin does not override ``view``, only this key is computed."""
         if type(self).view is EnvironmentPlugin.view:
             return self.defaults(ctx.task).view_value(ctx, key)
         return self.view(ctx)[key]

@@ -1,4 +1,4 @@
-"""The built-in teams of agents, planners, trainers, language models, observers and executors. They are registered
+"""The built-in teams of agents, planners, trainers, language models, observers and executors. All are registered
 through the same hooks as the components of other distributions.
 """
 
@@ -32,7 +32,12 @@ def rlgpt_trainers() -> Mapping[str, str]:
 
 @hookimpl
 def rlgpt_llms() -> Mapping[str, str]:
-    return {"replay": "rlgpt.llm.build.replay", "record": "rlgpt.llm.build.ask", "live": "rlgpt.llm.build.ask"}
+    return {
+        "replay": "rlgpt.llm.build.replay",
+        "record": "rlgpt.llm.build.ask",
+        "live": "rlgpt.llm.build.ask",
+        "repeating": "rlgpt.llm.repeating.repeating",
+    }
 
 
 @hookimpl

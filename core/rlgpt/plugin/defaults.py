@@ -71,8 +71,8 @@ def _success(ctx: Context) -> float:
 
 
 SUCCESS = RewardTerm("success", "1 at the first step that is a success", _success, "event")
-"""A reward term that is 1 once in an episode, at the first step with ``info["success"]``, else 0. It exists in every
-environment.
+"""A reward term that is 1 once in an episode, at the first step with ``info["success"]``, else 0. Every environment has
+this reward term.
 """
 
 
@@ -141,7 +141,7 @@ class SpaceDefaults:
         return self._observations.view(ctx)
 
     def view_value(self, ctx: Context, key: str) -> Plain:
-        """The value of one key; the other keys are not computed."""
+        """The value of one key of the view; no other key is computed."""
         return self._observations.value(ctx, key)
 
 
@@ -165,10 +165,9 @@ def summarize(view: Mapping[str, Plain]) -> str:
 
 
 def _action_meanings(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:
-    """The environment's own labels if it has one for each part of the action, else the default labels.
-
-    They are in a method ``get_action_meanings()``, in an enum ``actions``, or in a mapping ``actions`` from values of a
-    Discrete to labels, which may be an attribute of ``action_type`` (highway-env).
+    """The environment's own labels if it has one for each part of the action, else the default labels. An environment's
+    own labels are in a method ``get_action_meanings()``, in an enum ``actions``, or in a mapping ``actions`` from
+    values of a Discrete to labels, which may be an attribute of ``action_type`` (highway-env).
     """
     plain, labels = env.unwrapped, default_labels(env.action_space)
     meanings = getattr(plain, "get_action_meanings", None)

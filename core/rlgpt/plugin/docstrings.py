@@ -76,9 +76,9 @@ def described(env: gymnasium.Env[Any, Any]) -> str:
     if isinstance(config, Mapping):
         settings |= {str(key): value for key, value in config.items()}
     lines = [f"Class: {type(plain).__module__}.{type(plain).__qualname__}"]
-    told = json.dumps({key: value for key, value in settings.items() if not is_secret(key)}, default=str)
+    text = json.dumps({key: value for key, value in settings.items() if not is_secret(key)}, default=str)
     if settings:
-        lines.append(f"Settings: {told if len(told) <= SETTINGS else f'{told[:SETTINGS]} [...]'}")
+        lines.append(f"Settings: {text if len(text) <= SETTINGS else f'{text[:SETTINGS]} [...]'}")
     ends = "\n".join(lines)
     return f"{readable(type(plain).__doc__ or '', LIMIT - len(ends) - 2)}\n\n{ends}".strip()
 

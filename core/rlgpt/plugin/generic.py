@@ -221,7 +221,9 @@ class GenericPlugin(EnvironmentPlugin):
 
     @property
     def unnamed(self) -> dict[str, str]:
-        """What has no name of its own: argument of ``design()`` that gives names or meanings -> words."""
+        """The actions and numbers without a name: argument of ``design()`` that can name them -> words
+        for a message.
+        """
         labels, keys = list(self._defaults.labels), [k for k in self._defaults.view_keys if k.shape and k.size > 1]
         found = {}
         if labels == list(default_labels(self._defaults.actions.space)):

@@ -106,7 +106,7 @@ class ObservationCodec:
         return {name: read(ctx) for name, read in self._values.items()}
 
     def value(self, ctx: Context, key: str) -> Plain:
-        """The value of one of :attr:`keys`; the others are not computed."""
+        """The value of one of :attr:`keys`; no other key is computed."""
         return self._values[key](ctx)
 
     def _named(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, Any]) -> None:
@@ -244,14 +244,14 @@ def _colours(space: spaces.Space[Any], name: str, get: Callable[[Any], Any]) -> 
         "downwards"
     )
     yield ViewKey(f"{name[:26]}_shapes", doc), _OfContext(view.still)
-    told = (
+    doc = (
         "[x, y, width, height, colour, dx, dy] of each region that moved in the last primitive step, by dx, dy pixels "
         "(0, 0: it is new); empty at an episode's start"
     )
-    yield ViewKey(f"{name[:26]}_moving", told), _OfContext(view.moving)
+    yield ViewKey(f"{name[:26]}_moving", doc), _OfContext(view.moving)
     letters = ", ".join(f"{letter} {colour}" for letter, colour in COLOURS.items())
-    told = f"{rows} rows of {columns} letters: the most common colour of each cell of the picture ({letters})"
-    yield ViewKey(f"{name[:26]}_map", told), _OfContext(view.map)
+    doc = f"{rows} rows of {columns} letters: the most common colour of each cell of the picture ({letters})"
+    yield ViewKey(f"{name[:26]}_map", doc), _OfContext(view.map)
 
 
 def _shapes(get: Callable[[Any], Any], back: int) -> Read:

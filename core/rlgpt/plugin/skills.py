@@ -113,7 +113,8 @@ class _Until:
 def env_reward(ctx: Context) -> float:
     """The environment's own reward for the newest step.
 
-    :raises PluginError: the reward is not a finite number. This is a fault of the environment, not of the coded action.
+    :raises PluginError: the reward is not a finite number. Such a reward is a fault of the environment, not of the
+        coded action.
     """
     return finite(ctx.info.get("env_reward", 0.0), ctx.step)
 

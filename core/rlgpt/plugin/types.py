@@ -147,7 +147,8 @@ class SubTask(ABC):
     """A task that is a part of another task, and is played in the environment of that task.
 
     :ivar whole: the task in whose environment the part is played. :attr:`Context.task` is this task.
-    :ivar done: the predicate that is the part's success and ends its episodes; None: the success of the whole task.
+    :ivar done: the predicate that decides the success of the sub-goal and ends its episodes; None: the success of the
+        whole task decides.
     """
 
     whole: Task
@@ -155,10 +156,11 @@ class SubTask(ABC):
 
     @abstractmethod
     def begin(self, env: Any, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode of the part.
+        """Begin an episode of the sub-goal.
 
-        :param env: the :class:`~rlgpt.options.ExtendedEnv`. Its method ``reset_whole`` begins at the start of the whole
-            task, ``restore_episode`` in a saved state, and ``take_over`` where another environment's episode stands.
+        :param env: the :class:`~rlgpt.options.ExtendedEnv`. Three of its methods begin an episode: ``reset_whole`` at
+            the start of the whole task, ``restore_episode`` in a saved state, and ``take_over`` in the current state of
+            the base environment.
         :returns: observation and info of the start.
         """
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from rlgpt.domain import Iteration
 from rlgpt.errors import RunError
-from rlgpt.files import Folder, parse_json, read_json
+from rlgpt.files import Folder, read_json
 from rlgpt.runs.record import SCHEMA_VERSION, Report, RunRecord
 from rlgpt.runs.seal import is_own, seal
 from rlgpt.secrets import redact
@@ -77,15 +77,7 @@ class Run:
             raise RunError(f"there is no run at {folder}: give the folder that contains run.json.")
         path = folder / RECORD
         text = Folder(folder, RunError).read_text(RECORD, limit=_RECORD_LIMIT)
-        try:
-            raw = parse_json(text)
-        except ValueError as fault:
-            raise RunError(f"{path} does not contain valid JSON: {str(fault)[:400]}. {_RESTORE}") from fault
-        version = raw.get("schema_version") if isinstance(raw, dict) else None
-        if version != SCHEMA_VERSION:
-            given = f"{version!r:.40}"
-            raise RunError(f"{path} has schema version {given}; this version of rlgpt reads {SCHEMA_VERSION}.")
-        return cls(folder, read_json(text, RunRecord, path, RunError, _RESTORE))
+        return cls(folder, read_json(text, RunRecord, path, RunError, _RESTORE, version=SCHEMA_VERSION))
 
     @property
     def record(self) -> RunRecord:

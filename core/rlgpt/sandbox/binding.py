@@ -1,8 +1,8 @@
 """Calls of exported functions that take and return text.
 
 wasmtime's Python package makes new ctypes types for the length of each text, which takes 40 % of a call. This module
-calls the same C functions with buffers that are made once. It uses a private module of the package, whose version is
-pinned.
+calls the same C functions with buffers that are made once. The fast calls use a private module of the package, whose
+version is pinned.
 """
 
 from __future__ import annotations

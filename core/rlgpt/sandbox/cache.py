@@ -155,7 +155,8 @@ def _store(code: bytes | bytearray, where: Path, key: str) -> None:
 
 
 def _drop_old(where: Path) -> None:
-    """Keep the :data:`KEPT` most recently used guests. Delete the others, and incomplete files of killed processes.
+    """Keep the :data:`KEPT` most recently used guests. Delete all other guests, and incomplete files of killed
+    processes.
 
     A file that another process has mapped stays mapped after it is removed. If the system refuses to remove a file, the
     file remains.

@@ -116,7 +116,7 @@ class CodeRunner:
         self.calls += 1
 
     def verdict(self, refused: Refused) -> Verdict:
-        """The verdict on this code, made from ``refused``."""
+        """The verdict on this code for the error ``refused``."""
         message = refused.message
         missing = _NO_KEY.fullmatch(message)
         if missing and missing[1] not in self._setup.view:

@@ -51,9 +51,9 @@ class ConstantGuards:
     """Asks the ``can_start`` of actions whose answers depend on the view alone (:class:`~rlgpt.sandbox.reads.Reads`).
     Equal views have equal answers, so the answers are kept. Several threads may ask.
 
-    The instance runs definitions and functions without effects, so that no action can change the answers of another.
-    An action that fails here (its source cannot be loaded, an exception, too much fuel) gets no answers here from then
-    on. It is asked in its own instance, which gives the verdict.
+    The instance runs definitions and functions without effects, so that no action can change the answers of another. An
+    action that fails here (its source cannot be loaded, an exception, too much fuel) gets no answers here from then on.
+    The guard of such an action is asked in its own instance, which gives the verdict.
 
     :param on_turn: called before each call into the instance.
     """

@@ -63,9 +63,10 @@ class Sandbox:
 class Guest:
     """The coded actions of an episode, each in a WebAssembly instance of its own. An instance is made at its first use.
 
-    The same seed, sources and replies give the same requests. An action cannot change the globals, the random numbers
-    or the fuel of another action, nor cause a verdict on it. Actions whose ``run`` or ``can_start`` has an argument
-    ``memory`` share one memory for the episode, by value. Nothing else is passed from one action to another.
+    Guests with the same seed, sources and replies make the same requests. An action cannot change the globals, the
+    random numbers or the fuel of another action, nor cause a verdict on it. Actions whose ``run`` or ``can_start`` has
+    an argument ``memory`` share one memory for the episode, by value. Nothing else is passed from one action to
+    another.
 
     :raises SandboxError: the guest program is missing; every method that runs code may raise this error.
     """

@@ -19,8 +19,8 @@ always has all functions.
 """
 
 OBSERVE = "observe"
-"""The name of the request for the view. It has no arguments, takes no primitive step and is not a primitive of a
-plugin.
+"""The name of the request for the view. The request has no arguments, takes no primitive step and is not a primitive of
+a plugin.
 """
 
 

@@ -30,7 +30,9 @@ def lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLim
 
 
 def faults(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """The verdicts of :func:`lint` on faults that are certain, for users of code that somebody else wrote."""
+    """The verdicts of :func:`lint` without those that only suspect a fault. Commands that load finished
+    code use this.
+    """
     return [_verdict(code, finding) for finding in _findings(code, library, limits) if finding.sure]
 
 

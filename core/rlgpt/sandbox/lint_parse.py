@@ -19,7 +19,7 @@ from rlgpt.sandbox.limits import SandboxLimits
 
 _PROGRAM = """
 def run(source):
-    request = told()
+    request = parsed()
     try:
         nodes = [compile(source, "", "exec", 0x400, dont_inherit=True)]  # ast.PyCF_ONLY_AST: a tree, and no code
     except MemoryError:
@@ -48,8 +48,8 @@ def put(value, nodes, leaves):
     leaves[type(value)] = place = [len(nodes) - 1]
     return place
 """
-"""A coded action that parses another source in the guest. Its only request contains the tree, or the reason why there
-is no tree. The source does not run.
+"""A coded action that parses another source in the guest. The only request of the action contains the tree, or the
+reason why there is no tree. The source does not run.
 """
 
 _LIMITS = SandboxLimits(wall_seconds=60)
@@ -96,16 +96,16 @@ def _parse_in_guest(source: str) -> ast.Module | None:
 
     guest = Instance(_LIMITS)
     try:
-        guest.call("prepare-library", json.dumps({"told": []}), 0, fuel=_LIMITS.load_fuel)
+        guest.call("prepare-library", json.dumps({"parsed": []}), 0, fuel=_LIMITS.load_fuel)
         guest.call("load-action", "lint", _PROGRAM, "run", "", fuel=_LIMITS.load_fuel)
         reply = guest.call("start-action", "lint", json.dumps({"source": source}), "", fuel=_FUEL)
         said = replies.parse(reply, _MAX_TREE_BYTES)
     except Refused:  # The source is so large or deeply nested that the guest stopped.
         return None
     match said:
-        case ["ask", False, [["told", {"refused": [str(message), int() | None as line]}, _]]]:
+        case ["ask", False, [["parsed", {"refused": [str(message), int() | None as line]}, _]]]:
             raise NoTree(message, line)
-        case ["ask", False, [["told", {"rows": [*rows]}, _]]]:
+        case ["ask", False, [["parsed", {"rows": [*rows]}, _]]]:
             try:
                 return _tree(rows)
             except (AssertionError, AttributeError, IndexError, TypeError, ValueError):

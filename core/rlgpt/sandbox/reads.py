@@ -59,12 +59,13 @@ _NODES = (
 
 @dataclass(frozen=True)
 class Reads:
-    """What ``can_start`` depends on.
+    """The inputs on which ``can_start`` depends.
 
     :ivar steady: whether equal views, memories and globals give equal answers, without side effects.
     :ivar keys: the keys of the view that ``can_start`` may read, sorted; None: any key.
-    :ivar constant: whether it is steady, has no memory, and no other code of the source can change its answers. One
-        instance can then answer for all episodes, because loading the source only runs definitions.
+    :ivar constant: whether ``can_start`` is steady, does not read the memory, and no other code of the source can
+        change its answers. One instance can then answer for all episodes, because loading the source only runs
+        definitions.
     """
 
     steady: bool = False
@@ -74,7 +75,7 @@ class Reads:
 
 @lru_cache(maxsize=1024)
 def reads_of(source: str, shared: str) -> Reads:
-    """What the ``can_start`` in ``source`` depends on. The source is parsed and never executed here.
+    """The inputs on which the ``can_start`` in ``source`` depends. The source is parsed and never executed here.
 
     :param shared: source that is loaded before, into the same namespace.
     """
@@ -196,7 +197,9 @@ def _bound(node: ast.AST) -> list[str]:
 
 
 def _numbers(function: ast.FunctionDef) -> set[str]:
-    """The local names that only constants are assigned to: ``+=`` changes no object of others through them."""
+    """The local names to which only constants are assigned. ``+=`` on such a name cannot change an object that other
+    code uses.
+    """
     constant: set[str] = set()
     other = {arg for node in ast.walk(function) if isinstance(node, ast.arg) for arg in _bound(node)}
     for node in ast.walk(function):

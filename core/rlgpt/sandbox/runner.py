@@ -103,7 +103,7 @@ class ActionRunner(CodeRunner):
 
     @property
     def reads(self) -> Reads:
-        """What the action's ``can_start`` depends on."""
+        """The inputs on which the action's ``can_start`` depends."""
         return reads_of(self.source, self._shared)
 
     def can_start(self, view: str) -> bool | Verdict:

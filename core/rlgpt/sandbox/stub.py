@@ -26,8 +26,8 @@ def render(library: Library, limits: SandboxLimits = DEFAULT) -> str:
     """The library as Python text, for prompts: rules, signatures with units and ranges, the view, ``vec``."""
     parts, shared = [_rules(library, limits)], _shared(library.primitives)
     parts += [_comment(owners, rows, len(library.primitives)) for owners, rows in shared.items()]
-    told = {(name, row) for owners, rows in shared.items() for name in owners for row in rows}
-    parts += [_function(s, {row for name, row in told if name == s.name}) for s in library.primitives]
+    written = {(name, row) for owners, rows in shared.items() for name in owners for row in rows}
+    parts += [_function(s, {row for name, row in written if name == s.name}) for s in library.primitives]
     parts += [_observe(library.view), *([vectors(library.vectors)] if library.vectors != "none" else [])]
     return "\n\n\n".join(parts) + "\n"
 
@@ -86,11 +86,11 @@ def _comment(owners: Sequence[str], rows: Sequence[str], primitives: int) -> str
     return "\n".join(f"# {line}" for line in text.splitlines())
 
 
-def _function(signature: Signature, told: Collection[str]) -> str:
+def _function(signature: Signature, written: Collection[str]) -> str:
     arguments = ", ".join(f"{p.name}: {_TYPES[p.kind]} = {_number(p.default)}" for p in signature.parameters)
     lines = textwrap.dedent(signature.doc).strip().splitlines() or ["(undocumented)"]
     lines += [", ".join(filter(None, (f"{p.name}: {_range(p)}", p.doc))) for p in signature.parameters]
-    lines += [row for row in (_outcome(key, doc) for key, doc in signature.outcome.items()) if row not in told]
+    lines += [row for row in (_outcome(key, doc) for key, doc in signature.outcome.items()) if row not in written]
     return f"def {signature.name}({arguments}) -> dict:\n" + _docstring(lines)
 
 
@@ -105,8 +105,8 @@ def _observe(view: Sequence[ViewDoc]) -> str:
     for key in view:
         size = f"{key.size} numbers" if key.size > 1 else "1 number" if key.size == 1 else ""
         source = "privileged" if key.source == "privileged" else ""
-        told = ", ".join(filter(None, (size, key.unit, source)))
-        lines.append(f'view["{key.name}"]{f" ({told})" if told else ""}: {key.doc}')
+        details = ", ".join(filter(None, (size, key.unit, source)))
+        lines.append(f'view["{key.name}"]{f" ({details})" if details else ""}: {key.doc}')
     return "def observe() -> dict:\n" + _docstring(lines)
 
 

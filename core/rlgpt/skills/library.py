@@ -1,8 +1,8 @@
 """A library of skills on disk: ``NAME/VERSION/`` is a bundle with its record ``skill.json``.
 
-Versions are written completely or not at all, and never changed. What is learnt about a version later (tests, tasks
-that it served) is appended to ``events.jsonl`` beside them. The folder may come from somebody else: everything in it is
-data, no link is followed, and sizes are bounded.
+A version is written completely or not at all, and its bundle and record never change. Later tests of the version, and
+the runs that used it, are appended to its file ``events.jsonl``. The folder may come from somebody else. The files of
+the folder are therefore read as data, no link is followed, and sizes are bounded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from rlgpt.domain import Bundle
 from rlgpt.domain.values import NAME
 from rlgpt.errors import BundleError, RlgptError, SkillError, UnknownNameError
-from rlgpt.files import Folder, JsonLines, parse_json, read_json
+from rlgpt.files import Folder, JsonLines, read_json
 from rlgpt.files.seal import is_sealed, seal
 from rlgpt.options.bundle import load_bundle, save_bundle
 from rlgpt.skills.record import EVENT, SCHEMA_VERSION, Served, SkillId, SkillRecord, SkillTest
@@ -26,7 +26,7 @@ from rlgpt.skills.record import EVENT, SCHEMA_VERSION, Served, SkillId, SkillRec
 RECORD = "skill.json"
 EVENTS = "events.jsonl"
 POLICY = "policy"
-"""Subfolder with the checkpoint of a policy."""
+"""The subfolder of a version that contains the checkpoint of its policy."""
 WEIGHTS = "best.pt"
 
 _RECORD_LIMIT = 64 << 20
@@ -42,7 +42,7 @@ _AGAIN = "Remove this version with `rlgpt skills remove`, or restore it from a c
 class Skill:
     """One version of a skill.
 
-    :ivar events: tests and served tasks, oldest first.
+    :ivar events: later tests, and the runs that used the skill, oldest first.
     :ivar folder: the folder of its bundle.
     """
 
@@ -57,12 +57,12 @@ class Skill:
 
     @property
     def policy(self) -> Path | None:
-        """The folder with the checkpoint of its policy; None if it acts by code."""
+        """The folder with the checkpoint of the skill's policy; None if the skill acts by code."""
         return None if self.record.mode == "code" else self.folder / POLICY
 
     @property
     def is_own(self) -> bool:
-        """Whether this user, on this machine, made the skill."""
+        """Whether the same user made the skill on the same machine."""
         return is_sealed(self.record.sealed_part, self.record.seal)
 
     @property
@@ -75,9 +75,9 @@ class Skill:
         return next((t for t in reversed(tests) if (t.plugin, t.version_of_plugin) == (plugin, version)), None)
 
     def standing(self, plugin: str, version: str) -> str:
-        """Why the skill is not offered in this version of the plugin; empty if it is.
+        """Why runs with this version of the plugin are not offered the skill; empty if they are.
 
-        The episodes with which a skill was made are its test in that version.
+        The record of a skill counts as its test in the version of the plugin with which the skill was made.
         """
         last = self.last_test(plugin, version)
         if last is not None:
@@ -88,7 +88,7 @@ class Skill:
 
 
 class SkillLibrary:
-    """The library in ``folder``, which need not exist."""
+    """The library in ``folder``. A missing folder is an empty library."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._files = folder, Folder(folder, SkillError)
@@ -113,9 +113,9 @@ class SkillLibrary:
         return self._versions(name)
 
     def load(self, id: SkillId) -> Skill:
-        """One version of a skill. Reading it runs no code.
+        """Read one version of a skill. This runs no code of the skill.
 
-        :raises SkillError: it is missing, damaged, too large, or contains a link.
+        :raises SkillError: the version is missing, damaged, too large, or contains a link.
         """
         where = str(id)
         folder = self._files.subfolder(where)
@@ -123,16 +123,7 @@ class SkillLibrary:
         if not self._files.exists(f"{where}/{RECORD}"):
             raise SkillError(f"{self.folder} has no skill {where}: {RECORD} is missing in {folder}.")
         text = self._files.read_text(f"{where}/{RECORD}", limit=_RECORD_LIMIT)
-        try:
-            raw = parse_json(text)
-        except ValueError as fault:
-            raise SkillError(f"{path} does not contain valid JSON: {str(fault)[:400]}. {_AGAIN}") from fault
-        version = raw.get("schema_version") if isinstance(raw, dict) else None
-        if version != SCHEMA_VERSION:
-            raise SkillError(
-                f"{path} has schema version {version!r:.40}; this version of rlgpt reads {SCHEMA_VERSION}."
-            )
-        record = read_json(text, SkillRecord, path, SkillError, _AGAIN)
+        record = read_json(text, SkillRecord, path, SkillError, _AGAIN, version=SCHEMA_VERSION)
         if record.id != id:
             raise SkillError(f"{path} is the record of {record.id}, not of {where}. {_AGAIN}")
         try:
@@ -140,18 +131,20 @@ class SkillLibrary:
         except BundleError as fault:
             raise SkillError(f"the skill {where} is damaged: {fault}") from fault
         if record.predicate and record.predicate not in {f.name for f in bundle.functions if f.type == "predicate"}:
-            raise SkillError(f"{path} names the predicate {record.predicate}, which the bundle has not. {_AGAIN}")
+            raise SkillError(
+                f"{path} names the predicate {record.predicate}, but the bundle does not contain it. {_AGAIN}"
+            )
         return Skill(record, bundle, tuple(self._events(id).read()), folder)
 
     def newest(self, name: str) -> Skill:
         """The newest version of a skill; see :meth:`versions` and :meth:`load`."""
         versions = self.versions(name)
         if not versions:
-            raise SkillError(f"the skill {name} in {self.folder} has no version. Remove it: it is empty.")
+            raise SkillError(f"the skill {name} in {self.folder} has no version. Remove it with `rlgpt skills remove`.")
         return self.load(SkillId(name=name, version=versions[-1]))
 
     def skills(self, name: str) -> Iterator[Skill | RlgptError]:
-        """The versions of a skill, newest first; for one that cannot be read, the error."""
+        """The versions of a skill, newest first. For a version that cannot be read, this yields the error instead."""
         try:
             versions = self.versions(name)
         except RlgptError as fault:
@@ -166,11 +159,11 @@ class SkillLibrary:
     def add(self, bundle: Bundle, record: SkillRecord, *, policy: bytes | None = None) -> SkillId:
         """Add the next version of the skill ``record.id.name``; the version in ``record`` is ignored.
 
-        The version appears completely or not at all, and an existing one is never replaced, even if several processes
-        add at once.
+        The version is written completely or not at all. An existing version is never replaced, even if several
+        processes add versions at the same time.
 
-        :param policy: the checkpoint of the policy, if the skill acts by a policy.
-        :raises SkillError: it cannot be written.
+        :param policy: the checkpoint of the policy; None if the skill acts by code.
+        :raises SkillError: the version cannot be written.
         """
         name = record.id.name
         try:
@@ -196,18 +189,18 @@ class SkillLibrary:
             shutil.rmtree(staged, ignore_errors=True)
 
     def note(self, id: SkillId, event: SkillTest | Served) -> None:
-        """Append an event to a version.
+        """Append an event to the file of a version.
 
-        :raises SkillError: there is no such version, or it cannot be written.
+        :raises SkillError: there is no such version, or the event cannot be written.
         """
         if not self._files.exists(f"{id}/{RECORD}"):
             raise SkillError(f"{self.folder} has no skill {id}.")
         self._events(id).append(event)
 
     def remove(self, name: str, version: int | None = None) -> list[SkillId]:
-        """Delete one version of a skill, or all of them.
+        """Delete one version of a skill, or all versions.
 
-        :returns: what was deleted.
+        :returns: the deleted versions; empty if the versions in a damaged folder could not be listed.
         :raises UnknownNameError: there is no such skill or version.
         """
         if version is not None:
@@ -220,7 +213,7 @@ class SkillLibrary:
             return [SkillId(name=name, version=version)]
         if name not in (known := self.names()):
             raise UnknownNameError("skill", name, known)
-        with suppress(SkillError):  # what cannot be read can still be removed
+        with suppress(SkillError):  # A folder whose versions cannot be listed can still be deleted.
             gone = [SkillId(name=name, version=v) for v in self._versions(name)]
             self._discard(name)
             return gone
@@ -228,7 +221,9 @@ class SkillLibrary:
         return []
 
     def _discard(self, where: str) -> None:
-        """Delete a folder, or a link in its place. A kill leaves no half of it: it is renamed first."""
+        """Delete a folder, or a link in its place. The folder is renamed first, so that a killed process leaves no
+        partly deleted skill.
+        """
         trash = Path(tempfile.mkdtemp(dir=self.folder, prefix=".old."))
         try:
             self._files.take(where, trash / "skill")
@@ -241,7 +236,7 @@ class SkillLibrary:
         return found
 
     def _events(self, id: SkillId) -> JsonLines[SkillTest | Served]:
-        advice = "Delete this line, or the file: the skill then has to be tested again."
+        advice = "Delete this line or the whole file. Then test the skill again with `rlgpt skills test`."
         return JsonLines(self._files, f"{id}/{EVENTS}", EVENT, advice, full=_EVENTS_LIMIT)
 
     def _bound(self, count: int, what: str) -> None:
@@ -250,7 +245,7 @@ class SkillLibrary:
 
 
 def weights_of(folder: Path) -> bytes | None:
-    """The best checkpoint in a training's folder; None if there is none, because the trainer stores another kind.
+    """The bytes of the best checkpoint in a training's folder; None if the trainer stores no such file.
 
     :raises SkillError: the file is too large or cannot be read.
     """

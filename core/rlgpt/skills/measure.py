@@ -1,4 +1,4 @@
-"""A figure of a skill with its interval, and the comparison of two figures."""
+"""Means over episodes with their 95 % confidence intervals, and the comparison of two means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ _Z = 1.96
 
 
 class Measure(Value):
-    """A figure over episodes, with its 95 % interval."""
+    """A mean over episodes with its 95 % confidence interval.
+
+    :ivar point: the mean.
+    :ivar low, high: the ends of the interval.
+    """
 
     point: float = Field(allow_inf_nan=False)
     low: float = Field(allow_inf_nan=False)
@@ -26,9 +30,9 @@ class Measure(Value):
 
 
 def success_of(successes: Sequence[bool]) -> Measure:
-    """The success rate with the interval of Wilson (1927).
+    """The success rate with the score interval of Wilson (1927).
 
-    :param successes: at least one.
+    :param successes: whether each episode succeeded; at least one episode.
     """
     n = len(successes)
     rate, spread = sum(successes) / n, _Z * _Z / n
@@ -39,9 +43,9 @@ def success_of(successes: Sequence[bool]) -> Measure:
 
 
 def mean_of(scores: Sequence[float]) -> Measure:
-    """The mean with the interval of the normal distribution, which is a little too narrow for few episodes.
+    """The mean with the interval of the normal distribution. The interval is a little too narrow for few episodes.
 
-    :param scores: at least one finite number.
+    :param scores: the score of each episode; at least one, all finite.
     """
     n = len(scores)
     mean = sum(scores) / n
@@ -51,5 +55,8 @@ def mean_of(scores: Sequence[float]) -> Measure:
 
 
 def is_worse(new: Measure, old: Measure, *, maximize: bool = True) -> bool:
-    """Whether ``new`` is certainly worse: its whole interval is on the bad side of the other one."""
+    """Whether ``new`` is worse than ``old``, and their intervals do not overlap.
+
+    :param maximize: whether larger values are better.
+    """
     return new.high < old.low if maximize else new.low > old.high

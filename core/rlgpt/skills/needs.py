@@ -1,4 +1,4 @@
-"""What the code of a skill uses of its world: primitives, choices of their arguments, and keys of the view."""
+"""Finds out which primitives, arguments and keys of the view the code of a skill uses, and whether a task has them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _LITTLE = (
     "then there this to up with within without"
 )
 _COMMON = frozenset(_LITTLE.split())
-"""Words that say nothing about a goal."""
+"""Words that are ignored when goals are compared."""
 
 
 class NeededArgument(Value):
     """An argument of a primitive.
 
-    :ivar choices: the values of a ``choice`` that occur in the code.
+    :ivar choices: the values that occur in the code, if the argument is of the kind ``choice``.
     """
 
     name: Name
@@ -50,8 +50,10 @@ class NeededKey(Value):
 class Needs(Value):
     """What the code of a skill uses.
 
-    :ivar plugin: the name of the plugin: units and frames of equal names may differ in another one.
+    :ivar plugin: the name of the plugin. In another plugin, the same names may have other units or frames.
     :ivar space: the action space in words.
+    :ivar primitives: the primitives that the code calls.
+    :ivar view: the keys of the view that the code reads.
     """
 
     plugin: str = Field(max_length=40)
@@ -62,12 +64,12 @@ class Needs(Value):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a run has to offer to skills, and what it wants from them.
+    """What is known about a run when skills are chosen for it.
 
-    :ivar library: primitives and view of the task.
+    :ivar library: the primitives of the task and the keys of its view.
     :ivar space: the action space in words.
     :ivar taken: names that no coded action may have.
-    :ivar settings: settings of the task that differ from the plugin's.
+    :ivar settings: the task's settings that differ from the plugin's defaults.
     """
 
     task: Task
@@ -84,7 +86,9 @@ class Wanted:
 def needs_of(
     plugin: str, space: str, library: Library, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
 ) -> Needs:
-    """What ``actions`` and ``functions`` use of ``library``. A source that cannot be parsed needs everything."""
+    """What ``actions`` and ``functions`` use of ``library``. If a source cannot be parsed, this is the
+    whole library.
+    """
     called: set[str] = set()
     texts: set[str] = set()
     whole = False
@@ -126,9 +130,7 @@ def needs_of(
 def misfit(
     needs: Needs, wanted: Wanted, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
 ) -> str:
-    """Why the code does not work in the task of ``wanted``, as far as that can be known without playing it; empty if
-    nothing speaks against it.
-    """
+    """Why the code cannot work in the task of ``wanted``; empty if no reason is found. Nothing is played for this."""
     if needs.plugin != wanted.task.plugin:
         return f"it is of the plugin {needs.plugin}"
     if needs.space != wanted.space:
@@ -159,13 +161,15 @@ def misfit(
 
 
 def words_of(*texts: str) -> frozenset[str]:
-    """The words of ``texts`` that tell goals apart, without the ending of a plural."""
+    """The words of ``texts`` with which goals are compared: without common words such as ``the``, and with the plural
+    ``s`` removed.
+    """
     found = (word for text in texts for word in _WORD.findall(text.lower()))
     return frozenset(_stem(word) for word in found if word not in _COMMON and len(word) > 1)
 
 
 def similarity(one: Iterable[str], other: Iterable[str]) -> float:
-    """The cosine of two sets of words (Ochiai 1957), 0 to 1. It depends on no other text."""
+    """The cosine similarity of two sets of words (Ochiai 1957), from 0 to 1."""
     a, b = frozenset(one), frozenset(other)
     return len(a & b) / (len(a) * len(b)) ** 0.5 if a and b else 0.0
 

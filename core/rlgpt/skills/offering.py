@@ -1,4 +1,4 @@
-"""Chooses the few skills that fit a task, for the agents of a run."""
+"""Chooses the skills of a library that a run offers to its agents."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from rlgpt.skills.needs import Wanted, misfit, similarity, words_of
 from rlgpt.skills.record import SkillId
 
 SHOWN = 6
-"""Maximal number of skills that agents see."""
+"""Maximal number of skills that a run offers."""
 SHOWN_ACTIONS = 12
-"""Maximal number of coded actions of these skills."""
+"""Maximal number of coded actions that these skills have together."""
 _RECENT = 5
-"""Number of the newest versions of a skill that are compared."""
+"""Maximal number of versions of each skill that are considered: the newest versions."""
 
 
 class Offered(Value):
-    """A skill as agents see it.
+    """A skill as a run offers it to its agents.
 
-    :ivar actions: its coded actions, each complete in itself.
+    :ivar actions: the coded actions of the skill. No action needs code outside its source.
     :ivar functions: the features that the actions read.
-    :ivar success, score: in the task in which it was proved.
-    :ivar by_policy: whether a policy chose among the actions; else they were played in order.
+    :ivar success, score: the results in ``task``, the task of the run that made the skill.
+    :ivar steps: mean number of primitive steps of an episode.
+    :ivar by_policy: whether a policy chose among the actions in these episodes; else they were played in order.
     """
 
     id: SkillId
@@ -46,9 +47,10 @@ class Offered(Value):
 
 
 class Choice(Value):
-    """What is offered to a run.
+    """The skills that a run offers to its agents.
 
-    :ivar refused: skill -> why it is not offered, for those of the same plugin whose tests do not allow it.
+    :ivar refused: skill -> why the skill is not offered. The keys are the skills that cannot be read, and the skills of
+        the same plugin that have failed their test or have not been tested in this version.
     """
 
     offered: tuple[Offered, ...] = ()
@@ -56,10 +58,11 @@ class Choice(Value):
 
 
 def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> Choice:
-    """The skills of ``library`` that fit, the best first. The same library gives the same choice.
+    """The skills of ``library`` that fit the run, the best first. The same arguments always give the same choice.
 
-    A skill fits if its code needs nothing that the task lacks, and its tests pass in this version of the plugin. Of
-    several versions, that with the surest success is taken. The rank is the similarity of words with the goal.
+    A skill fits if the task has everything that its code needs, and if its newest test in this version of the plugin
+    passed. Of several versions that fit, the one with the most reliable result is taken (the lower end of the interval
+    decides). Skills are ranked by the similarity between the words of their goal and those of the task's goal.
 
     :param plugin, version: the distribution of the plugin that is installed, and its version.
     """
@@ -84,7 +87,9 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
 
 
 def _sureness(skill: Skill, wanted: Wanted) -> tuple[bool, float, int]:
-    """First the settings of the task, then the lower end of the interval of success or score, then the version."""
+    """The sort key of a version. Versions with the settings of the task come last, which is best; then the end of the
+    95 % interval on the worse side decides, then the version number.
+    """
     record = skill.record
     same = dict(record.settings) == dict(wanted.settings)
     measured = record.success or record.mean_score
@@ -106,7 +111,9 @@ def _features(skill: Skill) -> tuple[CodedFunction, ...]:
 
 
 def _distinct(ranked: Sequence[Skill], taken: Iterable[str]) -> tuple[Offered, ...]:
-    """The first skills. Of two actions or functions of one name, that of the better skill is offered."""
+    """The first skills up to the limits. If two skills have an action or function of the same name, only that of the
+    better skill is offered.
+    """
     names, chosen, count = set(taken), list[Offered](), 0
     for skill in ranked:
         if len(chosen) == SHOWN:
@@ -141,7 +148,7 @@ def _read_by(actions: Sequence[CodedAction], functions: Sequence[CodedFunction])
 
 
 def _whole(action: CodedAction) -> CodedAction:
-    """The action with its shared code in its own source: actions of several skills have no shared code in common."""
+    """The action with its shared code copied into its source, because actions of several skills share no code."""
     if not action.shared:
         return action
     return action.model_copy(update={"source": f"{action.shared.rstrip()}\n\n\n{action.source.lstrip()}", "shared": ""})

@@ -1,4 +1,4 @@
-"""The record of a skill, and the events of its life: tests in other versions of a plugin, and tasks that it served."""
+"""The record of a skill, and the events that are added to it later: tests, and runs that used the skill."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class SkillId(Value):
 
 
 class Start(Value):
-    """An episode of a skill's test: where it began, and its result.
+    """An episode in which a skill was tested.
 
     :ivar seed: seed of the episode.
-    :ivar state: the state in which the episode begins; None: the task's own start with this seed.
+    :ivar state: the state in which the episode began; None: the task's own start with this seed.
+    :ivar success, score: the result of the episode.
     """
 
     seed: int = Field(ge=0, lt=1 << 63)
@@ -47,10 +48,11 @@ class Start(Value):
 
 
 class Result(Value):
-    """What a skill reached in some episodes.
+    """The result of a skill in some episodes.
 
-    :ivar has_success: whether success can be judged; False: only the score counts.
-    :ivar score: the task's score; None if it has none.
+    :ivar has_success: whether the task defines success; False: only the score counts.
+    :ivar score: the definition of the task's score; None if the task has no score.
+    :ivar starts: the episodes.
     """
 
     has_success: bool = True
@@ -59,7 +61,7 @@ class Result(Value):
 
     @property
     def success(self) -> Measure | None:
-        """The success rate; None if success cannot be judged or no episode was played."""
+        """The success rate; None if the task defines no success or no episode was played."""
         return success_of([s.success for s in self.starts]) if self.has_success and self.starts else None
 
     @property
@@ -70,14 +72,16 @@ class Result(Value):
 
     @property
     def steps(self) -> float:
-        """Mean primitive steps of the successful episodes; of all episodes if success cannot be judged or none
-        succeeded.
+        """Mean number of primitive steps of the successful episodes. If no episode succeeded, or if the task defines no
+        success, this is the mean over all episodes.
         """
         chosen = [s.steps for s in self.starts if s.success or not self.has_success] or [s.steps for s in self.starts]
         return sum(chosen) / max(1, len(chosen))
 
     def is_worse_than(self, other: Result) -> bool:
-        """Whether this result is certainly worse: by success, or by the score if there is no success."""
+        """Whether this result is worse and the 95 % intervals do not overlap. The success rates are compared, or the
+        scores if there is no success rate.
+        """
         if self.success is not None and other.success is not None:
             return is_worse(self.success, other.success)
         if self.mean_score is None or other.mean_score is None:
@@ -86,19 +90,21 @@ class Result(Value):
 
 
 class SkillRecord(Result):
-    """The record of one version of a skill. It never changes.
+    """The record of one version of a skill. A record never changes.
 
     :ivar goal: what the skill achieves, in words.
-    :ivar task: the task in which it was proved.
-    :ivar settings: settings of this task that differ from the plugin's.
-    :ivar environment: of an environment without a plugin: the fields of its description, from which it can be made.
+    :ivar task: the task of the run that made the skill.
+    :ivar settings: settings of this task that differ from the plugin's defaults.
+    :ivar environment: for an environment without a plugin, the fields from which it can be made again; else None.
     :ivar predicate: the coded predicate of the bundle that decides success; empty: the task's own success.
     :ivar mode: how the skill acts: by its code, or by the policy that is stored with it.
-    :ivar plugin, version_of_plugin: the distribution of the plugin and its version, in which the skill was proved.
-    :ivar needs: what the code uses of the world.
-    :ivar made_from: the skills whose code was kept or changed.
+    :ivar sharpness: exponent of the policy's probabilities; 1 leaves them as they are.
+    :ivar quarantined: names of actions that the policy may not choose, because their code failed during training.
+    :ivar plugin, version_of_plugin: name and version of the distribution whose plugin the run used.
+    :ivar needs: the primitives and keys of the view that the code uses.
+    :ivar made_from: the skills whose actions are part of the bundle, unchanged or as new versions.
     :ivar model: the language models that wrote the code.
-    :ivar spent_steps, spent_tokens: primitive steps and tokens of the run that made it.
+    :ivar spent_steps, spent_tokens: primitive steps and tokens of the run that made the skill.
     :ivar seal: proves that this user made the skill (:mod:`rlgpt.files.seal`).
     """
 
@@ -125,22 +131,26 @@ class SkillRecord(Result):
     @model_validator(mode="after")
     def _measured(self) -> Self:
         if not self.has_success and self.score is None:
-            raise ValueError("a skill needs a success or a score")
+            raise ValueError("the task of a skill must define success or a score")
         if not self.starts:
-            raise ValueError("a skill needs at least one tested episode")
+            raise ValueError("a skill must have at least one recorded episode")
         return self
 
     @property
     def sealed_part(self) -> bytes:
-        """What a test of the skill makes from the record: task, settings and environment."""
+        """The fields from which a test of the skill makes the environment: task, settings and environment. The seal
+        covers them.
+        """
         part = json.loads(self.model_dump_json(include={"task", "settings", "environment"}))
         return json.dumps(part, sort_keys=True).encode()
 
 
 class SkillTest(Result):
-    """A test of a skill in some version of its plugin.
+    """A later test of a skill.
 
-    :ivar failure: why it failed; empty if it passed.
+    :ivar time: UTC, ISO 8601.
+    :ivar plugin, version_of_plugin: name and version of the distribution whose plugin was installed.
+    :ivar failure: why the test failed; empty if it passed.
     """
 
     kind: Literal["tested"] = "tested"
@@ -151,9 +161,13 @@ class SkillTest(Result):
 
 
 class Served(Value):
-    """A run that kept the skill's code, or changed it, and proved its result.
+    """A run that used the skill's code, unchanged or as a new version, and proved its result.
 
-    :ivar run: identifies the run, so that it is counted once.
+    :ivar time: UTC, ISO 8601.
+    :ivar run: identifies the run, so that it is recorded only once.
+    :ivar task: the task of the run.
+    :ivar success: the success rate of the run.
+    :ivar made: the skill that the run added.
     """
 
     kind: Literal["served"] = "served"

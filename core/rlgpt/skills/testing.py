@@ -1,4 +1,4 @@
-"""The test of a skill: it plays its recorded starts again, in the plugin that is installed today."""
+"""Tests a skill: repeats its recorded episodes in the installed version of the plugin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rlgpt.skills.library import Skill
 from rlgpt.skills.record import LARGEST, MAX_STARTS, Result, SkillTest, Start
 
 EPISODES = 10
-"""Default number of recorded episodes that a test plays again."""
+"""Default number of recorded episodes that a test repeats."""
 
 
 def retest(
@@ -31,10 +31,10 @@ def retest(
     *,
     episodes: int = EPISODES,
 ) -> SkillTest:
-    """Play the first ``episodes`` recorded starts of ``skill`` again.
+    """Repeat the first ``episodes`` recorded episodes of ``skill``, from the same start states.
 
-    The test fails if the code cannot work with the plugin's primitives, or if the 95 % interval of the result lies
-    completely below that of the record.
+    The test fails if the code cannot work with the plugin's primitives. The test also fails if its result is worse than
+    the recorded result and the two 95 % intervals do not overlap.
 
     :param factory: see :class:`~rlgpt.rl.base.EnvSpec`.
     :param origin: the plugin's distribution and version.
@@ -52,7 +52,7 @@ def retest(
     result = Result(has_success=record.has_success, score=record.score, starts=played)
     if not failure and result.is_worse_than(record):
         now, before = result.success or result.mean_score, record.success or record.mean_score
-        failure = f"it reached {now} in {len(played)} episodes; recorded: {before}"
+        failure = f"its result in {len(played)} episodes is {now}, worse than the recorded {before}"
     return SkillTest(
         time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         plugin=origin.distribution,
@@ -65,10 +65,11 @@ def retest(
 
 
 def starts_of(evaluation: Evaluation, predicate: str = "", began: Iterable[Start] = ()) -> tuple[Start, ...]:
-    """The episodes of an evaluation as starts of a skill.
+    """The episodes of an evaluation in the form of a skill's record.
 
     :param predicate: the coded predicate that decides success; empty: the task's own success.
-    :param began: earlier starts with the states in which the episodes of their seeds began.
+    :param began: records that contain the states in which the episodes began. An episode gets the state of the record
+        with the same seed.
     """
     states = {start.seed: start.state for start in began}
     return tuple(
@@ -110,10 +111,10 @@ def _play(
 
 
 def _acting(skill: Skill, spec: EnvSpec) -> Acting:
-    """How the skill acts: its code in order, or its policy."""
+    """The function that chooses the skill's actions: its coded actions in order, or its policy."""
     if skill.policy is None:
         return by_code(skill.bundle.actions)
     from rlgpt.rl.ppo import PPO
 
-    policy = PPO().load(skill.policy, spec)  # every trainer of rlgpt stores this kind of checkpoint
+    policy = PPO().load(skill.policy, spec)  # All built-in trainers write this format of checkpoint.
     return by_policy(policy, greedy=skill.record.mode == "greedy", sharpness=skill.record.sharpness)

@@ -205,7 +205,7 @@ class GridPlugin(EnvironmentPlugin):
         }
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> int:
-        """``use``: it has no effect in a cell without key and door, whereas a move changes the agent's cell."""
+        """The action ``use``, because it has no effect in most cells (those without key and door)."""
         return USE
 
     def summarize(self, view: Mapping[str, Plain]) -> str:

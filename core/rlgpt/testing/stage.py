@@ -20,7 +20,7 @@ class Call:
     :ivar outcome: the dict that the primitive returned; None if it did not return.
     :ivar actions: the actions of the base environment that it yielded, in order.
     :ivar invalid: the first yielded action that is outside the action space, if any. The call ends there.
-    :ivar overran: whether it yielded more than ``max_steps`` actions.
+    :ivar overran: whether the call yielded more than ``max_steps`` actions.
     :ivar success: whether ``info["success"]`` was True at one of its steps.
     """
 

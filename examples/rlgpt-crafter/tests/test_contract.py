@@ -1,4 +1,4 @@
-"""The plugin contract, and what is special about Crafter: an order that is sure, and nothing but the visible cells."""
+"""The plugin contract for Crafter, with its fixed order of objects and its view of only the visible cells."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ LIMIT = 64 << 20
 class RandomSearch(Trainer):
     """Tries a random change of the best weights for one episode, and keeps it if the episode return is not lower.
 
-    This is random search in policy space (Mania, Guy and Recht 2018), with one direction and one episode at a time.
+    The method is random search in policy space (Mania, Guy and Recht 2018), with one direction and one episode at a
+    time.
 
     :param noise: standard deviation of a change.
     """

@@ -13,3 +13,9 @@ def rlgpt_plugins() -> list[object]:
     from rlgpt_furniture.plugin import FurniturePlugin
 
     return [FurniturePlugin()]
+
+
+@hookimpl
+def rlgpt_config() -> str:
+    """Return the folder with the plugin's experiments (pluggy hook)."""
+    return "pkg://rlgpt_furniture.conf"

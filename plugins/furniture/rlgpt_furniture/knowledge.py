@@ -18,7 +18,7 @@ _OTHERS = ("arm", "legs", "table")
 
 
 def knowledge(task: Task) -> str:
-    """The text for ``task`` with its settings."""
+    """The text about ``task`` and its settings, for prompts."""
     settings = read_settings(task)
     way = "connector" if settings.connectors else "peg"
     values = {

@@ -81,7 +81,7 @@ class Planner:
         return all(self.free(start + (end - start) * (k / count)) for k in range(count, 0, -1))
 
     def reach(self, position: Array, rotation: Array, tries: int = 6) -> Array | None:
-        """Joint positions (7, rad) for a pose of the hand, free of collisions and near the current ones;
+        """Joint positions (7, rad) for a pose of the hand, free of collisions and near the current joint positions;
         None: not found.
         """
         arm, now = self._env.arm, self._env.joints

@@ -36,7 +36,7 @@ def planned(env: FurnitureTask, seed: int) -> tuple[Planner, list[Array] | None]
     return planner, planner.path(goal)
 
 
-def test_planner_finds_a_path_around_an_obstacle() -> None:
+def test_path_planner_finds_a_path_around_an_obstacle() -> None:
     env = walled()
     planner, path = planned(env, 0)
     assert path is not None
@@ -47,7 +47,7 @@ def test_planner_finds_a_path_around_an_obstacle() -> None:
     np.testing.assert_allclose(env.arm.pose(path[-1])[0], RIGHT, atol=2e-3)
 
 
-def test_planner_finds_the_same_path_for_the_same_random_seed() -> None:
+def test_path_planner_finds_the_same_path_for_the_same_random_seed() -> None:
     env = walled()
     paths = [planned(env, seed)[1] for seed in (3, 3, 4)]
     first, second, other = (np.array(path) for path in paths if path is not None)
@@ -56,7 +56,7 @@ def test_planner_finds_the_same_path_for_the_same_random_seed() -> None:
 
 
 @pytest.mark.parametrize("place", [(0.54, 0.0, 0.012), (0.661, 0.0, 0.02)], ids=["top", "fence"])
-def test_planner_finds_no_joints_for_a_pose_inside_an_object(place: tuple[float, float, float]) -> None:
+def test_path_planner_finds_no_joint_angles_for_a_pose_inside_an_object(place: tuple[float, float, float]) -> None:
     env = FurnitureTask(make_tasks()["furniture/one_leg"], seed=0)
     env.reset(seed=0)
     planner = Planner(env, np.random.default_rng(0), -1, fingers=0.01)
@@ -65,7 +65,7 @@ def test_planner_finds_no_joints_for_a_pose_inside_an_object(place: tuple[float,
     assert planner.reach(np.array(place), DOWN) is None
 
 
-def test_planner_checks_a_carried_part_for_collisions() -> None:
+def test_path_planner_checks_a_carried_part_for_collisions() -> None:
     env = FurnitureTask(make_tasks()["furniture/one_leg"], seed=0)
     env.reset(seed=0)
     at = env.arm.pose(env.joints)[0].copy()

@@ -51,8 +51,8 @@ class Element:
         return dist(self.start, self.goal)
 
     def progress(self, joints: tuple[float, ...]) -> float:
-        """Completed share of the way to the goal, in [0, 1]. The value is 1 if and only if the element is complete
-        for the environment.
+        """Completed share of the distance to the goal, in [0, 1]. The value is 1 if and only if the environment counts
+        the element as complete.
         """
         share = (self.span - dist(joints, self.goal)) / (self.span - THRESHOLD)
         return min(1.0, max(0.0, share))

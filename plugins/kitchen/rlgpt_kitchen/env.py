@@ -31,7 +31,8 @@ VIEWPOINT = Viewpoint(look_at=(-0.4, 0.4, 2.1), distance=2.0, azimuth=60.0, elev
 """Viewpoint of the camera. The picture shows the counter, the knobs and the cabinets, with the arm at the right."""
 
 OBSERVATION_BOUND = 100.0
-"""Bound to which observations are clipped. It makes the spaces finite, and real values are far below this bound."""
+"""Bound to which observations are clipped. The bound makes the spaces finite, and real values are far below this bound.
+"""
 
 Observation = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 

@@ -38,7 +38,7 @@ AMPLITUDE: Mapping[str, float] = {
     "top_burner": 0.0005,
 }
 """Largest noise of a sensor for a noise ratio of 1, rad or m: of an arm joint, a finger, and the joint of an element
-(of the kettle: its x). These are the amplitudes that FrankaKitchen-v1 applies; a test compares them.
+(of the kettle: its x). FrankaKitchen-v1 applies the same amplitudes; a test compares the two.
 """
 
 HAND_AMPLITUDE = 0.053

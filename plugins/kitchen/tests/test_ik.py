@@ -25,7 +25,7 @@ _angles = st.tuples(st.floats(-3, 3), st.floats(-1.5, 1.5), st.floats(-3, 3)).ma
 
 
 @given(_angles)
-def test_angles_of_inverts_rotation_of(angles: Any) -> None:
+def test_angles_of_a_rotation_matrix_equal_the_angles_that_made_the_matrix(angles: Any) -> None:
     rotation = rotation_of(angles)
     assert np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
     assert np.isclose(np.linalg.det(rotation), 1.0)

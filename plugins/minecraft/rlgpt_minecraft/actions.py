@@ -31,11 +31,11 @@ MOVES: dict[str, Action] = {
     "turn_left": move(right=-2),
     "turn_right": move(right=2),
 }
-"""The first head, in the order of the official code. The camera turns by two bins, 30 degrees. As in the official code,
-jump and sprint alone do not move the player."""
+"""The choices of the first head of the action space, in the order of the paper's official code. The camera turns by two
+bins, which are 30 degrees. As in the official code, jump and sprint alone do not move the player."""
 
 HAND_CHOICES = ("no_op", "use", "attack")
-"""The second head, as in the paper."""
+"""The choices of the second head of the action space, as in the paper."""
 
 HEADS = ("move", "hand")
 """Labels of the two heads."""

@@ -1,6 +1,6 @@
 """Checks of this machine for ``rlgpt doctor``.
 
-The embedded world needs a folder for compiled code. The other checks are for ``backend=minedojo``, which needs either
+The embedded world needs a folder for compiled code. All other checks are for ``backend=minedojo``, which needs either
 the game (Java 8, a display) or a running Malmo server.
 """
 

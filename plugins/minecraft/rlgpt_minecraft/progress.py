@@ -93,7 +93,9 @@ class Progress:
 
 
 def _alike(name: str, value: object, now: object) -> bool:
-    """Whether ``value`` has the form of ``now``: finite numbers, three of them, or numbers under the same names."""
+    """Whether ``value`` has the form of ``now``: a finite number, a tuple of as many finite numbers, or a dict with the
+    same keys and finite numbers. For ``place``: None or a tuple of three ints.
+    """
     if isinstance(now, dict):
         return isinstance(value, dict) and value.keys() == now.keys() and all(map(_finite, value.values()))
     if name == "place":

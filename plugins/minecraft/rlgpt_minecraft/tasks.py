@@ -32,8 +32,10 @@ class Spec:
     :ivar biome: MineDojo's ``specified_biome``; empty: all biomes of a default world.
     :ivar inventory: items and quantities at the start; the first item is in the hand.
     :ivar mobs: animals summoned around the start, up to ``spread`` blocks away along x and z.
-    :ivar sights: things that the view describes (``things.THINGS``). :ivar seek: those that the default rewards favour.
-    :ivar path: items on the way, in order; the target is last. :ivar needs: item -> quantity needed, if not one.
+    :ivar sights: things that the view describes (``things.THINGS``). :ivar seek: the sights for which the default
+        rewards give a bonus.
+    :ivar path: items to obtain one after another; the last one is the target. :ivar needs: item -> quantity needed, if
+        not one.
     :ivar crafts: items to craft by hand or at a table. :ivar smelts: items to smelt in a furnace.
     :ivar places, equips: items that the base actions place and take into the hand.
     :ivar pixels: default of the setting ``image_size`` if policies observe the picture instead of lidar and voxels;

@@ -17,8 +17,8 @@ from rlgpt.config.run_config import RunConfig
 from rlgpt.config.runs import begin
 from rlgpt.domain import ActionPlan, CodedAction, GoalGraph, RLSetup, SubAction, SubGoal
 from rlgpt.planner import run
-from rlgpt.planner.kept import kept_of
 from rlgpt.planner.records import Starts
+from rlgpt.planner.stored import kept_of
 from rlgpt.plugin import PluginManager
 
 CHOP = """
@@ -73,7 +73,7 @@ class Writer(FastAgent):
 
 
 @pytest.mark.slow
-def test_log_planks_and_table_are_sub_goals(tmp_path: Path) -> None:
+def test_graph_of_log_planks_and_table_makes_a_crafting_table(tmp_path: Path) -> None:
     plan = ActionPlan(sub_actions=(SubAction(name="act_now", description="", kind="code", reason=""),))
     config = RunConfig(
         task="minecraft/crafting_table",

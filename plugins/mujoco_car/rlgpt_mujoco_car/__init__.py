@@ -13,3 +13,9 @@ def rlgpt_plugins() -> list[object]:
     from rlgpt_mujoco_car.plugin import CarPlugin
 
     return [CarPlugin()]
+
+
+@hookimpl
+def rlgpt_config() -> str:
+    """Return the folder with the plugin's experiments (pluggy hook)."""
+    return "pkg://rlgpt_mujoco_car.conf"

@@ -98,7 +98,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         self._draw_scene, self._is_parking = SCENARIOS[self._scenario], self._scenario == "parking"
         self._friction = friction(task)
         self._late: deque[SensorVector] = deque(maxlen=1 + round(sensor_delay(task) / PERIOD))
-        """The newest sensor readings. The oldest of them is the current observation."""
+        """The newest sensor readings. The oldest of these readings is the current observation."""
         self.action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
         entries: dict[str, gymnasium.Space[Any]] = {
             "rays": spaces.Box(0.0, RAY_RANGE, (RAYS,), np.float32),
@@ -291,4 +291,4 @@ _COMPONENT_ENDS = tuple(itertools.accumulate(COMPONENT_SIZES.values(), initial=0
 _COMPONENT_SLICES = tuple(
     (name, slice(a, b)) for name, (a, b) in zip(COMPONENT_SIZES, itertools.pairwise(_COMPONENT_ENDS), strict=True)
 )
-"""Where each component of the observation lies in the sensor vector."""
+"""Component of the observation -> its slice of the sensor vector."""

@@ -45,7 +45,7 @@ def sloping_road(rng: np.random.Generator) -> Scene:
 
 
 def blocked_start(rng: np.random.Generator) -> Scene:
-    """A wall blocks the road ahead except for a gap at one side, too near for the car to steer into it.
+    """A wall blocks the road ahead except for a gap at one side. The car is too near to the wall to steer into the gap.
 
     The wall starts at one side of a road 1.4 m wide and leaves a gap of 0.45 to 0.55 m at the other. The car stands 6
     to 16 cm before it on the blocked side, with a wall 2 to 2.5 m behind. After the gap the road winds for 5.5 to 11 m.

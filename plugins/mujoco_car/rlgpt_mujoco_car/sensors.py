@@ -136,4 +136,4 @@ def _read_sensors(
 
 
 read_sensors: ReadSensors = cast(ReadSensors, numba.njit(cache=True)(_read_sensors))
-""":func:`_read_sensors`, compiled."""
+"""The compiled version of :func:`_read_sensors`."""

@@ -171,9 +171,7 @@ def programs(folder: Path = FOLDER) -> list[Program]:
         for name, entry in tomllib.loads(path.read_text()).items():
             verdict, says = entry["verdict"], entry.get("says", "")
             if not says and verdict not in SPEAKS_FOR_ITSELF:
-                raise ValueError(
-                    f"{path.name}: [{name}] ends in {verdict!r}; give the words of what stops it: says = ..."
-                )
+                raise ValueError(f"{path.name}: [{name}] ends in {verdict!r}; add words of its message: says = ...")
             source = entry.get("source") or _generated(*entry["generate"])
             found.append(Program(f"{path.stem}/{name}", source, verdict, says))
     return found

@@ -3,8 +3,9 @@
 Replies are lists: ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
 ``["ask", many, [[name, args, line], ...]]``, ``["done"]``, ``["answer", bool]``, ``["value", value]``,
 ``["memory", packed]``, ``["error", kind, message, line]``. The host trusts none of
-them. What stands in the way of a program here (the import list, the missing ``open``) is there to say what to use
-instead; the boundary is WebAssembly, which holds no file, no clock, no network and no memory of the host.
+them. The restrictions in this program (the list of imports, the missing ``open``) exist only for their messages, which
+say what to use instead. The security boundary is WebAssembly: the guest has no access to files, clocks, the network or
+the memory of the host.
 """
 
 import abc
@@ -49,7 +50,9 @@ _GIVEN: dict[str, ModuleType] = {
 
 
 class State:
-    """What an instance holds: the library's functions, the loaded actions, the generator that waits."""
+    """The state of an instance: the library's functions, the loaded actions, and the generator that
+    waits for a reply.
+    """
 
     def __init__(self) -> None:
         self.functions: dict[str, Callable[..., Request]] = {}
@@ -69,7 +72,7 @@ class State:
 STATE = State()
 
 
-# What json.dumps and json.loads make anew, or look for around a text, at every call.
+# The encoder and the decoder are made once. json.dumps and json.loads would do this work at every call.
 _pieces = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     None, json.JSONEncoder().default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
 )
@@ -124,7 +127,7 @@ def _error(error: BaseException, action: str, kind: str = "error") -> str:
 
 
 def _text(error: BaseException) -> str:
-    """The error in words; the program may have made its ``__str__`` fail too."""
+    """The error in words. The method ``__str__`` of an error can fail, because the program may have defined it."""
     try:
         if isinstance(error, RequestError | PackingError):
             return str(error)[:500]
@@ -155,7 +158,7 @@ def _ask(value: Any) -> str:
 
 
 def _value(entry: str, value: Any) -> Any:
-    """What a feature, reward or predicate returned, as plain numbers."""
+    """The result of a feature, reward or predicate as plain numbers."""
     if entry == "done":
         return bool(value)
     if entry == "reward":
@@ -175,7 +178,10 @@ def _number(what: str, value: Any) -> float:
 
 
 def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], reply: Any) -> str:
-    """Send ``reply`` and run the generator to its next yield; its end and its errors become replies."""
+    """Send ``reply`` to the generator, and run it to its next yield, its end or an error.
+
+    :returns: the reply to the host about this.
+    """
     try:
         value = generator.send(reply)
     except StopIteration:
@@ -274,7 +280,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
             try:
                 running[1].close()
             except BaseException:
-                # The program's own clean-up failed after the call was over: nobody is left to tell.
+                # The program's own clean-up failed after the end of the call, so no reply can report the error.
                 return _reply("ready")
         return _reply("ready")
 

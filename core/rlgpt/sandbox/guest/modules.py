@@ -1,4 +1,4 @@
-"""What a coded action may import, and what to use instead of the rest. Used by the guest and by lint alike."""
+"""The modules that a coded action may import, and advice for other modules. Both the guest and lint use this."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PREIMPORTED = (
     "statistics",
     "vec",
 )
-"""Already there under these names, without an import."""
+"""Modules that code can use by their names without an import."""
 
 IMPORTABLE = (*PREIMPORTED, "__future__", "abc", "bisect", "copy", "enum", "operator", "re", "string")
-"""What an ``import`` statement finds."""
+"""Modules that an ``import`` statement can import."""
 
 HINTS = {
     "numpy": "use lists of floats with `vec` (vec.add, vec.norm, vec.cross, quaternions) and `math`",
@@ -37,7 +37,9 @@ HINTS = {
 
 
 def refusal(module: str) -> str:
-    """What to say where ``module`` cannot be imported: the reason, what to use instead, what there is."""
+    """The message for a ``module`` that cannot be imported: advice on what to use instead, and the
+    available modules.
+    """
     root = module.partition(".")[0]
     hint = HINTS.get(root)
     there = ", ".join(PREIMPORTED)

@@ -1,7 +1,7 @@
-"""The memory that coded actions share, as values of JSON. The guest packs and unpacks it, and so does the host to check
-it.
+"""Converts the memory that coded actions share to values of JSON and back. The guest uses this to exchange the memory
+with the host, and the host uses it to check the memory.
 
-Lists, and dicts whose keys are text, stay as they are. A tuple, a set and another dict become ``{"": [KIND, ...]}``.
+Lists, and dicts whose keys are text, stay as they are. Tuples, sets and other dicts become ``{"": [KIND, ...]}``.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any
 
 TAG = ""
 LEVELS = 12
-"""Levels of nested values. Each takes at most four brackets in JSON."""
+"""Maximal number of levels of nested values. Each level needs at most four brackets in JSON."""
 
 _TAKES = "None, bool, int, float, str, and list, tuple, set and dict of these"
 
 
 class PackingError(TypeError):
-    """A value that the shared memory cannot hold."""
+    """A value cannot be stored in the shared memory."""
 
 
 def pack(value: Any, level: int = 0) -> Any:
-    """``value`` in types of JSON.
+    """Convert ``value`` to types of JSON.
 
-    :raises PackingError: it holds something else than plain values, a number that is not finite, or too many levels.
+    :raises PackingError: ``value`` contains an object of another type, a number that is not finite, or too many levels.
     """
     kind = type(value)
     if value is None or kind in (bool, int, str):
@@ -48,9 +48,9 @@ def pack(value: Any, level: int = 0) -> Any:
 
 
 def unpack(packed: Any) -> Any:
-    """The value that :func:`pack` gave this for.
+    """Convert a result of :func:`pack` back to the value.
 
-    :raises PackingError: :func:`pack` gives nothing like it.
+    :raises PackingError: ``packed`` is not a possible result of :func:`pack`.
     """
     if type(packed) is list:
         return [unpack(item) for item in packed]

@@ -1,4 +1,6 @@
-"""Requests: what calling a function of the library returns, and what it says to the one who forgot to yield it."""
+"""Requests. A call of a primitive returns a request, which code must yield. A request that is used in another way
+raises an error that says so.
+"""
 
 from collections.abc import Callable
 from math import isfinite
@@ -6,15 +8,15 @@ from sys import _getframe as getframe
 from typing import Any, Never
 
 SHARED = "<shared>"
-"""The file name of the code that the actions of a bundle share; no action's source has it."""
+"""The file name in tracebacks of the code that the actions of a bundle share. No action's own source has this name."""
 
 
 class RequestError(TypeError):
-    """A primitive was called, or used, in a way that cannot work."""
+    """A primitive was called with invalid arguments, or its request was used without ``yield``."""
 
 
 class Request:
-    """What calling a primitive returns: to be yielded."""
+    """The result of a call of a primitive. Code must yield it to get the outcome."""
 
     __slots__ = ("args", "line", "name")
 
@@ -60,7 +62,7 @@ def primitive(name: str, parameters: tuple[str, ...]) -> Callable[..., Request]:
         if args:
             bind(args, kwargs)
         for key, value in kwargs.items():
-            # nearly all there is, without a call: what is not finite differs from itself times nought
+            # Most arguments are finite floats. This test finds them without a call: x * 0.0 is 0.0 only if x is finite.
             if type(value) is not float or value * 0.0 != 0.0 or key not in valid:
                 check(key, value)
         frame = getframe(1)

@@ -1,6 +1,6 @@
-"""What stands around a coded action: no streams, no entropy, no files, and a word on what to use instead.
+"""Replaces what the guest does not have (output streams, entropy, files) by functions with helpful messages.
 
-None of it is a boundary: a program that gets past it finds WASI stubs that trap.
+These functions are not the security boundary. A program that avoids them reaches WASI stubs, which end the instance.
 """
 
 import builtins
@@ -14,7 +14,9 @@ import modules  # type: ignore[import-not-found]
 
 
 class _Nowhere:
-    """Standard output and error: writing to the stubbed WASI streams would trap."""
+    """Standard output and standard error, which ignore all text. Writing to the stubbed WASI streams would end the
+    instance.
+    """
 
     def write(self, text: str) -> int:
         return len(text)
@@ -32,7 +34,9 @@ _random_seed = random.Random.seed
 
 
 def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
-    """``random.Random.seed``, where no seed means one drawn from the seeded ``random``: there is no entropy here."""
+    """``random.Random.seed``. Without an argument, the seed is drawn from ``random``, because the guest
+    has no entropy.
+    """
     _random_seed(self, random.getrandbits(64) if a is None else a, version)
 
 
@@ -63,6 +67,8 @@ BUILTINS = {
 
 
 def audit(event: str, _: object) -> None:
-    """Opening a file would trap (the interpreter itself tries, to quote the line of a syntax error): make it fail."""
+    """Raise an error when a file is opened. Without this, the instance would end, even when the interpreter tries to
+    quote the line of a syntax error.
+    """
     if event == "open":
         raise RuntimeError("there is no file system")

@@ -5,10 +5,11 @@
     class TestKitchen(PluginContract):
         module = "rlgpt_kitchen"
 
-A plugin whose simulator is slow names a ``sample`` of its tasks; tests with the marker ``slow`` then try the others.
-Each law is one test for each task, and its message says what to do. A law is skipped if an earlier law has already
-reported the cause, so an environment that cannot be played causes only one failure. After the first play of a task, a
-printed line estimates how long its laws will take. ``broken_laws(plugin)`` checks the laws without pytest's runner.
+A plugin whose simulator is slow names a ``sample`` of its tasks; tests with the marker ``slow`` then try the remaining
+tasks. Each law is one test for each task, and its message says what to do. A law is skipped if an earlier law has
+already reported the cause, so an environment that cannot be played causes only one failure. After the first play of a
+task, a printed line estimates how long its laws will take. ``broken_laws(plugin)`` checks the laws without pytest's
+runner.
 """
 
 from rlgpt.testing.contract.broken import broken_laws

@@ -51,7 +51,7 @@ class Causes:
 
 
 def cause(law: Law) -> Law:
-    """Mark a law without which other laws fail too."""
+    """Mark a law. If a plugin breaks this law, other laws would fail for the same reason."""
 
     @functools.wraps(law)
     def recorded(self: Causes, *given: Any, **named: Any) -> None:
@@ -68,7 +68,7 @@ def cause(law: Law) -> Law:
 
 
 def needs(*causes: str) -> Callable[[Law], Law]:
-    """Name the cause laws that this law depends on. Default: :data:`PLAYED`."""
+    """Name the laws that must hold before this law is tested. Default: :data:`PLAYED`."""
 
     def marked(law: Law) -> Law:
         law.needs = causes  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The laws that run first. If one of them is broken, other laws would fail for the same reason and are skipped."""
+"""The laws that run first. If such a law is broken, later laws would fail for the same reason and are skipped."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FirstLaws(Laws):
 
     @pytest.fixture(autouse=True)
     def _say_how_long(self, request: pytest.FixtureRequest) -> Iterator[None]:
-        """Print the expected duration of the other laws after the first play of the task."""
+        """After the first play of the task, print the expected duration of all laws that follow."""
         yield
         manager = request.config.pluginmanager
         reporter: Any = manager.getplugin("terminalreporter")
@@ -52,7 +52,7 @@ class FirstLaws(Laws):
 
     @cause
     def test_it_can_be_played(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        """Call every method that the other laws call once, on a short episode."""
+        """Call each method that later laws use, once, on a short episode."""
         doing = "make_env(task, seed=0), or the reset after it,"
         try:
             with Stage(plugin, task) as stage:

@@ -9,6 +9,7 @@ from rlgpt.agents.base import Brief, Outcome
 from rlgpt.agents.brief import make_brief
 from rlgpt.agents.critic import LLMCritic
 from rlgpt.agents.fast import LLMFast
+from rlgpt.agents.planner import LLMPlanner
 from rlgpt.agents.slow import LLMSlow
 from rlgpt.agents.solo import LLMSolo
 from rlgpt.domain import (
@@ -30,6 +31,7 @@ from rlgpt.llm.transcript import Transcript
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.shipped import variants
+from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.contract.laws import Laws
 
 Kind = tuple[str, str]
@@ -85,6 +87,7 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
     counter = CodedFeatures(name="count", source="def features(view, memory):\n    return {}\n", outputs=(output,))
     broken = FunctionRehearsal(attempt=0, function=counter, fault="it never changed")
 
+    ask(LLMPlanner(llm, library, SandboxLimits()).plan, brief, lambda graph: ())
     ask(slow.plan, brief, ())
     ask(solo.plan, brief, ())
     for writer in (fast, solo):
@@ -119,7 +122,9 @@ class RecordingLaws(Laws):
             for path in paths:
                 transcript = Transcript.read(path)
                 assert transcript.header.task == task.id, f"{path} records {transcript.header.task!r}, not {task.id!r}."
-                stale = {kind_of(e.key)[0] for e in transcript.entries if now.get(kind_of(e.key)) != e.fingerprint}
+                # A prompt about a sub-goal has the words of a graph that the planner wrote.
+                entries = [e for e in transcript.entries if e.key.task == task.id]
+                stale = {kind_of(e.key)[0] for e in entries if now.get(kind_of(e.key)) != e.fingerprint}
                 assert not stale, (
                     f"{path} was recorded with another prompt or stub (of {', '.join(sorted(stale))}). "
                     f"Record it again: rlgpt train task={task.id} llm=record llm.model=MODEL."

@@ -1,4 +1,4 @@
-"""Moves a held part to a pose relative to another part, based on the observed poses of both."""
+"""Moves a held part to a pose relative to another part, based on the observed poses of the two parts."""
 
 from __future__ import annotations
 
@@ -75,9 +75,10 @@ def servo(
 def _approach(
     ctx: Context, number: int, base: int, where: Array, turn: str
 ) -> Generator[Action, None, tuple[Array, int] | None]:
-    """Choose the part's rotation in the frame of its base, and approach along a planned path if the part is far away.
+    """Choose the rotation of part ``number`` in the frame of part ``base``, and bring the part near its goal along a
+    planned path if the part is far away.
 
-    :returns: that rotation (3, 3) and the number of steps; None: no path was found.
+    :returns: the rotation (3, 3) and the number of steps; None: no path was found.
     """
     model: FurnitureTask = ctx.model
     planner = Planner(model, ctx.rng, held_part(ctx))

@@ -47,8 +47,8 @@ MISSIONS = [
 
 
 def inventory(rng: np.random.Generator) -> dict[str, Any]:
-    """Return a random inventory with random table and furnace flags. A craft is possible in about half of the
-    results.
+    """Return a random inventory with random flags for table and furnace. With about half of these inventories, the
+    player can craft something.
     """
     names, quantities = ["air"] * INVENTORY, [0] * INVENTORY
     filled = [0.0, 0.1, 0.5, 1.0][rng.integers(4)]

@@ -107,8 +107,8 @@ def _move(world: World, x: float, y: float, z: float) -> None:
 
 
 def _clear(world: World, words: Sequence[str]) -> None:
-    """Remove items: all items, or only those of one kind, one variant, and at most a number (-1: every variant, or
-    all).
+    """Remove items from the inventory. The words can restrict this to one kind of item, one variant (-1: every variant)
+    and a maximal number of items (-1: all).
     """
     if words:
         _player(words[0])

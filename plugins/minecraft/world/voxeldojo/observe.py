@@ -40,8 +40,8 @@ def _slots(scalars: ScalarObservation, which: slice | NDArray[np.int64]) -> dict
 
 
 def observe(scalars: ScalarObservation) -> dict[str, Any]:
-    """Return the observation without ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. Its arrays are views of the given
-    arrays.
+    """Return the observation without ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. The arrays of the observation are
+    views of the arguments.
     """
     numbers = np.clip(scalars.floats, _LOW, _HIGH)
     life: dict[str, Any] = {name: numbers[at] for name, at in _LIFE}

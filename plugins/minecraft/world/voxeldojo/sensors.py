@@ -42,5 +42,5 @@ class Sensors:
 
     @cached_property
     def _camera(self) -> Camera:
-        """The camera. It is created at its first use, because the generation of the textures takes time."""
+        """The camera, which is created at its first use, because the generation of the textures takes time."""
         return Camera(*self.size)

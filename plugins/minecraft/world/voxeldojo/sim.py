@@ -57,7 +57,7 @@ class Sim:
 
     @property
     def world(self) -> World:
-        """The world. Its arrays change in place."""
+        """The world. The arrays of the world change in place."""
         if self._world is None:
             raise NotBegunError("the mission has not begun: call reset first.")
         return self._world

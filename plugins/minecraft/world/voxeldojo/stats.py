@@ -1,4 +1,4 @@
-"""The statistics of the player that MineDojo's tasks read. They are stored outside the state of the world.
+"""The statistics of the player that MineDojo's tasks read. These statistics are stored outside the state of the world.
 
 The world counts the statistics in ``TOTALS``. Every other statistic is always 0, because the world has no enchanting,
 trading or riding. Source of the names: minecraft.wiki, Statistics (1.11); Malmo writes them in snake_case.

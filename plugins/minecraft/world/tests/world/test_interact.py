@@ -34,7 +34,7 @@ def test_a_cow_fills_one_bucket_with_milk_per_use(scene: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sheep", "pig", "chicken"])
-def test_other_animals_give_no_milk(scene: Any, kind: str) -> None:
+def test_animals_other_than_cows_give_no_milk(scene: Any, kind: str) -> None:
     face(scene, kind, tall=0.4)
     scene.hold("bucket")
     scene.tick(use=True)

@@ -100,7 +100,7 @@ def test_light_of_new_land_satisfies_the_rule_in_every_order_of_chunks() -> None
     assert np.array_equal(worlds[0].light[low:high, :, low:high], by_rule(worlds[0], low, high))
 
 
-def test_a_closed_cave_is_dark_and_a_torch_lights_fourteen_blocks() -> None:
+def test_light_of_a_torch_in_a_dark_cave_falls_from_fourteen_by_one_per_block() -> None:
     world = flat(0, [ID["bedrock"], *[ID["stone"]] * 20])
     for x in range(250, 275):
         set_block(world, x, 10, 256, 0, 0)

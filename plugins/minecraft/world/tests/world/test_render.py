@@ -201,7 +201,7 @@ def test_the_sky_is_partly_visible_through_glass_and_leaves() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
-@pytest.mark.parametrize("yaw", [0.0, 130.0, -60.0])
+@pytest.mark.parametrize("yaw", [130.0, *(pytest.param(yaw, marks=pytest.mark.slow) for yaw in (0.0, -60.0))])
 def test_a_mob_is_drawn_at_its_position(name: str, yaw: float) -> None:
     world = stand(meadow(), yaw=yaw, pitch=10.0)
     without = take(world).astype(int)

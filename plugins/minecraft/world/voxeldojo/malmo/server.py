@@ -1,4 +1,4 @@
-"""Listens for clients. Each client has a separate thread, and a fault of one client has no effect on the others."""
+"""Listens for clients. Each client has a separate thread, and a fault of one client does not affect other clients."""
 
 from __future__ import annotations
 

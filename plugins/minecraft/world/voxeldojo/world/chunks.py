@@ -29,7 +29,7 @@ SPAWN_CHUNKS = 3
 
 
 class Room(NamedTuple):
-    """Work arrays for the generation of a chunk. Their axes are x, z, y."""
+    """Work arrays for the generation of a chunk. The axes of each array are x, z, y."""
 
     chunk: NDArray[np.uint8]
     biome: NDArray[np.uint8]

@@ -1,4 +1,4 @@
-"""Settings with which numba compiles faster. They are active only during a compilation.
+"""Settings with which numba compiles faster. The settings are active only during a compilation.
 
 The garbage collector is switched off; it would take a fifth of the time. The result types of calls of built-in
 functions are cached. Without this cache, numba tries all its rules for every ``a + b``, which takes a sixth of the

@@ -108,7 +108,7 @@ def hurt(world: World, amount: float, kind: int) -> bool:
 
 @jit
 def heal(world: World, amount: float) -> None:
-    """Increase the player's health by a number of half hearts, up to 20. This does not revive a dead player."""
+    """Increase the player's health by a number of half hearts, up to 20. A dead player is not revived."""
     p = world.player[0]
     if not p.dead:
         p.life = min(float(MAX_LIFE), p.life + amount)

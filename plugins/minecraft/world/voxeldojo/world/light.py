@@ -102,7 +102,7 @@ def _change(world: World, count: int, shift: int) -> None:
 def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
     """Recompute the light of the generated columns from ``x0, z0`` (included) to ``x1, z1`` (excluded).
 
-    This includes the light that enters from the columns around them.
+    The result includes the light that enters from the columns around this region.
     """
     blocks, light, top, generated = world.blocks, world.light, world.top, world.generated
     for x in range(x0, x1):
@@ -148,8 +148,9 @@ def _flow(
     brights: int,
     shift: int,
 ) -> None:
-    """Remove the light that came from the cells of ``dark`` (16 times the place plus its old light). Then spread light
-    from the cells of ``bright`` and from the rim of the removed region."""
+    """Remove the light that came from the cells in ``dark``. An entry of ``dark`` is 16 times the index of the cell
+    plus its old light. Then spread light from the cells in ``bright`` and from the rim of the removed region.
+    """
     keep = ~(FULL_LIGHT << shift)
     first, darkens = 0, True
     while True:

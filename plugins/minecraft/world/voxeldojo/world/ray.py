@@ -1,8 +1,8 @@
 """Ray tracing: voxel traversal (Amanatides and Woo 1987) and the slab test for boxes, both exact.
 
-Faces are those of the game: 0 below, 1 above, 2 north (-z), 3 south (+z), 4 west (-x), 5 east (+x). The hit of a ray
-that starts inside a box is the face through which the ray leaves the box, as in the game's
-``AxisAlignedBB.calculateIntercept``.
+The faces of a block have the numbers of the game: 0 is the face below, 1 above, 2 north (-z), 3 south (+z), 4 west
+(-x), 5 east (+x). The hit of a ray that starts inside a box is the face through which the ray leaves the box, as in the
+game's ``AxisAlignedBB.calculateIntercept``.
 """
 
 from __future__ import annotations

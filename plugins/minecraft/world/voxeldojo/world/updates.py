@@ -72,7 +72,7 @@ def _sweep(world: World) -> None:
 
 @jit
 def run_updates(world: World) -> None:
-    """Run the updates of the queue that are due, at most ``DONE`` of them."""
+    """Run the due updates of the queue, at most ``DONE`` updates."""
     clock = world.clock[0]
     waiting = (clock.queue_end - clock.queue_start) % QUEUE
     done = 0
