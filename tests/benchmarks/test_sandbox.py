@@ -66,7 +66,7 @@ def test_unsandboxed_copy_of_an_action_plays_the_same_steps(
         env.reset(seed=0)
         played = []
         for turn in range(6):
-            seen, reward, _, _, info = env.step(env.coded(names[turn % len(names)]))
+            seen, reward, _, _, info = env.step(env.form.coded(names[turn % len(names)]))
             assert "verdicts" not in info
             played.append((float(seen["obs"].sum()), reward, info["duration"], info["ended"]))
         env.close()

@@ -65,7 +65,7 @@ def test_episode_info_has_score_and_metrics_over_all_decisions() -> None:
     walked, over = 0, False
     while not over:
         before = env.unwrapped.agent  # type: ignore[attr-defined]
-        _, _, _, over, info = env.step(env.coded("climb") if env.extended.context.step < 2 else np.int64(1))
+        _, _, _, over, info = env.step(env.form.coded("climb") if env.extended.context.step < 2 else np.int64(1))
         after = env.unwrapped.agent  # type: ignore[attr-defined]
         walked += abs(after[0] - before[0])
         rows.append(after[0])

@@ -14,6 +14,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorWrapper
 from rlgpt.domain import Task
 from rlgpt.errors import PluginError
 from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.evaluation import Judge, by_code, by_policy
+from rlgpt.rl.lane_player import LANES, LEAST_EPISODES
 from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import Collector, Rollout
@@ -127,6 +129,36 @@ def test_episode_of_a_lane_has_the_same_statistics_as_an_episode_of_an_environme
                 assert (ours.reward, ours.duration, ours.episode) == (theirs.reward, theirs.duration, theirs.episode)
                 assert all(np.array_equal(ours.observation[key], theirs.observation[key]) for key in ours.observation)
     assert len(seen[0]) == len(seen[1]) == 3
+
+
+class DisabledBatchGrid(VectorGrid):
+    batch = True
+
+
+@pytest.mark.parametrize("kind", [VectorGrid, DisabledBatchGrid])
+@pytest.mark.parametrize("traces", [0, 4])
+@pytest.mark.parametrize("count", [LEAST_EPISODES, 2 * LANES + 3])
+def test_evaluation_in_lanes_equals_an_evaluation_in_one_environment(
+    kind: type[GridPlugin], traces: int, count: int
+) -> None:
+    """The same episodes, traces, usage and verdicts, for a policy and for code, some of which is stuck."""
+    spec = _spec(kind)
+    policy = PPO().untrained(spec, seed=0, hyperparameters=SETTINGS)
+    actings = [by_policy(policy), by_policy(policy, greedy=True), by_code(spec.actions, may_stop=True)]
+    for acting in actings:
+        with Judge(spec, traces=traces) as lanes, Judge(_spec(GridPlugin), traces=traces) as one:
+            assert lanes.play(acting, range(count)) == one.play(acting, range(count))
+
+
+def test_evaluation_in_lanes_begins_no_episode_that_could_exceed_its_steps() -> None:
+    """Episodes that are in progress count with the expected number of steps, at first the task's horizon."""
+    spec = _spec(DisabledBatchGrid)
+    taken: list[int] = []
+    with Judge(spec, on_step=lambda _, step: taken.append(step)) as judge:
+        found = judge.play(by_code(spec.actions), range(100), steps=10 * spec.task.horizon)
+    assert sum(step > 0 for step in taken) == found.primitive_steps
+    assert len(found.episodes) < 100
+    assert 10 * spec.task.horizon <= found.primitive_steps < 11 * spec.task.horizon
 
 
 def test_lane_vector_refuses_the_autoreset_mode_same_step(tmp_path: Path) -> None:

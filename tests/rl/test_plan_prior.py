@@ -81,7 +81,7 @@ def test_policy_observes_the_plan_and_the_proposal_of_the_action_in_progress(tmp
     observation, _ = env.reset(seed=1)
     assert observation["obs"][-8:].tolist() == [1, 0, 0, 0, 0, 0, 0, 0]
     env.extended.context.model.agent, env.extended.context.model.key = (0, 0), (6, 6)
-    observation, *_ = env.step(env.coded("to_row"))
+    observation, *_ = env.step(env.form.coded("to_row"))
     assert observation["obs"][-8:].tolist() == [1, 0, 1, 0, 1, 0, 0, 0], "the action in progress proposes `down`"
     assert observation["obs"].shape == env.observation_space["obs"].shape
 
@@ -134,6 +134,6 @@ def test_proposed_action_outside_the_action_space_is_observed_as_zeros(tmp_path:
     env = build(dataclasses.replace(spec, factory=lambda task: PairPlugin()), seed=0)
     env.reset(seed=1)
     env.extended.context.model.agent, env.extended.context.model.key = (0, 0), (6, 6)
-    observation, *_ = env.step(env.coded("to_row"))
+    observation, *_ = env.step(env.form.coded("to_row"))
     assert env.extended.proposal == (1,)
     assert observation["obs"][-7:].tolist() == [1, 1, 0, 0, 0, 0, 0]

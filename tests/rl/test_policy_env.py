@@ -84,7 +84,7 @@ def play(env: PolicyEnv, choose: Any, seed: int | None = None) -> tuple[list[dic
 def test_episode_info_sums_the_figures_of_its_decisions(tmp_path: Path) -> None:
     counter = tmp_path / "count"
     env = build(grid_spec(counter, WANDER), seed=0)
-    infos, _ = play(env, lambda: env.coded("wander"), seed=5)
+    infos, _ = play(env, lambda: env.form.coded("wander"), seed=5)
     episode = Episode(**infos[-1]["episode"])
     assert episode.seed == 5
     assert episode.decisions == len(infos)
@@ -102,7 +102,7 @@ def test_gamma_of_the_setup_discounts_the_reward_of_each_primitive_step_of_a_dec
     taken: list[Any] = []
     step = world.step
     world.step = lambda action: taken.append(action) or step(action)  # type: ignore[func-returns-value]
-    _, reward, _, _, info = env.step(env.coded("wander"))
+    _, reward, _, _, info = env.step(env.form.coded("wander"))
     single = build(grid_spec(tmp_path / "count"), seed=0)
     single.reset(seed=5)
     rewards = [single.step(action)[1] for action in taken]
@@ -115,7 +115,7 @@ def test_training_horizon_truncates_training_but_not_evaluation(tmp_path: Path) 
     spec = grid_spec(tmp_path / "count", WANDER, horizon=8, reset_option="near_key", reset_share=1.0)
     training, judged = build(spec, seed=0), build(spec, seed=0, evaluation=True)
     for env, horizon in ((training, 8), (judged, TASK.horizon)):
-        infos, _ = play(env, lambda env=env: env.coded("wander"), seed=3)
+        infos, _ = play(env, lambda env=env: env.form.coded("wander"), seed=3)
         assert infos[-1]["primitive_steps"] == horizon
 
     def distance(env: PolicyEnv, seed: int) -> int:
@@ -129,7 +129,7 @@ def test_training_horizon_truncates_training_but_not_evaluation(tmp_path: Path) 
 
 def test_training_horizon_longer_than_the_task_horizon_has_no_effect(tmp_path: Path) -> None:
     env = build(grid_spec(tmp_path / "count", WANDER, horizon=400), seed=0)
-    assert play(env, lambda: env.coded("wander"))[0][-1]["primitive_steps"] == TASK.horizon
+    assert play(env, lambda: env.form.coded("wander"))[0][-1]["primitive_steps"] == TASK.horizon
 
 
 def test_evaluation_environment_records_the_reward_terms_of_the_plugins_default_setup(tmp_path: Path) -> None:
@@ -170,10 +170,10 @@ def test_normalised_actions_are_scaled_to_the_parameter_ranges(tmp_path: Path) -
     for numbers, expected in (((-1, 1), (1, 1)), ((0, 0), (3, 0)), ((7, -9), (5, -1))):
         *_, info = env.step((reach, np.array(numbers, np.float32)))
         assert tuple(info["decision"].parameters.values()) == pytest.approx(expected)
-    *_, info = env.step(env.coded("reach", {"far": 4.0}))
+    *_, info = env.step(env.form.coded("reach", {"far": 4.0}))
     assert info["decision"].parameters == pytest.approx({"far": 4.0, "near": 0.0})
-    assert env.branch(env.coded("reach")) == "reach"
-    assert env.branch((0, np.zeros(2))) == "up"
+    assert env.form.branch(env.form.coded("reach")) == "reach"
+    assert env.form.branch((0, np.zeros(2))) == "up"
 
 
 BASES = [
@@ -304,7 +304,7 @@ def test_success_at_any_primitive_step_makes_the_episode_a_success() -> None:
     steps, _ = play(env, lambda: 0)
     assert [info["success"] for info in steps] == [False, True, False, False]
     assert steps[-1]["episode"]["success"] is True
-    (option,), _ = play(env, lambda: env.coded("wait"))
+    (option,), _ = play(env, lambda: env.form.coded("wait"))
     assert option["duration"] == 4
     assert option["success"] is True
     assert option["episode"]["success"] is True

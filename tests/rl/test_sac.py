@@ -42,10 +42,10 @@ def test_untrained_sac_policy_follows_the_plan_with_the_prior_probability(tmp_pa
     env = build(spec, seed=0)
     observation, info = env.reset(seed=0)
     policy, rng = SAC().untrained(spec, seed=0, hyperparameters=Hyperparameters()), np.random.default_rng(0)
-    chosen = [env.branch(policy.act(observation, greedy=False, rng=rng)) for _ in range(400)]
+    chosen = [env.form.branch(policy.act(observation, greedy=False, rng=rng)) for _ in range(400)]
     plan = env.layout.branches[info["plan"]]
     assert 0.85 <= chosen.count(plan) / len(chosen) <= 0.95
-    assert env.branch(policy.act(observation, greedy=True, rng=rng)) == plan
+    assert env.form.branch(policy.act(observation, greedy=True, rng=rng)) == plan
 
 
 def test_resumed_sac_training_restores_its_replay_memory(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
-from rlgpt.rl.evaluation import Acting, Judge, by_policy, evaluate_code
-from rlgpt.rl.play import OnFrame
+from rlgpt.rl.evaluation import Judge, by_policy, evaluate_code
+from rlgpt.rl.play import Acting, OnFrame
 from rlgpt.runs import Run
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 from rlgpt.skills import SkillLibrary

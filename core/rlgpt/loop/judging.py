@@ -16,7 +16,8 @@ from rlgpt.loop.observer import outcome
 from rlgpt.loop.selection import Block, Selection
 from rlgpt.loop.spending import steps_of
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.evaluation import Acting, Judge, by_code, code_spec, together
+from rlgpt.rl.evaluation import Judge, by_code, code_spec, together
+from rlgpt.rl.play import Acting
 
 
 class Selected(NamedTuple):

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rlgpt.domain import Episode, Evaluation, Value
 from rlgpt.loop.race import Race
-from rlgpt.rl.evaluation import Acting, Judge, together
+from rlgpt.rl.evaluation import Judge, together
+from rlgpt.rl.play import Acting
 
 BLOCK = 5
 """Number of seeds in one stored block. A kill loses at most the episodes of one block."""

@@ -95,7 +95,7 @@ class Batch(Simulator):
     def __init__(self, venv: VectorEnv[Any, Any, Any], mode: AutoresetMode) -> None:
         self._venv, self.mode = venv, mode
         self.resets_itself = mode is not AutoresetMode.DISABLED
-        self._space = venv.single_action_space
+        self._space, self._begun = venv.single_action_space, False
 
     def step(self, actions: Mapping[int, Any]) -> dict[int, Outcome]:
         count = self._venv.num_envs
@@ -122,11 +122,14 @@ class Batch(Simulator):
         count = self._venv.num_envs
         given = [seeds.get(lane) for lane in range(count)]
         if len(seeds) < count:
+            if not self._begun:  # A vector can reset a part of its environments only after it has reset all of them.
+                self._venv.reset()
             mask = np.zeros(count, np.bool_)
             mask[list(seeds)] = True
             options = {**(options or {}), "reset_mask": mask}
         seed = None if given == [None] * count else _compact(given)
         observations, infos = self._venv.reset(seed=seed, options=options)  # type: ignore[arg-type]
+        self._begun = True
         rows, parts = list(iterate(self._venv.observation_space, observations)), infos_of(infos, count)
         return {lane: (rows[lane], parts[lane]) for lane in seeds}
 

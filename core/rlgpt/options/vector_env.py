@@ -102,6 +102,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         self._over: dict[int, bool] = {}  # lane -> True if the simulator ended the episode, False if the horizon did
         self._ended: dict[int, bool] = {}
         self._first: dict[int, First] = {}
+        self._stopped: set[int] = set()
         self._begun = False
 
     # -- gymnasium ----------------------------------------------------------------------------------------------------
@@ -167,6 +168,20 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         """Whether every call of the simulator moves all lanes, so that none can wait."""
         return self._simulator.moves_all
 
+    def stop(self, lane: int) -> None:
+        """Take ``lane`` out until :meth:`reset` or :meth:`begin` begins an episode in it. Its episode and its decision
+        in progress are dropped. A simulator that steps all lanes in every call steps this one with the idle action, and
+        nothing reads the results.
+
+        :raises StateError: the autoreset mode is not ``DISABLED``.
+        """
+        if self._simulator.mode is not AutoresetMode.DISABLED:
+            raise StateError(f"stop() needs a vector with AutoresetMode.DISABLED, not {self._simulator.mode}.")
+        self._drop(lane)
+        self._simulator.reset({lane: None})
+        self._stopped.add(lane)
+        self._over[lane] = False
+
     # -- asynchronous -------------------------------------------------------------------------------------------------
 
     def send(self, actions: Mapping[int, Any]) -> None:
@@ -214,16 +229,22 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             self._waiting = {lane: effect for lane, effect in waiting.items() if lane not in resets}
             self._results.update(self._simulator.reset(dict.fromkeys(resets)))
         else:
-            if self.moves_all and len(waiting) < self.num_envs:
-                idle = [lane for lane in range(self.num_envs) if lane not in waiting]
+            actions = {n: e.action for n, e in waiting.items() if isinstance(e, Step)}
+            if self.moves_all:
+                actions |= dict.fromkeys(self._stopped, self.setup.idle)
+            if self.moves_all and len(actions) < self.num_envs:
+                idle = [lane for lane in range(self.num_envs) if lane not in actions]
                 self._waiting = waiting
                 raise StateError(
                     f"the simulator steps all lanes in every call, but these have no action: {idle[:8]}. Send the "
                     "next action to each lane that recv() returns; recv(1) returns when one lane has decided."
                 )
-            outcomes = self._simulator.step({n: e.action for n, e in waiting.items() if isinstance(e, Step)})
-            for lane, (result, first) in outcomes.items():
-                self._results[lane], self._ended[lane] = result, bool(result[2] or result[3])
+            for lane, (result, first) in self._simulator.step(actions).items():
+                over = bool(result[2] or result[3])
+                if lane not in self._stopped:
+                    self._results[lane], self._ended[lane] = result, over
+                elif over:
+                    self._simulator.reset({lane: None})
                 if first is not None:
                     self._first[lane] = first
         self._resume()
@@ -241,6 +262,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         """Drop the decision in progress of ``lane``, and its result."""
         for table in (self._going, self._results, self._waiting, self._over, self._ended, self._first):
             table.pop(lane, None)
+        self._stopped.discard(lane)
         self._arrived = [a for a in self._arrived if a.lane != lane]
 
     # -- one lane -----------------------------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.base import EnvSpec, Policy
-from rlgpt.rl.evaluation import Acting, by_code, by_policy, code_spec
-from rlgpt.rl.play import Camera, OnFrame, Stuck
+from rlgpt.rl.evaluation import by_code, by_policy, code_spec
+from rlgpt.rl.play import Acting, Camera, OnFrame, Stuck
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.sandbox import Sandbox, SandboxLimits
 
@@ -232,12 +232,12 @@ class GraphPlayer:
         observation, _ = env.take_over(self.context, heard.info, seed)
         self.context = env.extended.context
         acting, decisions = actor.acting, 0
-        choose = acting.chooser(env)
+        choose = acting.chooser(env.form)
         stuck = Stuck(acting.sequence, node.horizon) if acting.sequence else None
         while True:
             action = choose(observation, rng)
             if self._camera is not None:
-                self._camera.action = f"{node.name}: {env.branch(action)}"
+                self._camera.action = f"{node.name}: {env.form.branch(action)}"
             observation, _, _, truncated, info = env.step(action)
             decisions += 1
             last = node.name == self._graph.last.name

@@ -71,10 +71,12 @@ class EnvironmentPlugin(ABC):
         """
 
     def make_vector(self, task: Task, *, count: int, seed: int) -> gymnasium.vector.VectorEnv[Any, Any, Any] | None:
-        """Make a batch simulator with ``count`` of the task's environments, which the built-in PPO then learns from.
+        """Make a batch simulator with ``count`` of the task's environments. The built-in PPO then learns from it, and
+        evaluations of several episodes play in it.
 
-        The environments of the vector behave as those of :meth:`make_env`. The vector's autoreset mode is
-        ``AutoresetMode.DISABLED`` or ``NEXT_STEP``; :meth:`lane_model` gives the model of one environment.
+        With the same seed of a reset, an environment of the vector behaves as that of :meth:`make_env`. The vector's
+        autoreset mode is ``AutoresetMode.DISABLED`` or, for the training only, ``NEXT_STEP``. :meth:`lane_model` gives
+        the model of one environment.
 
         :returns: None, the default: there is no batch simulator.
         """

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium
 
@@ -16,8 +15,10 @@ from rlgpt.errors import ConfigError
 from rlgpt.options import OnStep
 from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.base import EnvSpec, Policy
-from rlgpt.rl.play import Camera, Chooser, OnFrame, Recorder, Stuck, play_episode
+from rlgpt.rl.lane_player import LEAST_EPISODES, LanePlayer
+from rlgpt.rl.play import Acting, Camera, Chooser, Limits, OnFrame, Played, Recorder, Stuck, cut_of, play_episode
 from rlgpt.rl.policy_env import PolicyEnv, build
+from rlgpt.rl.policy_lane import PolicyFormat
 from rlgpt.rl.training_stats import worth_keeping
 
 
@@ -68,25 +69,10 @@ def evaluate_code(
         return judge.play(by_code(actions), seeds)
 
 
-@dataclass(frozen=True)
-class Acting:
-    """A way to act in an episode.
-
-    :ivar chooser: called with an environment, returns the function that chooses each action.
-    :ivar sequence: number of actions in a round. After each round the episode is checked for being stuck; 0: it is
-        never checked.
-    """
-
-    mode: Mode
-    chooser: Callable[[PolicyEnv], Chooser]
-    sharpness: float = 1.0
-    sequence: int = 0
-
-
 def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
     """The way to act that uses samples, sharpened samples or the most likely choices of ``policy``."""
 
-    def chooser(env: PolicyEnv) -> Chooser:
+    def chooser(form: PolicyFormat) -> Chooser:
         return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=sharpness)
 
     mode: Mode = "greedy" if greedy else "sampled" if sharpness == 1 else "sharpened"
@@ -101,8 +87,8 @@ def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting
     """
     names = tuple(a.name for a in actions)
 
-    def chooser(env: PolicyEnv) -> Chooser:
-        sequence = [env.coded(name) for name in names]
+    def chooser(form: PolicyFormat) -> Chooser:
+        sequence = [form.coded(name) for name in names]
         turn = _Turns(len(sequence))
         return lambda observation, rng: sequence[turn.next(fresh=observation["duration"][0] == 0)]
 
@@ -133,10 +119,13 @@ class _Turns:
 
 
 class Judge:
-    """Plays episodes in one environment. The environment is made when the first episode begins.
+    """Plays episodes of one recipe. If the plugin has a batch simulator, several episodes are played side by side in
+    its lanes, with the same results (:mod:`rlgpt.rl.lane_player`). An environment is made when it is needed for the
+    first time.
 
     :param traces: maximal number of traces that each :meth:`play` stores.
     :param limit: maximal number of primitive steps of an episode, if it is less than the task's horizon.
+    :param on_step: called at every primitive step. In lanes, its first argument is the batch simulator.
     :param begin: seed of an episode -> the saved state in which it begins, instead of the task's own start.
     """
 
@@ -154,53 +143,58 @@ class Judge:
         self._begin = begin or {}
         self._camera = Camera(on_frame) if on_frame is not None else None
         self._env: PolicyEnv | None = None
+        self._lanes: LanePlayer | None = None
+        self._has_lanes = self._camera is None and not self._begin
 
     def play(
-        self, acting: Acting, seeds: Iterable[int], *, steps: int | None = None, failures: int | None = None
+        self, acting: Acting, seeds: Sequence[int], *, steps: int | None = None, failures: int | None = None
     ) -> Evaluation:
         """Play one episode for each seed. The first episode is always played.
 
         :param steps: primitive steps after which no further episode begins.
         :param failures: maximal number of episodes without success; after one more, no further episode begins.
         """
-        env = self._open()
-        choose = acting.chooser(env)
-        episodes, kept, verdicts = list[Episode](), list[Trace](), list[Verdict]()
+        horizon = self._spec.task.horizon
+        limits = Limits(steps, failures, longest=horizon if self._limit is None else min(horizon, self._limit))
+        lanes = self._open_lanes() if len(seeds) >= LEAST_EPISODES else None
+        played = list(self._play(acting, seeds, limits) if lanes is None else lanes.play(acting, seeds, limits))
         usage: Counter[str] = Counter()
+        for one in played:
+            usage.update(one.usage)
+        return Evaluation(
+            mode=acting.mode,
+            sharpness=acting.sharpness,
+            has_success=bool(self._spec.task.success),
+            score=self._spec.task.score,
+            episodes=tuple(one.episode for one in played),
+            usage=_shares(usage),
+            traces=_both_kinds([one.trace for one in played if one.trace is not None], self._traces),
+            verdicts=worth_keeping([verdict for one in played for verdict in one.verdicts]),
+        )
+
+    def _play(self, acting: Acting, seeds: Sequence[int], limits: Limits) -> Iterator[Played]:
+        """The episodes, one after another."""
+        env = self._open()
+        choose = acting.chooser(env.form)
         for seed in seeds:
-            if episodes and (
-                (steps is not None and sum(e.primitive_steps for e in episodes) >= steps)
-                or (failures is not None and sum(not e.success for e in episodes) > failures)
-            ):
-                break
+            if not limits.allow():
+                return
+            verdicts: list[Verdict] = []
             recorder = Recorder() if self._traces else None
             stuck = Stuck(acting.sequence, env.task.horizon) if acting.sequence else None
             for info in play_episode(env, choose, seed, self._camera, stuck):
                 verdicts += info.get("verdicts", ())
                 if recorder is not None and "decision" in info:
                     recorder.add(info["decision"])
-            episodes.append(Episode(**env.figures(), cut=self._cut(env, info)))
-            usage.update(env.usage)
-            if recorder is not None:
-                kept.append(
-                    recorder.trace(episodes[-1], has_success=bool(env.task.success), unpaid=env.extended.unpaid)
-                )
-        return Evaluation(
-            mode=acting.mode,
-            sharpness=acting.sharpness,
-            has_success=bool(self._spec.task.success),
-            score=self._spec.task.score,
-            episodes=tuple(episodes),
-            usage=_shares(usage),
-            traces=_both_kinds(kept, self._traces),
-            verdicts=worth_keeping(verdicts),
-        )
-
-    def _cut(self, env: PolicyEnv, last: Mapping[str, Any]) -> Literal["stuck", "limit"] | None:
-        if "episode" not in last:
-            return "stuck"
-        cut = self._limit is not None and self._limit <= last["primitive_steps"] < env.task.horizon
-        return "limit" if cut and not last["terminated"] else None
+            cut = cut_of(info, self._limit, env.task.horizon, stuck="episode" not in info)
+            episode = Episode(**env.figures(), cut=cut)
+            limits.add(episode)
+            yield Played(
+                episode,
+                dict(env.usage),
+                None if recorder is None else recorder.trace(episode, env.task, unpaid=env.extended.unpaid),
+                tuple(verdicts),
+            )
 
     def _open(self) -> PolicyEnv:
         if self._env is None:
@@ -216,12 +210,19 @@ class Judge:
             )
         return self._env
 
+    def _open_lanes(self) -> LanePlayer | None:
+        if self._lanes is None and self._has_lanes:
+            self._lanes = LanePlayer.open(self._spec, trace=self._traces > 0, limit=self._limit, on_step=self._on_step)
+            self._has_lanes = self._lanes is not None
+        return self._lanes
+
     def __enter__(self) -> Judge:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._env is not None:
-            self._env.close()
+        for opened in (self._env, self._lanes):
+            if opened is not None:
+                opened.close()
 
 
 def together(parts: Sequence[Evaluation], traces: int) -> Evaluation:

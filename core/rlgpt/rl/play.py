@@ -1,18 +1,21 @@
-"""Plays one episode of an evaluation. Records its trace, passes on its frames, and detects that it is stuck."""
+"""Plays one episode of an evaluation in an environment. Records its trace, passes on its frames, and detects that it
+is stuck.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
 
-from rlgpt.domain import Decision, Episode, Trace
+from rlgpt.domain import Decision, Episode, Mode, Task, Trace, Verdict
 from rlgpt.errors import ConfigError
 from rlgpt.rl.policy_env import PolicyEnv
-from rlgpt.rl.policy_lane import Observation
+from rlgpt.rl.policy_lane import Observation, PolicyFormat
 
 TRACE_HEAD, TRACE_TAIL = 30, 30
 """Number of decisions that a trace keeps of the beginning, and of the end, of a long episode."""
@@ -30,13 +33,93 @@ many primitive steps and this share of the horizon.
 """
 
 
+@dataclass(frozen=True)
+class Acting:
+    """A way to act in an episode.
+
+    :ivar chooser: called with the format of the policy's actions, returns the function that chooses each action of one
+        environment.
+    :ivar sequence: number of actions in a round. After each round the episode is checked for being stuck; 0: it is
+        never checked.
+    """
+
+    mode: Mode
+    chooser: Callable[[PolicyFormat], Chooser]
+    sharpness: float = 1.0
+    sequence: int = 0
+
+
+class Played(NamedTuple):
+    """One episode of an evaluation.
+
+    :ivar usage: action -> number of decisions for it.
+    :ivar trace: None if no trace is recorded.
+    """
+
+    episode: Episode
+    usage: Mapping[str, int]
+    trace: Trace | None
+    verdicts: tuple[Verdict, ...]
+
+
+class Limits:
+    """Decides whether an evaluation begins another episode.
+
+    :param steps: primitive steps after which no further episode begins; None: no limit.
+    :param failures: maximal number of episodes without success; None: no limit.
+    :param longest: maximal number of primitive steps of an episode.
+    """
+
+    def __init__(self, steps: int | None, failures: int | None, longest: int) -> None:
+        self._steps, self._failures, self._longest = steps, failures, longest
+        self._episodes = self._taken = self._failed = 0
+
+    def add(self, episode: Episode) -> None:
+        """Count an episode that was played."""
+        self._episodes += 1
+        self._taken += episode.primitive_steps
+        self._failed += not episode.success
+
+    def allow(self, in_progress: int = 0) -> bool:
+        """Whether another episode may begin. The first episode always may.
+
+        :param in_progress: number of episodes that have begun but are not over. Each is expected to take as many
+            primitive steps as the mean of the finished episodes, and the maximum if none is finished.
+        """
+        if not self._episodes and not in_progress:
+            return True
+        if self._failures is not None and self._failed > self._failures:
+            return False
+        each = self._taken / self._episodes if self._episodes else self._longest
+        return self._steps is None or self._taken + in_progress * each < self._steps
+
+
+def cut_of(
+    last: Mapping[str, Any], limit: int | None, horizon: int, *, stuck: bool
+) -> Literal["stuck", "limit"] | None:
+    """Why an episode was ended before its end; None if it was not.
+
+    :param last: the info of the last decision, with ``terminated``.
+    :param limit: maximal number of primitive steps of an episode.
+    """
+    if stuck:
+        return "stuck"
+    cut = limit is not None and limit <= last["primitive_steps"] < horizon
+    return "limit" if cut and not last["terminated"] else None
+
+
+def generator_of(seed: int) -> np.random.Generator:
+    """The generator from which a policy draws its samples in the episode with this seed."""
+    return np.random.default_rng([seed, 0xE7A1])
+
+
 def play_episode(
     env: PolicyEnv, choose: Chooser, seed: int, camera: Camera | None, stuck: Stuck | None
 ) -> Iterator[dict[str, Any]]:
     """Yields the info of the reset and of every decision. The last info has ``episode``, unless the
     episode is stuck.
     """
-    rng = np.random.default_rng([seed, 0xE7A1])
+    rng = generator_of(seed)
     if camera is not None:
         camera.action = "start"
     observation, info = env.reset(seed=seed)
@@ -45,7 +128,7 @@ def play_episode(
     while not over:
         action = choose(observation, rng)
         if camera is not None:
-            camera.action = env.branch(action)
+            camera.action = env.form.branch(action)
         observation, _, terminated, truncated, info = env.step(action)
         over = terminated or truncated
         yield {**info, "terminated": terminated}
@@ -100,7 +183,7 @@ class Recorder:
         else:
             self._tail.append(decision)
 
-    def trace(self, episode: Episode, *, has_success: bool, unpaid: tuple[str, ...]) -> Trace:
+    def trace(self, episode: Episode, task: Task, *, unpaid: tuple[str, ...]) -> Trace:
         decisions = (*self._head, *self._tail)
         return Trace(
             seed=episode.seed,
@@ -109,7 +192,7 @@ class Recorder:
             primitive_steps=episode.primitive_steps,
             decisions=decisions,
             omitted=self._count - len(decisions),
-            has_success=has_success,
+            has_success=bool(task.success),
             score=episode.score,
             unpaid=unpaid,
         )

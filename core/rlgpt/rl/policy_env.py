@@ -45,6 +45,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         decides whether it begins in one of them, and in which.
     :param plan_prior: the RLSetup's ``plan_prior``. If it is above 0, or if decisions may interrupt coded actions,
         ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
+    :ivar form: the format of the observations and actions.
     :ivar layout: the layout of the action space, for a :class:`~rlgpt.rl.distribution.BranchedDistribution`.
     :ivar observation_names: a name for each number of ``obs``.
     """
@@ -60,7 +61,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     ) -> None:
         super().__init__(env)
         self.extended, self._late = env, late
-        form = self._form = PolicyFormat(env.setup, env.observation_space, keys, plan_prior)
+        form = self.form = PolicyFormat(env.setup, env.observation_space, keys, plan_prior)
         self.codec, self.layout, self.plan_prior = form.codec, form.layout, form.plan_prior
         self.gamma, self.task = env.gamma, env.task
         self.observation_names = form.observation_names
@@ -97,7 +98,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         return self._seen(observation, info, info["duration"]), float(reward), terminated, truncated, info
 
     def _seen(self, observation: Any, info: dict[str, Any], duration: int) -> Observation:
-        return self._form.observe([Moment(self.extended.lane, observation, info, duration)])[0]
+        return self.form.observe([Moment(self.extended.lane, observation, info, duration)])[0]
 
     def figures(self) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode` for the episode so far."""
@@ -111,20 +112,6 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     def quarantine(self, names: Iterable[str]) -> None:
         """From the next reset on, mask exactly these coded actions."""
         self.extended.quarantine(names)
-
-    def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
-        """The policy's action that chooses the coded action ``name``. A parameter that is not given has its default.
-
-        :raises UnknownNameError: there is no action or parameter of that name.
-        """
-        return self.codec.encode(self.extended.extension.write(name, parameters))
-
-    def branch(self, action: Any) -> str:
-        """The name of the branch that ``action`` chooses."""
-        if not self.layout.choices:
-            return self.layout.branches[0]
-        selector = action[0] if isinstance(self.action_space, spaces.Tuple) else action
-        return self.layout.branches[int(selector)]
 
 
 def plugin_of(spec: EnvSpec) -> EnvironmentPlugin:

@@ -50,7 +50,7 @@ class PolicyFormat:
         keys: tuple[str, ...],
         plan_prior: float,
     ) -> None:
-        self._plugin, self.layout = setup.plugin, setup.layout
+        self._plugin, self.layout, self._extension = setup.plugin, setup.layout, setup.extension
         self.codec = ActionCodec(setup.extension.space, setup.layout)
         self._builder = ObservationBuilder(observation_space, setup.view_keys, keys)
         guided = bool(setup.actions) and (plan_prior > 0 or setup.interrupt_every is not None)
@@ -72,6 +72,20 @@ class PolicyFormat:
         numbers = self._plugin.policy_views(contexts) if self._builder.policy_keys else []
         built = self._builder.build_each([moment.observation for moment in moments], views, numbers)
         return [self._completed(seen, moment) for seen, moment in zip(built, moments, strict=True)]
+
+    def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
+        """The policy's action that chooses the coded action ``name``. A parameter that is not given has its default.
+
+        :raises UnknownNameError: there is no action or parameter of that name.
+        """
+        return self.codec.encode(self._extension.write(name, parameters))
+
+    def branch(self, action: Any) -> str:
+        """The name of the branch that ``action`` chooses."""
+        if not self.layout.choices:
+            return self.layout.branches[0]
+        selector = action[0] if isinstance(self.action_space, spaces.Tuple) else action
+        return self.layout.branches[int(selector)]
 
     def _views(self, lanes: Sequence[Lane]) -> list[Mapping[str, Any]]:
         missing = [lane for lane in lanes if lane.newest_view is None]

@@ -110,7 +110,7 @@ def reach(
             env.reset(seed=seed)
             success = False
             for name in names:
-                _, _, terminated, truncated, info = env.step(env.coded(name))
+                _, _, terminated, truncated, info = env.step(env.form.coded(name))
                 success = success or bool(info.get("success", False))
                 if terminated or truncated or success:
                     break

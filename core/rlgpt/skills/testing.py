@@ -13,7 +13,8 @@ from rlgpt.plugin.defaults import default_setup_of
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.origin import Origin
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.evaluation import Acting, Judge, by_code, by_policy, code_spec
+from rlgpt.rl.evaluation import Judge, by_code, by_policy, code_spec
+from rlgpt.rl.play import Acting
 from rlgpt.sandbox import faults
 from rlgpt.skills.library import Skill
 from rlgpt.skills.record import LARGEST, MAX_STARTS, Result, SkillTest, Start
