@@ -3,10 +3,12 @@
 A policy that draws parameters anew at each decision explores little: the effects of many small changes cancel within an
 episode. The search explores with whole episodes. In each one, the plan's choices are taken with constant parameters,
 and the result of the episode is one observation of an unknown function of these parameters. The function's posterior is
-that of Bayesian linear regression on random Fourier features (Rahimi and Recht 2007), which approximates a Gaussian
-process. The parameters of the next episode are drawn by Thompson sampling (Thompson 1933): they maximise one function
-drawn from the posterior. At the end, the parameters with the largest posterior mean become the policy's initial
-parameters, and reinforcement learning begins with them.
+that of Bayesian linear regression on the parameters, their squares and random Fourier features (Rahimi and Recht 2007),
+which approximate a Gaussian process. Its prior expects that the defaults, which a language model chose, are good, and
+that results decline with the distance from them. The parameters of the next episode are drawn by Thompson sampling
+(Thompson 1933): they maximise one function drawn from the posterior. Candidates change some of the parameters of the
+defaults, or of the best episode so far. At the end, the parameters with the largest lower confidence bound become the
+policy's initial parameters, and reinforcement learning begins with them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from rlgpt.rl.network import Batch, PolicyNetwork
 from rlgpt.rl.rollout import Rollout
 
 FIRST = 10
-"""Number of episodes before the first fit. Every fifth of these episodes has the default parameters."""
+"""Number of episodes before the first fit. Every fifth of these episodes has the default parameters, and the others
+have random ones. The same holds for further episodes as long as all results are equal.
+"""
 
 FEWEST = 30
 """Minimal number of episodes for a result. With fewer, the default parameters stay."""
@@ -33,7 +37,21 @@ FEATURES = 128
 """Number of random Fourier features."""
 
 CANDIDATES = 400
-"""Number of random parameters among which each episode's parameters are chosen."""
+"""Number of random changes of the defaults among which each episode's parameters are chosen. There are half as many
+smaller changes of the best parameters so far.
+"""
+
+SMALLER = 0.3
+"""Size of the changes of the best parameters so far, relative to that of the changes of the defaults."""
+
+WIGGLE = 0.5
+"""Size of the random Fourier features relative to that of the parameters and their squares."""
+
+CURVATURE = 1.0
+"""Prior mean of the weights of the squares, by which results decline with the distance from the defaults."""
+
+CONFIDENCE = 1.0
+"""Number of standard deviations below the mean of the bound by which the search's result is chosen."""
 
 LENGTHS = (0.7, 1.2, 2.0, 4.0)
 """Length scales of the kernel that are compared, in units of a typical distance of two candidates."""
@@ -61,7 +79,7 @@ class ParameterSearch:
     """Chooses the actions of the search, and learns from the episodes that ended.
 
     :param network: the policy whose initial parameters are searched. Base actions are its own.
-    :param initial_std: standard deviation of the candidates, in [-1, 1] of a parameter's range.
+    :param initial_std: standard deviation of the changes of the defaults, in [-1, 1] of a parameter's range.
     """
 
     def __init__(self, network: PolicyNetwork, initial_std: float, state: SearchState) -> None:
@@ -123,22 +141,42 @@ class ParameterSearch:
         if len(self._points) < FEWEST:
             return
         self._posterior.fit(*self._data())
-        candidates = torch.cat([self._candidates(5 * CANDIDATES, generator), self._tried(), self._zero()])
-        best = candidates[self._posterior.mean(candidates).argmax()]
-        self._network.start_from(self._values(best).float())
+        bound = self._posterior.bound
+        tried = self._tried()
+        around = tried[bound(tried).argmax()]
+        more = (self._changes(5 * CANDIDATES, generator), self._changes(2 * CANDIDATES, generator, around))
+        candidates = torch.cat([*more, tried, self._zero()])
+        self._network.start_from(self._values(candidates[bound(candidates).argmax()]).float())
 
     def _draw(self, generator: torch.Generator) -> torch.Tensor:
         """The offsets of the next episode's parameters, within the parameters' ranges."""
         started = len(self._points) + sum(map(len, self._playing.values()))
-        if len(self._points) < FIRST:
-            return (self._candidates(1, generator) if started % 5 else self._zero())[0]
+        alike = len(set(self._successes)) < 2 and len(set(self._returns)) < 2
+        if len(self._points) < FIRST or alike:
+            drawn = torch.randn(1, len(self._default), generator=generator, dtype=torch.float64)
+            return (self._inside(drawn) if started % 5 else self._zero())[0]
         self._posterior.fit(*self._data())
-        candidates = torch.cat([self._candidates(CANDIDATES, generator), self._tried()[-50:], self._zero()])
+        tried = self._tried()
+        around = tried[self._posterior.mean(tried).argmax()]
+        more = (self._changes(CANDIDATES, generator), self._changes(CANDIDATES // 2, generator, around))
+        candidates = torch.cat([*more, tried[-50:], self._zero()])
         return candidates[self._posterior.draw(candidates, generator).argmax()]
 
-    def _candidates(self, count: int, generator: torch.Generator) -> torch.Tensor:
-        drawn = torch.randn(count, len(self._default), generator=generator, dtype=torch.float64)
-        return (self._values(drawn) - self._default) / self._std
+    def _changes(self, count: int, generator: torch.Generator, around: torch.Tensor | None = None) -> torch.Tensor:
+        """Random changes of some parameters, ``[count, d]``. The share of changed parameters is random, too.
+
+        :param around: the parameters that are changed a little; None: the defaults.
+        """
+        shape = (count, len(self._default))
+        drawn = torch.randn(shape, generator=generator, dtype=torch.float64)
+        share = torch.rand(count, 1, generator=generator, dtype=torch.float64)
+        drawn *= torch.rand(shape, generator=generator, dtype=torch.float64) < share
+        offsets = drawn if around is None else around + SMALLER * drawn
+        return self._inside(offsets)
+
+    def _inside(self, offsets: torch.Tensor) -> torch.Tensor:
+        """``offsets``, limited to the parameters' ranges."""
+        return (self._values(offsets) - self._default) / self._std
 
     def _tried(self) -> torch.Tensor:
         return torch.tensor(self._points, dtype=torch.float64).view(-1, len(self._default))
@@ -159,7 +197,7 @@ class ParameterSearch:
 
 
 class _Posterior:
-    """Bayesian linear regression on random Fourier features and the numbers themselves.
+    """Bayesian linear regression on the parameters, their squares and random Fourier features.
 
     :param size: number of parameters.
     """
@@ -169,28 +207,39 @@ class _Posterior:
         self._directions = torch.randn(size, FEATURES, generator=fixed, dtype=torch.float64) * math.sqrt(2 / size)
         self._phases = 2 * math.pi * torch.rand(FEATURES, generator=fixed, dtype=torch.float64)
         self._length = 1.0
-        self._weights, self._root = torch.zeros(FEATURES + size, dtype=torch.float64), torch.zeros(0)
+        self._prior = torch.zeros(FEATURES + 2 * size, dtype=torch.float64)
+        self._prior[-size:] = CURVATURE
+        self._weights, self._root = self._prior, torch.eye(len(self._prior), dtype=torch.float64)
 
     def fit(self, points: torch.Tensor, results: torch.Tensor) -> None:
         """Fit the weights, with the length scale and the noise that make the results most likely."""
         best: float | None = None
         for length in LENGTHS:
             features = self._features(points, length)
-            gram, product = features.T @ features, features.T @ results
+            rest = results - features @ self._prior
+            gram, product = features.T @ features, features.T @ rest
             for ratio in NOISES:
                 signal, noise = 1 / (1 + ratio), ratio / (1 + ratio)
                 precision = gram / noise + torch.eye(len(gram), dtype=torch.float64) / signal
                 root = torch.linalg.cholesky(precision)
                 weights = torch.cholesky_solve(product[:, None] / noise, root)[:, 0]
-                evidence = weights @ product / noise - results @ results / noise
+                evidence = weights @ product / noise - rest @ rest / noise
                 evidence = evidence - len(results) * math.log(noise) - len(gram) * math.log(signal)
                 likelihood = float(evidence - 2 * root.diagonal().log().sum()) / 2
                 if best is None or likelihood > best:
-                    best, self._length, self._weights, self._root = likelihood, length, weights, root
+                    best, self._length, self._weights, self._root = likelihood, length, self._prior + weights, root
 
     def mean(self, points: torch.Tensor) -> torch.Tensor:
+        """The posterior mean at ``points``."""
         mean: torch.Tensor = self._features(points, self._length) @ self._weights
         return mean
+
+    def bound(self, points: torch.Tensor) -> torch.Tensor:
+        """The lower confidence bound at ``points``."""
+        features = self._features(points, self._length)
+        deviation = torch.linalg.solve_triangular(self._root, features.T, upper=False).norm(dim=0)
+        bound: torch.Tensor = features @ self._weights - CONFIDENCE * deviation
+        return bound
 
     def draw(self, points: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """The values at ``points`` of a function that is drawn from the posterior."""
@@ -200,8 +249,10 @@ class _Posterior:
         return values
 
     def _features(self, points: torch.Tensor, length: float) -> torch.Tensor:
-        waves = math.sqrt(2 / FEATURES) * torch.cos(points @ self._directions / length + self._phases)
-        return torch.cat([waves, points / (length * math.sqrt(2 * points.shape[1]))], dim=1)
+        size = points.shape[1]
+        waves = WIGGLE * math.sqrt(2 / FEATURES) * torch.cos(points @ self._directions / length + self._phases)
+        squares = (1 - points**2) / (2 * math.sqrt(size))
+        return torch.cat([waves, points / math.sqrt(2 * size), squares], dim=1)
 
 
 def _standardised(values: torch.Tensor) -> torch.Tensor:
