@@ -61,6 +61,41 @@ def test_episode_fuel_limits_all_calls_of_an_action_together(open_guest: Open) -
         assert guest.fuel_used == 0, "the action does not run any more"
 
 
+def test_each_primitive_step_adds_fuel_to_the_episode_of_an_action(open_guest: Open) -> None:
+    """Without this fuel, an action that computes little at each step fails in every long episode."""
+    limits = SandboxLimits(episode_fuel=20_000_000, step_fuel=6_000_000, yields=1000)
+    guest = open_guest(SLOW, limits=limits)
+    turn = guest.start("a")
+    for _ in range(30):
+        assert isinstance(turn, Ask)
+        guest.add_step()
+        turn = guest.send({})
+    while isinstance(turn, Ask):
+        turn = guest.send({})
+    _fuel_verdict(turn)
+    guest.add_step()
+    assert guest.exhausted == {"a"}, "an action without fuel gets no fuel of further steps"
+
+
+def test_action_without_fuel_for_the_episode_is_masked_until_the_next_reset() -> None:
+    """Its verdict counts as one violation, not as one at each attempt."""
+    action = CodedAction(name="a", doc="", source=f"def run():\n{WORK}    yield go()\n")
+    limits = SandboxLimits(episode_fuel=30_000_000, step_fuel=0)
+    env = extend(GridEnv("door", 40), [action], plugin=GridPlugin(), task=TASKS["grid/door"], sandbox=limits)
+    a = env.extension.write("a")
+    for _ in range(2):
+        _, info = env.reset(seed=0)
+        verdicts: list[Verdict] = []
+        while info["action_mask"][-1]:
+            info = env.step(a)[4]
+            verdicts += info.get("verdicts", ())
+        assert [verdict.kind for verdict in verdicts] == ["fuel"]
+        _, _, _, _, info = env.step(a)
+        assert info["ended"] == "masked"
+        assert info["action_mask"][-1] == 0
+        assert "verdicts" not in info
+
+
 @pytest.mark.parametrize(("count", "each"), [(1, 8_000_000), (2, 8_000_000), (16, 1_000_000)])
 def test_load_fuel_of_all_actions_together_is_limited_by_fuel_shares(count: int, each: int) -> None:
     limits = SandboxLimits(load_fuel=8_000_000, turn_fuel=8_000_000, fuel_shares=2)

@@ -83,6 +83,7 @@ def test_security_page_shows_the_default_limits() -> None:
         assert told in PAGE
     assert limits.load_fuel == limits.turn_fuel == 10**9
     assert (limits.call_fuel, limits.episode_fuel, limits.fuel_shares) == (4 * 10**9, 2 * 10**10, 8)
+    assert limits.step_fuel == 5 * 10**7
 
 
 def _rows() -> dict[str, str]:

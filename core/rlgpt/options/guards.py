@@ -1,5 +1,5 @@
-"""Decides which coded actions may start now. An action must not be quarantined, and both the plugin's ``applicable``
-and the action's own ``can_start`` must allow it.
+"""Decides which coded actions may start now. An action must not be quarantined and must have fuel left, and both the
+plugin's ``applicable`` and the action's own ``can_start`` must allow it.
 """
 
 from __future__ import annotations
@@ -41,19 +41,21 @@ class Choices:
     mask: np.ndarray
     refusals: Mapping[str, Verdict]
 
-    def why_masked(self, name: str, quarantined: Collection[str]) -> Verdict | None:
+    def why_masked(self, name: str, excluded: Collection[str]) -> Verdict | None:
         """The verdict that explains why a coded action is masked. None if the action is masked because the plugin's
         ``applicable`` or the action's own ``can_start`` returned False.
+
+        :param excluded: the actions that are in quarantine or have no fuel left.
         """
-        if name in quarantined:
+        if name in excluded:
             return Verdict(kind="quarantined", action=name, message="its earlier verdicts say what was wrong")
         return self.refusals.get(name)
 
 
 class Guards:
-    """The checks that decide whether a coded action may start: quarantine, then the plugin's ``applicable``, then the
-    action's own ``can_start``. The cheapest check comes first, and each check gets only the actions that passed the
-    earlier checks.
+    """The checks that decide whether a coded action may start: quarantine and fuel, then the plugin's ``applicable``,
+    then the action's own ``can_start``. The cheapest check comes first, and each check gets only the actions that
+    passed the earlier checks.
 
     :param names: the coded actions.
     :param conditional: the actions whose code defines ``can_start(view)``.
@@ -85,13 +87,13 @@ class Guards:
         """Whether the code of an action decides whether it may start."""
         return bool(self._conditional)
 
-    def unconditional(self, quarantined: Collection[str]) -> Offer:
+    def unconditional(self, excluded: Collection[str]) -> Offer:
         """The actions that may start, if no guard depends on the view."""
-        return Offer(frozenset(name for name in self._names if name not in quarantined))
+        return Offer(frozenset(name for name in self._names if name not in excluded))
 
-    def applicable(self, quarantined: Collection[str], view: View) -> tuple[str, ...]:
-        """The actions that the plugin allows, without those in quarantine."""
-        names = tuple(name for name in self._names if name not in quarantined)
+    def applicable(self, excluded: Collection[str], view: View) -> tuple[str, ...]:
+        """The actions that the plugin allows, without those of ``excluded``."""
+        names = tuple(name for name in self._names if name not in excluded)
         return names if self._applicable is None else tuple(name for name in names if self._applicable(name, view))
 
     def offer(self, applicable: Collection[str], view: View, guest: Guest) -> Offer:

@@ -159,7 +159,8 @@ class Lane:
         self.verdicts, self._guarded = [], None
         before, memory = (dict((yield from self.see())), self._memory) if setup.trace else ({}, {})
         call = yield from self._carry_out(choice, choices)
-        if (setup.guards.vary or setup.interrupt_every is not None) and not state.episode_over:
+        vary = setup.guards.vary or setup.interrupt_every is not None or self._masked != self._quarantine.now
+        if vary and not state.episode_over:
             choices = self._choices = yield from self._find_choices()
         info = dict(state.info)
         info.update(
@@ -213,7 +214,7 @@ class Lane:
         name = choice.coded.name
         if not (choices.allowed[choice.branch] or name == self.running):
             yield from self._idle()
-            return Call(ended="masked", verdict=choices.why_masked(name, self._quarantine.now))
+            return Call(ended="masked", verdict=choices.why_masked(name, self._masked))
         call = yield from calls.play(choice, self)
         if self._state.duration == 0:  # every decision takes at least one primitive step
             yield from self._idle()
@@ -230,6 +231,8 @@ class Lane:
         ctx.info, ctx.step = {**info, "env_reward": float(env_reward)}, ctx.step + 1
         if self._on_step is not None:
             self._on_step(self.primitive_steps)
+        if self._guest is not None:
+            self._guest.add_step()
         if self._done is not None:
             view = yield LOOK
             self.verdicts += yield Code(partial(self._done.update, view))
@@ -254,16 +257,21 @@ class Lane:
 
     # -- masks --------------------------------------------------------------------------------------------------------
 
+    @property
+    def _masked(self) -> frozenset[str]:
+        """The actions in quarantine, and those that have used up their fuel of the episode."""
+        return self._quarantine.now if self._guest is None else self._quarantine.now | self._guest.exhausted
+
     def _find_choices(self) -> Effects[Choices]:
         """Find the branches that may start now."""
         guards, guest = self.setup.guards, None
         if not guards.vary:
-            offer = guards.unconditional(self._quarantine.now)
+            offer = guards.unconditional(self._masked)
         else:
             if guards.ask_code:
                 guest = self.open_guest()
             view = self._guarded = yield from self.see()
-            applicable = guards.applicable(self._quarantine.now, view)
+            applicable = guards.applicable(self._masked, view)
             offer = Offer(frozenset(applicable))
             if guest is not None:
                 offer = yield Code(partial(guards.offer, applicable, view, guest))

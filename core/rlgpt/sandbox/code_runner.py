@@ -85,6 +85,15 @@ class CodeRunner:
         """Whether an instance exists, which uses memory."""
         return self._instance is not None
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether the fuel of the episode is used up."""
+        return self._meter.exhausted
+
+    def add_step(self) -> None:
+        """The environment has taken a primitive step: add its fuel."""
+        self._meter.add_step()
+
     def load(self) -> bool | Verdict:
         """Run the top level of the source, once in each instance.
 

@@ -41,6 +41,18 @@ class FuelMeter:
         }
         self._call = self._call_left = limits.call_fuel
         self._episode = self._episode_left = share(limits.episode_fuel)
+        self._step = share(limits.step_fuel)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the fuel of the episode is used up. The code then does not run again in this episode."""
+        return not self._episode_left
+
+    def add_step(self) -> None:
+        """Add the fuel of a primitive step of the environment, unless the fuel of the episode is used up."""
+        if self._episode_left:
+            self._episode += self._step
+            self._episode_left += self._step
 
     def begin_call(self) -> None:
         """Begin a call of the action's ``run``."""

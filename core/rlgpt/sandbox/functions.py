@@ -156,6 +156,7 @@ class Functions:
             if runner.name in self._failed:
                 yield runner, self._instead(runner)
                 continue
+            runner.add_step()
             answer = runner.verdict(text) if isinstance(text, Refused) else runner.evaluate(text)
             if isinstance(answer, Verdict):
                 verdicts.append(answer)

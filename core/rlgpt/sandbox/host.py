@@ -108,6 +108,16 @@ class Guest:
         return self._newest.fuel_used if self._newest is not None else 0
 
     @property
+    def exhausted(self) -> frozenset[str]:
+        """The actions that have used up their fuel of the episode. They do not run again in this episode."""
+        return frozenset(name for name, runner in self._runners.items() if runner.exhausted)
+
+    def add_step(self) -> None:
+        """The environment has taken a primitive step: add its fuel for each action."""
+        for runner in self._runners.values():
+            runner.add_step()
+
+    @property
     def memory(self) -> dict[str, Plain]:
         """The shared memory as the newest call left it, for reading: tuples and sets are lists, keys are text."""
         return self._memory.plain

@@ -34,7 +34,12 @@ class SandboxLimits(Value):
         default=4_000_000_000, ge=1_000_000, description="fuel of one call: all its turns and its clean-up"
     )
     episode_fuel: int = Field(
-        default=20_000_000_000, ge=1_000_000, description="fuel of one action in one episode, in total"
+        default=20_000_000_000,
+        ge=1_000_000,
+        description="fuel of one action in one episode; each primitive step adds step_fuel to it",
+    )
+    step_fuel: int = Field(
+        default=50_000_000, ge=0, description="fuel that each primitive step of an episode adds to episode_fuel"
     )
     fuel_shares: int = Field(
         default=8, ge=1, description="number of actions with full fuel; more actions share the same total equally"
