@@ -116,6 +116,19 @@ def test_search_finds_the_best_parameter_from_noisy_results(best: float, tmp_pat
     assert mean == pytest.approx(best, abs=0.25)
 
 
+def test_policy_that_starts_from_a_search_explores_a_quarter_as_much(tmp_path: Path) -> None:
+    env = build(plan(tmp_path, plan_prior=0.96), seed=0)
+    network = ActorCritic.of(env, Hyperparameters(initial_std=0.6), seed=0)
+    observation, _ = env.reset(seed=0)
+    inputs, generator = stack([observation] * 4000), torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for plans_choice, spread in ((0.96, 0.6), (0.99, 0.15)):
+            found = network.distribution(inputs)
+            assert float(found.probabilities[0].max()) == pytest.approx(plans_choice, abs=0.002)
+            assert float(found.sample(generator)[:, -1].std()) == pytest.approx(spread, rel=0.05)
+            network.start_from(torch.zeros(1))
+
+
 def test_few_episodes_leave_the_default_parameters(tmp_path: Path) -> None:
     env = build(plan(tmp_path), seed=0)
     network = ActorCritic.of(env, Hyperparameters(), seed=0)

@@ -34,6 +34,11 @@ OUTPUT_GAIN = 0.01
 (Andrychowicz et al. 2021, section 3.2).
 """
 
+AFTER_SEARCH = 0.25
+"""Factor by which a policy explores less if it starts from parameters that a search found: factor of the standard
+deviation of these parameters, and of the probability of choices that differ from the plan's choice. With full
+exploration, such a policy succeeds less often than code alone, and training does not make up for it.
+"""
 RESIDUAL_STD = 0.1
 """Initial standard deviation of a correction, as a share of its range. The value is small, so that a new policy hardly
 changes the steps of the code.
@@ -88,9 +93,11 @@ class ActorCritic(PolicyNetwork):
         (:class:`~rlgpt.rl.plan_features.PlanFeatures`). The prior remains a term of the logits during training. 0: no
         prior.
     :ivar sees_images: whether the observation contains images.
+    :ivar deviation: factor of the probability ``1 - plan_prior``.
     """
 
     _order: torch.Tensor
+    deviation: torch.Tensor
 
     def __init__(
         self,
@@ -110,6 +117,7 @@ class ActorCritic(PolicyNetwork):
         self.register_buffer("_order", torch.as_tensor(order), persistent=False)
         self.register_buffer("plan", plan_columns(layout, observation_names), persistent=False)
         self._plan_prior = plan_prior if bool((self.plan >= 0).any()) else 0.0
+        self.register_buffer("deviation", torch.tensor(1.0))
         self.observations = RunningMoments(len(observation_names))
         self.returns = RunningMoments(1)
         self.sees_images = bool(images)
@@ -125,7 +133,8 @@ class ActorCritic(PolicyNetwork):
         with torch.no_grad():
             self.output.bias[rows] = torch.tensor(means)
         roles = [head.role for head in heads for _ in range(head.size)]
-        self._parameter_rows = [row for row, role in zip(rows, roles, strict=True) if role == "parameters"]
+        self._parameter_stds = [i for i, role in enumerate(roles) if role == "parameters"]
+        self._parameter_rows = [rows[i] for i in self._parameter_stds]
         stds = [RESIDUAL_STD if head.role == "residual" else hyperparameters.initial_std for head in heads]
         spreads = [std for head, std in zip(heads, stds, strict=True) for _ in range(head.size)]
         self.log_std = nn.Parameter(torch.tensor(spreads, dtype=torch.float32).log())
@@ -161,8 +170,12 @@ class ActorCritic(PolicyNetwork):
 
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
-        """See :meth:`PolicyNetwork.start_from`. The initial parameters are biases of the output."""
+        """See :meth:`PolicyNetwork.start_from`. The initial parameters are biases of the output. The network then explores
+        less (:data:`AFTER_SEARCH`).
+        """
         self.output.bias[self._parameter_rows] = parameters
+        self.log_std[self._parameter_stds] += math.log(AFTER_SEARCH)
+        self.deviation.fill_(AFTER_SEARCH)
 
     def axis_names(self) -> AxisNames:
         layout, seen = self.layout, self._observation_names
@@ -196,7 +209,8 @@ class ActorCritic(PolicyNetwork):
         """
         if not self._plan_prior:
             return flat
-        choices, prior = self.layout.choices, plan_logits(batch, self.plan, self._plan_prior)
+        plan_prior = 1 - (1 - self._plan_prior) * self.deviation
+        choices, prior = self.layout.choices, plan_logits(batch, self.plan, plan_prior)
         return torch.cat([flat[:, :choices] + prior, flat[:, choices:]], dim=1)
 
     def _vector(self, batch: Batch) -> torch.Tensor:
@@ -210,7 +224,7 @@ def plan_columns(layout: ActionLayout, observation_names: tuple[str, ...]) -> to
     return torch.as_tensor(columns, dtype=torch.long)
 
 
-def plan_logits(batch: Batch, columns: torch.Tensor, plan_prior: float) -> torch.Tensor:
+def plan_logits(batch: Batch, columns: torch.Tensor, plan_prior: torch.Tensor | float) -> torch.Tensor:
     """Logits ``[B, choices]`` with which the plan's choice has the probability ``plan_prior`` among the choices that
     the mask allows.
 
@@ -218,7 +232,7 @@ def plan_logits(batch: Batch, columns: torch.Tensor, plan_prior: float) -> torch
     """
     marks = batch["obs"].index_select(1, columns.clamp(min=0)) * (columns >= 0)
     others = (batch["action_mask"].sum(1, keepdim=True) - 1).clamp(min=1)
-    return marks * (math.log(plan_prior / (1 - plan_prior)) + others.log())
+    return marks * (torch.as_tensor(plan_prior).logit() + others.log())
 
 
 class Torso(nn.Module):
