@@ -77,6 +77,19 @@ def test_each_primitive_step_adds_fuel_to_the_episode_of_an_action(open_guest: O
     assert guest.exhausted == {"a"}, "an action without fuel gets no fuel of further steps"
 
 
+def test_each_primitive_step_adds_fuel_to_the_call_of_an_action(open_guest: Open) -> None:
+    guest = open_guest(SLOW, limits=SandboxLimits(call_fuel=20_000_000, step_fuel=6_000_000, yields=1000))
+    for _ in range(2):
+        turn = guest.start("a")
+        for _ in range(30):
+            assert isinstance(turn, Ask)
+            guest.add_step()
+            turn = guest.send({})
+        while isinstance(turn, Ask):
+            turn = guest.send({})
+        assert "in one call" in _fuel_verdict(turn).message
+
+
 def test_action_without_fuel_for_the_episode_is_masked_until_the_next_reset() -> None:
     """Its verdict counts as one violation, not as one at each attempt."""
     action = CodedAction(name="a", doc="", source=f"def run():\n{WORK}    yield go()\n")

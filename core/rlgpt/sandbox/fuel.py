@@ -39,7 +39,7 @@ class FuelMeter:
             "turn": limits.turn_fuel,
             "function": share(limits.function_fuel),
         }
-        self._call = self._call_left = limits.call_fuel
+        self._each_call = self._call = self._call_left = limits.call_fuel
         self._episode = self._episode_left = share(limits.episode_fuel)
         self._step = share(limits.step_fuel)
 
@@ -49,14 +49,19 @@ class FuelMeter:
         return not self._episode_left
 
     def add_step(self) -> None:
-        """Add the fuel of a primitive step of the environment, unless the fuel of the episode is used up."""
+        """Add the fuel of a primitive step of the environment to the call and to the episode. If the fuel of one of them
+        is used up, it stays used up.
+        """
         if self._episode_left:
             self._episode += self._step
             self._episode_left += self._step
+        if self._call_left:
+            self._call += self._step
+            self._call_left += self._step
 
     def begin_call(self) -> None:
         """Begin a call of the action's ``run``."""
-        self._call_left = self._call
+        self._call = self._call_left = self._each_call
 
     def spend(self, fuel: int, kind: Kind) -> None:
         """Add the fuel that a call into the instance used."""

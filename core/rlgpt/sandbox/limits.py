@@ -31,7 +31,9 @@ class SandboxLimits(Value):
         description="fuel of a feature, reward term or predicate at one primitive step; a simple one uses 200,000",
     )
     call_fuel: int = Field(
-        default=4_000_000_000, ge=1_000_000, description="fuel of one call: all its turns and its clean-up"
+        default=4_000_000_000,
+        ge=1_000_000,
+        description="fuel of one call: all its turns and its clean-up; each primitive step adds step_fuel to it",
     )
     episode_fuel: int = Field(
         default=20_000_000_000,
@@ -39,7 +41,7 @@ class SandboxLimits(Value):
         description="fuel of one action in one episode; each primitive step adds step_fuel to it",
     )
     step_fuel: int = Field(
-        default=50_000_000, ge=0, description="fuel that each primitive step of an episode adds to episode_fuel"
+        default=50_000_000, ge=0, description="fuel that each primitive step adds to call_fuel and episode_fuel"
     )
     fuel_shares: int = Field(
         default=8, ge=1, description="number of actions with full fuel; more actions share the same total equally"
