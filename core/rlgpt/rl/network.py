@@ -170,8 +170,8 @@ class ActorCritic(PolicyNetwork):
 
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
-        """See :meth:`PolicyNetwork.start_from`. The initial parameters are biases of the output. The network then explores
-        less (:data:`AFTER_SEARCH`).
+        """See :meth:`PolicyNetwork.start_from`. The initial parameters are biases of the output. The network then
+        explores less (:data:`AFTER_SEARCH`).
         """
         self.output.bias[self._parameter_rows] = parameters
         self.log_std[self._parameter_stds] += math.log(AFTER_SEARCH)

@@ -49,8 +49,8 @@ class FuelMeter:
         return not self._episode_left
 
     def add_step(self) -> None:
-        """Add the fuel of a primitive step of the environment to the call and to the episode. If the fuel of one of them
-        is used up, it stays used up.
+        """Add the fuel of a primitive step of the environment to the call and to the episode. If the fuel of one of
+        them is used up, it stays used up.
         """
         if self._episode_left:
             self._episode += self._step
