@@ -313,6 +313,6 @@ def test_design_stores_the_whole_configuration_in_run_json(solved) -> None:
     assert config["environment"]["labels"] == LABELS
     assert (config["budget"], config["trainer"]) == (
         900,
-        {"name": "ppo", "workers": 0, "segments": 30, "parameter_search": 0.2},
+        {"name": "ppo", "workers": 0, "segments": 30, "parameter_search": 0.5},
     )
     assert RunConfig(**config).plain() == config

@@ -47,7 +47,7 @@ class PPO(Trainer):
 
     name = "ppo"
 
-    def __init__(self, *, workers: int = 0, segments: int = 30, parameter_search: float = 0.2) -> None:
+    def __init__(self, *, workers: int = 0, segments: int = 30, parameter_search: float = 0.5) -> None:
         if not 0 <= parameter_search < 1:
             raise ConfigError(f"trainer.parameter_search is {parameter_search}; it must be at least 0 and below 1.")
         self.workers, self.segments, self.parameter_search = workers, segments, parameter_search

@@ -38,7 +38,7 @@ class SAC(PPO):
         *,
         workers: int = 0,
         segments: int = 30,
-        parameter_search: float = 0.2,
+        parameter_search: float = 0.5,
         updates_per_step: float = 0.25,
         batch_size: int = 128,
         width: int = 128,
