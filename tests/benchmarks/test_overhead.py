@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "overhead.py"
 STEP = ("bare", "control", "k0", "k0_generic", "k3", "k3_can_start", "default_setup")
 START = tuple(f"{kind}/kitchen/kettle" for kind in ("first", "again", "policy"))
 WORKER = tuple(f"{kind}/{clock}" for kind in ("small", "image", "nested") for clock in ("cpu", "here", "wall"))
 
 
+@pytest.mark.slow
 def test_quick_run_of_the_overhead_benchmark_prints_its_figures_as_json_lines() -> None:
     run = subprocess.run([sys.executable, str(SCRIPT), "--quick"], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]

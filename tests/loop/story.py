@@ -31,15 +31,15 @@ from rlgpt.testing.llm import FakeLLM
 
 TASK = TASKS["grid/key"]
 SETTINGS = LoopSettings(
-    budget=3000,
+    budget=2000,
     iterations=2,
     repairs=1,
-    selection_episodes=8,
-    confirmation_episodes=4,
+    selection_episodes=4,
+    confirmation_episodes=2,
     judging=0.5,
     min_decisions=0,
     rehearsal_episodes=2,
-    report_episodes=6,
+    report_episodes=3,
     target_success=1.0,
 )
 SHORT = SETTINGS.model_copy(

@@ -256,7 +256,7 @@ def test_run_record_is_updated_during_a_stage(tmp_path: Path, monkeypatch: pytes
         seen.append(self.record.steps)
 
     monkeypatch.setattr(Run, "update", update)
-    settings = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
+    settings = SHORT.model_copy(update={"iterations": 1})
     run(context(tmp_path, PPO(), settings=settings))
     totals = [steps.total for steps in seen]
     assert totals == sorted(totals)

@@ -41,8 +41,7 @@ def learns(trainer: Trainer, recipe: EnvSpec, folder: Path, *, budget: int, **ch
     return folder
 
 
-@pytest.mark.parametrize("first", [False, True], ids=["H,W,3", "3,H,W"])
-@pytest.mark.parametrize("coded", [False, True], ids=["Tuple", "Tuple with a selector"])
+@pytest.mark.parametrize(("first", "coded"), [(False, False), (True, True)], ids=["H,W,3", "3,H,W with a selector"])
 def test_ppo_learns_from_image_observations(first: bool, coded: bool, tmp_path: Path) -> None:
     learns(PPO(segments=3), spec(16, first=first, coded=coded), tmp_path, budget=900)
     kept = Checkpoint.load(tmp_path).imitation

@@ -26,10 +26,15 @@ from rlgpt.testing.trainer_suite import TrainerSuite
 
 class TestSAC(TrainerSuite):
     make = SAC
-    fork_budget = 6000
+    budget, fork_budget = 4000, 4000
 
     def checkpoints(self, folder: Path) -> list[Path]:
         return sorted(folder.glob("*.pt"))
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("semi_markov", [True, False])
+    def test_options_are_discounted_by_their_duration(self, semi_markov: bool, tmp_path: Path) -> None:
+        super().test_options_are_discounted_by_their_duration(semi_markov, tmp_path)
 
 
 def guided(folder: Path) -> Any:

@@ -31,7 +31,7 @@ def filled(folder: Any, shelf: Mapping[str, tuple[str, tuple[bool, ...]]]) -> Sk
     return library
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10)
 @given(shelf=shelves, data=st.data())
 def test_unrelated_skills_do_not_change_the_rank_of_a_skill(
     tmp_path_factory: pytest.TempPathFactory, shelf: dict[str, tuple[str, tuple[bool, ...]]], data: st.DataObject

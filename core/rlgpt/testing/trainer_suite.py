@@ -67,7 +67,7 @@ class TrainerSuite:
         spec, folder, record, _ = trained
         policy = self.make().load(folder, spec)
         before = self.make().untrained(spec, seed=0, hyperparameters=SETTINGS)
-        seeds = range(1000, 1040)
+        seeds = range(1000, 1020)
         learned = evaluate(policy, spec, seeds=seeds, greedy=False)
         assert learned.success_rate >= 0.8
         assert learned.success_rate >= evaluate(before, spec, seeds=seeds, greedy=False).success_rate + 0.3
@@ -114,23 +114,23 @@ class TrainerSuite:
     def test_killed_training_resumes_and_counts_all_steps(self, tmp_path: Path) -> None:
         counter, folder = tmp_path / "count", tmp_path / "train"
         spec = grid_spec(counter, TO_ROW)
-        process = multiprocessing.get_context("spawn").Process(target=_die_at, args=(self.make, spec, folder, 3000, 2))
+        process = multiprocessing.get_context("spawn").Process(target=_die_at, args=(self.make, spec, folder, 1200, 2))
         process.start()
         process.join()
         assert process.exitcode == -signal.SIGKILL
         spent = counted(counter)
-        assert 0 < spent < 3000
+        assert 0 < spent < 1200
         assert self.make().spent(folder) >= spent - SETTINGS.num_envs, "only the step in progress may be uncounted"
         points: list[CurvePoint] = []
         record = self.make().train(
             spec,
-            budget=3000,
+            budget=1200,
             seed=1,
             folder=folder,
             hyperparameters=SETTINGS,
             progress=lambda point: points.append(point),
         )
-        assert record.primitive_steps == counted(counter) >= 3000
+        assert record.primitive_steps == counted(counter) >= 1200
         assert points[0].primitive_steps > spent
         assert record.curve[-len(points) :] == tuple(points)
         steps = [p.primitive_steps for p in record.curve]
@@ -141,13 +141,13 @@ class TrainerSuite:
 
         def train(stop: bool) -> TrainingRecord:
             return self.make().train(
-                spec, budget=3000, seed=0, folder=folder, hyperparameters=SETTINGS, progress=lambda point: stop
+                spec, budget=1000, seed=0, folder=folder, hyperparameters=SETTINGS, progress=lambda point: stop
             )
 
         first = train(True)
-        assert first.primitive_steps < 3000
+        assert first.primitive_steps < 1000
         second = train(False)
-        assert second.primitive_steps == counted(tmp_path / "count") >= 3000
+        assert second.primitive_steps == counted(tmp_path / "count") >= 1000
         assert second.curve[: len(first.curve)] == first.curve
 
     def test_corrupt_checkpoint_is_an_error(
@@ -219,15 +219,15 @@ class TrainerSuite:
         record = self.make().train(grown, budget=50, seed=5, folder=warm, hyperparameters=gentle, warm_start=folder)
         assert record.primitive_steps < self.budget / 2
         policy = self.make().load(warm, grown)
-        warm_started = evaluate(policy, grown, seeds=range(1000, 1030), greedy=False)
+        warm_started = evaluate(policy, grown, seeds=range(1000, 1020), greedy=False)
         fresh = self.make().untrained(grown, seed=5, hyperparameters=SETTINGS)
         assert warm_started.success_rate >= 0.6
-        assert warm_started.success_rate > evaluate(fresh, grown, seeds=range(1000, 1030), greedy=False).success_rate
+        assert warm_started.success_rate > evaluate(fresh, grown, seeds=range(1000, 1020), greedy=False).success_rate
         assert warm_started.usage["to_row"] > 0.05
 
     def test_action_with_three_violations_is_quarantined(self, tmp_path: Path) -> None:
         spec = grid_spec(tmp_path / "count", BROKEN, WANDER)
-        record = self.make().train(spec, budget=2500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
+        record = self.make().train(spec, budget=1500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
         assert record.quarantined == ("broken",)
         assert 3 <= len(record.verdicts) <= 50
         assert {(v.action, v.kind) for v in record.verdicts} == {("broken", "error")}
