@@ -90,6 +90,11 @@ class PlainGuest:
     def cancel(self) -> None:
         self._running.close()
 
+    exhausted: frozenset[str] = frozenset()
+
+    def add_step(self) -> None:
+        """A plain generator has no fuel."""
+
 
 def open_plain(
     sandbox: Sandbox, library: Library, coded: Sequence[CodedAction], *, seed: int, guards: object = None
