@@ -11,16 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from rlgpt.errors import ConfigError
+from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
-from rlgpt.rl.evaluation import (
-    Judge,
-    by_code,
-    by_policy,
-    code_spec,
-    evaluate,
-    evaluate_code,
-    together,
-)
+from rlgpt.rl.evaluation import Judge, evaluate, evaluate_code, together
 from rlgpt.rl.play import TRACE_HEAD, TRACE_TAIL
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec

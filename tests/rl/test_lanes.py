@@ -13,8 +13,9 @@ import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorWrapper
 from rlgpt.domain import Task
 from rlgpt.errors import PluginError
+from rlgpt.rl.acting import by_code, by_policy
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.evaluation import Judge, by_code, by_policy
+from rlgpt.rl.evaluation import Judge
 from rlgpt.rl.lane_player import LANES, LEAST_EPISODES
 from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.ppo import PPO

@@ -21,7 +21,7 @@ from rlgpt.plugin.states import same
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
-from rlgpt.rl.starts import reach
+from rlgpt.rl.reach import reach
 from rlgpt.sandbox import Sandbox
 from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, counted, grid_spec
 from rlgpt.testing.grid import FETCH, TASKS, GridPlugin

@@ -16,8 +16,9 @@ from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
 from rlgpt.plugin.base import EnvironmentPlugin
+from rlgpt.rl.acting import by_policy
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
-from rlgpt.rl.evaluation import Judge, by_policy, evaluate_code
+from rlgpt.rl.evaluation import Judge, evaluate_code
 from rlgpt.rl.play import Acting, OnFrame
 from rlgpt.runs import Run
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits

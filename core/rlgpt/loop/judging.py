@@ -15,8 +15,9 @@ from rlgpt.loop.context import LoopContext, acting
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.selection import Block, Selection
 from rlgpt.loop.spending import steps_of
+from rlgpt.rl.acting import by_code, code_spec
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.evaluation import Judge, by_code, code_spec, together
+from rlgpt.rl.evaluation import Judge, together
 from rlgpt.rl.play import Acting
 
 

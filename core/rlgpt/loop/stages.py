@@ -23,7 +23,8 @@ from rlgpt.loop.context import LoopContext
 from rlgpt.loop.inner import write_code
 from rlgpt.loop.spending import steps_of
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.starts import Reached, reach
+from rlgpt.rl.reach import reach
+from rlgpt.rl.starts import Reached
 
 MAX_STARTS = 16
 """Maximal number of saved states from which training episodes may begin."""

@@ -20,8 +20,8 @@ from rlgpt.planner.sub_task import PartPlugin
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.states import EpisodeState
+from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec, Policy
-from rlgpt.rl.evaluation import by_code, by_policy, code_spec
 from rlgpt.rl.play import Acting, Camera, OnFrame, Stuck
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.sandbox import Sandbox, SandboxLimits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -10,15 +9,14 @@ from typing import Any
 
 import gymnasium
 
-from rlgpt.domain import CodedAction, Episode, Evaluation, Mode, Trace, Verdict
-from rlgpt.errors import ConfigError
+from rlgpt.domain import CodedAction, Episode, Evaluation, Trace, Verdict
 from rlgpt.options import OnStep
 from rlgpt.plugin.states import EpisodeState
+from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.lane_player import LEAST_EPISODES, LanePlayer
-from rlgpt.rl.play import Acting, Camera, Chooser, Limits, OnFrame, Played, Recorder, Stuck, cut_of, play_episode
+from rlgpt.rl.play import Acting, Camera, Limits, OnFrame, Played, Recorder, Stuck, cut_of, play_episode
 from rlgpt.rl.policy_env import PolicyEnv, build
-from rlgpt.rl.policy_lane import PolicyFormat
 from rlgpt.rl.training_stats import worth_keeping
 
 
@@ -67,55 +65,6 @@ def evaluate_code(
     """
     with Judge(code_spec(spec, actions), traces=traces, on_frame=on_frame, on_step=on_step) as judge:
         return judge.play(by_code(actions), seeds)
-
-
-def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
-    """The way to act that uses samples, sharpened samples or the most likely choices of ``policy``."""
-
-    def chooser(form: PolicyFormat) -> Chooser:
-        return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=sharpness)
-
-    mode: Mode = "greedy" if greedy else "sampled" if sharpness == 1 else "sharpened"
-    return Acting(mode, chooser, 1.0 if greedy else sharpness)
-
-
-def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting:
-    """The way to act that plays the plan's coded actions in order, again and again.
-
-    :param may_stop: end a stuck episode: every action was masked or the view did not change in
-        :data:`~rlgpt.rl.play.STUCK_ROUNDS` successive rounds.
-    """
-    names = tuple(a.name for a in actions)
-
-    def chooser(form: PolicyFormat) -> Chooser:
-        sequence = [form.coded(name) for name in names]
-        turn = _Turns(len(sequence))
-        return lambda observation, rng: sequence[turn.next(fresh=observation["duration"][0] == 0)]
-
-    return Acting("code", chooser, sequence=len(names) if may_stop else 0)
-
-
-def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
-    """The recipe of the environment in which ``actions`` play without a policy.
-
-    :raises ConfigError: there are no actions.
-    """
-    if not actions:
-        raise ConfigError("code alone needs at least one coded action; the plan has none.")
-    alone = {"base_actions": None, "interrupt_every": None, "residual": 0.0, "plan_prior": 0.0}
-    setup = spec.setup.model_copy(update={"coded_actions": tuple(a.name for a in actions), **alone})
-    return dataclasses.replace(spec, setup=setup, actions=tuple(actions))
-
-
-class _Turns:
-    """Chooses the numbers 0, 1, ... n - 1, 0, ... in turn, and begins with 0 in each episode."""
-
-    def __init__(self, count: int) -> None:
-        self._count, self._at = count, 0
-
-    def next(self, *, fresh: bool) -> int:
-        self._at = 0 if fresh else (self._at + 1) % self._count
-        return self._at
 
 
 class Judge:

@@ -12,8 +12,9 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import default_setup_of
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.origin import Origin
+from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.evaluation import Judge, by_code, by_policy, code_spec
+from rlgpt.rl.evaluation import Judge
 from rlgpt.rl.play import Acting
 from rlgpt.sandbox import faults
 from rlgpt.skills.library import Skill
