@@ -13,9 +13,9 @@ from rlgpt.runs import Report
 FILE = "events.jsonl"
 """The file in the run's folder to which ``observers=jsonl`` writes the entries."""
 Numbers = dict[str, float]
-"""Name, with ``/`` between its parts, -> finite number."""
+"""Numbers of an entry: name -> finite number. A ``/`` separates the parts of a name."""
 Row = dict[str, Any]
-"""Column -> None, bool, number or text."""
+"""A row of a table: column -> None, bool, number or text."""
 
 
 def of_point(point: CurvePoint) -> Numbers:
@@ -35,7 +35,7 @@ def of_point(point: CurvePoint) -> Numbers:
 
 
 def of_spending(spending: Spending) -> Numbers:
-    """The numbers about the cost of the language models. Replayed exchanges have the cost of their recording."""
+    """The numbers about the cost of the language models. A replayed reply counts with its original cost."""
     return _finite(
         {
             "llm/calls": spending.calls + spending.replayed_calls,
@@ -111,7 +111,9 @@ def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "repor
 
 
 def action_rows(iteration: Iteration) -> list[Row]:
-    """A row for each coded action of an iteration: its origin (new or kept), and its share of the decisions."""
+    """A row for each action of an iteration: whether it is a coded action, whether the iteration kept it, how its
+    rehearsals ended, and its share of the decisions.
+    """
     usage, coded = iteration.kept.usage, [a.name for a in iteration.actions]
     return [_action_row(iteration, name, usage) for name in dict.fromkeys([*iteration.rehearsals, *coded, *usage])]
 

@@ -22,15 +22,16 @@ _MESSAGE = 2000
 
 
 class Entry(Value):
-    """One line of the file. ``time`` is UTC, ISO 8601.
+    """One line of ``events.jsonl``.
 
+    :ivar time: when the line was written, in UTC, in the format of ISO 8601.
     :ivar step: primitive steps since the run began; for numbers named ``llm/...``, the number of calls of the language
         model.
     :ivar name: name of the stage or table.
-    :ivar facts: details of a stage: at its start the object of the work (such as the action's name), at its end the
-        results.
+    :ivar facts: details of a stage. The entry at the start of a stage says what the stage works on (such as the name of
+        a coded action). The entry at the end of a stage has the results.
     :ivar text: a message for the user.
-    :ivar file: path of a video or of the bundle in the run's folder.
+    :ivar file: path of a video or of the bundle, relative to the run's folder.
     """
 
     time: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
@@ -48,8 +49,7 @@ class Entry(Value):
 class JsonlTracker(Tracker):
     """Appends one JSON object for each entry to ``events.jsonl`` in the run's folder. ``rlgpt view`` reads this file.
 
-    A session is the time from a start or a resumption of the run to the end of its process. The stages and messages of
-    each session are lines, too.
+    The stages and messages of every session of the run also become lines of the file.
     """
 
     name = "jsonl"

@@ -16,8 +16,8 @@ from rlgpt.terminal import say, visible
 
 
 class Meter:
-    """Measures primitive steps per second since the first point of a training. (The step count of a resumed training
-    does not start at zero.)
+    """Measures the primitive steps per second of a training. The measurement begins at the first point of the learning
+    curve, because the step count of a resumed training does not start at zero.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,7 +28,10 @@ class Meter:
         self._start = None
 
     def rate(self, steps: int) -> float | None:
-        """Steps per second; None before a second point."""
+        """Primitive steps per second since the first call of this method; None in the first call.
+
+        :param steps: the primitive steps of the training so far.
+        """
         now = self._clock()
         if self._start is None or steps < self._start[1]:
             self._start = (now, steps)
@@ -163,8 +166,8 @@ def _rate(rate: float | None) -> str:
 
 
 def progress_reporter(out: TextIO | None = None) -> Observer:
-    """The progress reporter for ``out`` (default: standard error): a live line if ``out`` is a terminal, else lines of
-    text.
+    """The progress reporter for ``out`` (default: standard error). It shows a live line if ``out`` is a terminal, else
+    lines of text.
     """
     stream = sys.stderr if out is None else out
     if not stream.isatty():

@@ -28,12 +28,16 @@ FILM_LIMIT = 64 << 20
 class Tracker(Observer, ABC):
     """Writes configuration, curves, episodes, a table of actions, videos and the bundle of a run to a tracker.
 
-    The horizontal axis of all numbers is primitive steps since the run began; for numbers ``llm/...``, it is the number
-    of calls.
+    The step of an entry is the number of primitive steps since the run began. The step of numbers named ``llm/...`` is
+    the number of calls of the language model.
 
     No entry is written twice, even if the run is killed and resumed. A *mark* is the last written step of a family of
     entries (for example, all points of the curve). The marks are in ``observers/NAME.json`` in the run's folder; a mark
     is stored before its entry is written. If the tracker has lost the run, all finished iterations are written again.
+
+    An error that a method raises ends this tracker, and the run continues (:class:`~rlgpt.observers.several.Several`).
+
+    :ivar name: name of the tracker, as in ``observers=NAME``.
     """
 
     name: str
@@ -45,23 +49,38 @@ class Tracker(Observer, ABC):
 
     @abstractmethod
     def open(self, run: Run, marks: Mapping[str, Any]) -> bool:
-        """Open the tracker.
+        """Open the tracker. This method is called once, before all other methods.
 
-        :param marks: the marks, and the text that :meth:`place` returned when the run was first written.
+        :param run: the run that is written.
+        :param marks: family of entries -> mark, and under ``place`` the text that :meth:`place` returned when the run
+            was first written; empty for a new run.
         :returns: whether the tracker already contains this run, so that the run is continued.
+        :raises Exception: the tracker cannot be reached, or cannot be written.
         """
 
     @abstractmethod
     def numbers(self, values: Numbers, step: int) -> None:
-        """Write numbers at a step."""
+        """Write numbers at a step.
+
+        :param values: at least one number; success rates are from 0 to 1, costs are in dollars.
+        :param step: primitive steps since the run began; for numbers named ``llm/...``, calls of the language model.
+        """
 
     @abstractmethod
     def table(self, name: str, rows: Sequence[Row], step: int) -> None:
-        """Write a table with at least one row. ``name`` is ``episodes`` or ``actions``."""
+        """Write a table.
+
+        :param name: ``episodes``, ``actions`` or ``report_episodes``.
+        :param rows: at least one row; all rows have the same columns.
+        :param step: primitive steps since the run began.
+        """
 
     @abstractmethod
     def configuration(self, values: Mapping[str, Any]) -> None:
-        """Write the configuration of the run and its task."""
+        """Write the configuration of the run.
+
+        :param values: the nested settings of the run, and the keys ``task`` and ``versions``.
+        """
 
     def video(self, path: Path) -> None:
         """Write a video (mp4)."""
@@ -71,7 +90,10 @@ class Tracker(Observer, ABC):
 
     @abstractmethod
     def close(self, status: str) -> None:
-        """Close the tracker. ``status`` is the status of the run."""
+        """Close the tracker. This method is called once, also if the run failed.
+
+        :param status: the status of the run (:class:`~rlgpt.runs.record.RunRecord`), for example ``finished``.
+        """
 
     def place(self) -> str:
         """A text that identifies the run in the tracker. The method is called after :meth:`open`."""

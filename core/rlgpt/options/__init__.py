@@ -69,59 +69,61 @@ def extend(
 ) -> ExtendedEnv:
     """Add coded actions to any gymnasium environment.
 
-    :param actions: a :class:`~rlgpt.Bundle`, the folder of one, or coded actions. The bundle's RLSetup decides which
-        coded actions and base actions are offered, and the discount, unless an argument below does.
+    :param actions: a :class:`~rlgpt.Bundle`, the folder of a bundle, or a list of coded actions. The bundle's RLSetup
+        decides the discount and which coded actions and base actions are offered, unless another argument does.
     :param plugin: provides primitives, views and labels. Default: a GenericPlugin, made from the spaces of ``env`` and
-        from the names in a bundle of :func:`rlgpt.design`. For custom primitives, or ``docs`` for a language model that
-        writes actions: ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
+        from the names in a bundle of :func:`rlgpt.design`. Custom primitives, and ``docs`` for a language model that
+        writes actions, need ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
     :param task: one of the plugin's tasks, or its id; optional if the plugin has one task.
-    :param labels: only without a plugin: names of the action's parts, or name -> meaning, as for :func:`rlgpt.design`.
-        Code then calls ``act(action="left")``. Default: the names in the bundle; else the names that the environment
-        gives; else ``action_0``, ...
-    :param observations: only without a plugin: names of the numbers of a one-dimensional observation, or name ->
-        meaning. Code then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the names in the
-        bundle; else no names.
-    :param idle: only without a plugin: the base environment's action that does nothing. The idle action is used for a
-        decision whose coded action is masked or calls no primitive. Either a label of a Discrete space, or an action of
-        the space. Default: the idle action of the bundle; else a label that means "do nothing" (``noop``, ``idle``,
-        ``stay``, ...); else zeros, which is value 0 of a Discrete.
+    :param labels: names of the base action's parts, or a dict from name to meaning, as for :func:`rlgpt.design`. Code
+        then calls ``act(action="left")``. Default: the names in the bundle, else the names that the environment gives,
+        else ``action_0``, ... Not allowed together with a plugin.
+    :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning. Code
+        then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the names in the bundle, else no
+        names. Not allowed together with a plugin.
+    :param idle: the idle action: a label of a Discrete space, or an action of the space. The environment takes it in a
+        decision whose coded action is masked or calls no primitive. Default: the idle action of the bundle, else a
+        label that means "do nothing" (``noop``, ``idle``, ``stay``, ...), else zeros (value 0 of a Discrete). Not
+        allowed together with a plugin.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
-    :param base_actions: labels of the base actions that are kept; None keeps all.
+    :param base_actions: labels of the base actions that the policy may choose; None means all.
     :param reward_weights: reward term -> weight. The weighted sum of these terms replaces the environment's reward.
-        None: the environment's reward is kept.
-    :param sandbox: runs the coded actions; or its :class:`~rlgpt.sandbox.SandboxLimits`, or some of them by name:
-        ``{"yields": 100}``. Default: ``Sandbox()``.
-    :param quarantined: names of the coded actions that are masked. The caller then counts the violations of sandbox
-        limits, for example over many environments (see :meth:`ExtendedEnv.quarantine`). None, the default: this
-        environment counts the violations itself, and masks an action from the next reset after three violations.
-    :param horizon: number of primitive steps (steps of ``env``) after which an episode is truncated, even within a
-        decision. None, the default: only ``env`` ends episodes.
-    :param on_step: called with ``env`` and the number of primitive steps of the episode: after a reset (0) and after
-        every step.
+        With None, the environment's reward stays.
+    :param sandbox: the sandbox that runs the coded actions, or its :class:`~rlgpt.sandbox.SandboxLimits`, or a dict
+        with some of these limits, such as ``{"yields": 100}``. Default: ``Sandbox()``.
+    :param quarantined: names of the coded actions that are masked. The caller then counts the violations, for example
+        over many environments (see :meth:`ExtendedEnv.quarantine`). With None, the default, this environment counts the
+        violations, and masks an action with three violations from the next reset on.
+    :param horizon: number of primitive steps after which an episode is truncated, even within a decision. With None,
+        the default, only ``env`` ends episodes.
+    :param on_step: called after each reset and each primitive step, with ``env`` and the number of primitive steps of
+        the episode (0 after a reset).
     :param trace: whether ``info["decision"]`` contains a :class:`~rlgpt.domain.Decision` with the views before and
-        after.
+        after the decision.
     :param functions: coded features, reward terms and predicates, evaluated at each primitive step. Features become
         keys of the view, reward terms may have a weight in ``reward_weights``, and the values of predicates are in
         ``info["predicates"]``. Default: the functions of the bundle.
     :param interrupt_every: primitive steps of a coded action after which the policy decides whether the action
-        continues. None, the default: the value in the bundle; without a bundle, the policy decides only when the action
-        ends.
-    :param residual: in [0, 1], for a Box: the policy also chooses a correction of each number that a coded action
-        proposes, at most this share of half its range. Default: the value in the bundle, else 0.
+        continues. With None, the default, the value in the bundle holds; without a bundle, the policy decides only when
+        the action ends.
+    :param residual: the largest correction, as a share of half the range of the Box, in [0, 1]. With a value above 0,
+        the policy also chooses a correction of each number that a coded action proposes. Default: the value in the
+        bundle, else 0. Only for a base action that is a Box.
     :param shared: source with helper functions and constants, loaded before the source of each action. This source
-        replaces the shared code of the actions. Each action has a separate instance of it.
-    :returns: the environment with its action space extended as :mod:`rlgpt.options.space` tabulates. With no actions
-        and all base actions it has the same spaces and trajectories, bit for bit. If the environment reports
-        ``info["success"]``, the ``info`` of every step has ``success``: whether it was true at any primitive step of
-        the decision. :class:`ExtendedEnv` lists the other keys. An action whose source cannot be loaded, or an action
-        or function whose source contains a certain mistake, causes a :class:`BrokenActionWarning`.
-    :raises rlgpt.errors.ConfigError: an argument is of another kind, the action space has no extension, ``gamma`` is
-        out of range, or names do not fit their space or are given together with a plugin, which has names of its own.
-    :raises rlgpt.errors.UnknownNameError: there is no such task, base action, reward term or coded action.
+        replaces the shared code of the actions. Each action has a separate instance of the shared code.
+    :returns: the environment with its action space extended as the table in :mod:`rlgpt.options.space` says. With no
+        coded actions and all base actions, the result has the same spaces and trajectories as ``env``, bit for bit. If
+        ``env`` reports ``info["success"]``, the ``info`` of every decision has ``success``: whether the value was true
+        at any primitive step of the decision. :class:`ExtendedEnv` lists the other keys. An action whose source cannot
+        be loaded, or an action or function in whose source lint finds a mistake, causes a :class:`BrokenActionWarning`.
+    :raises rlgpt.errors.ConfigError: an argument has a wrong type, the action space cannot be extended, ``gamma`` is
+        out of range, names do not fit their space, or names are given together with a plugin (a plugin has its own
+        names).
+    :raises rlgpt.errors.UnknownNameError: a given task, base action, reward term or coded action does not exist.
     :raises rlgpt.errors.SandboxError: two functions, or two outputs of functions, have the same name, or there are too
         many functions.
     :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or the actions in the bundle call custom
-        primitives and no plugin provides these primitives.
+        primitives that no plugin provides.
     """
 
     check_environment(env)
@@ -168,11 +170,12 @@ def extend_vector(
         With ``horizon``, a batch simulator must accept ``options["reset_mask"]`` in ``reset``, as gymnasium's vectors
         do.
     :param threads: number of threads for coded actions. The results do not depend on this number.
-    :param on_step: called with a lane and the number of primitive steps of its episode: at its start (0) and after
-        every step.
+    :param on_step: called at the start of each episode and after each primitive step, with the number of the lane and
+        the number of primitive steps of the lane's episode (0 at its start).
     :param arguments: the other arguments of :func:`extend`. Without ``quarantined``, each lane counts its violations
         separately.
-    :raises rlgpt.errors.ConfigError: see :func:`extend`; or ``venv`` is not a vector, or has no autoreset mode.
+    :raises rlgpt.errors.ConfigError: ``venv`` is not a vector or has no autoreset mode, or an argument is wrong as in
+        :func:`extend`.
     """
     if threads < 1:
         raise ConfigError(f"threads is {threads}; valid: at least 1.")

@@ -27,8 +27,9 @@ contain hundreds of sources.
 
 
 class BrokenActionWarning(UserWarning):
-    """The source of a coded action or function cannot be loaded, or contains a certain mistake, for example a primitive
-    that is never yielded. The action or function is part of the environment nevertheless."""
+    """The source of a coded action or function cannot be loaded, or lint finds a mistake in it, for example a primitive
+    that is never yielded. The action or function is part of the environment nevertheless.
+    """
 
 
 def check_environment(env: object) -> None:
@@ -65,7 +66,7 @@ def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
 
 
 def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) -> Sandbox | None:
-    """A sandbox: the given one, or a new one with the given limits. None is returned for None and means the default
+    """The given sandbox, or a new sandbox with the given limits. The result for None is None, which means the default
     sandbox.
 
     :raises ConfigError: ``sandbox`` is neither a sandbox nor limits.
@@ -85,7 +86,7 @@ def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) ->
 
 
 def check_names(argument: str, names: Iterable[str] | None) -> None:
-    """:raises ConfigError: ``names`` is a string; in an iteration, each of its letters would be a name."""
+    """:raises ConfigError: ``names`` is one string instead of a list of strings."""
     if isinstance(names, str):
         raise ConfigError(f"{argument} is the text {names!r}; give a list of names: {argument}=[{names!r}].")
 
@@ -108,9 +109,9 @@ def merge_custom_names(
     observations: Named | None,
     idle: Any,
 ) -> World | None:
-    """The names in the bundle, in which names that the user gives replace stored names.
+    """The names stored in the bundle, with the user's names in place of the stored ones.
 
-    :raises ConfigError: names are given together with a plugin, which has names of its own.
+    :raises ConfigError: names are given together with a plugin; a plugin has its own names.
     """
     from rlgpt.plugin.defaults import with_meanings
     from rlgpt.plugin.idle import plain_idle
@@ -138,10 +139,10 @@ def plugin_and_task(
     *,
     bundled: bool,
 ) -> tuple[EnvironmentPlugin, Task]:
-    """The plugin (a generic plugin if none is given) and the chosen task.
+    """The plugin and the chosen task. Without a given plugin, it is a generic plugin.
 
     :param bundled: whether the actions come from a bundle.
-    :raises BundleError: the bundle's actions call custom primitives, and no plugin provides these primitives.
+    :raises BundleError: the bundle's actions call custom primitives that no plugin provides.
     :raises UnknownNameError: the plugin has no such task.
     :raises ConfigError: the plugin has several tasks, and no task is given.
     """
@@ -203,7 +204,7 @@ def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
 def warn_of_faults(
     codes: Sequence[CodedAction | CodedFunction], library: Library, sandbox: Sandbox | None, origin: str
 ) -> None:
-    """Warn of each action and function whose source shows a certain mistake, with the message of lint.
+    """Warn of each action and function in whose source lint finds a mistake. The warning contains lint's message.
 
     :param origin: the text " of the bundle" or " of the bundle for TASK" for code of a bundle; else empty.
     """

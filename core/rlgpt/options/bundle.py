@@ -20,20 +20,20 @@ from rlgpt.files import Folder, parse_json
 
 _MANIFEST = "bundle.json"
 _KINDS = ("actions", "functions")
-"""Fields of a bundle that hold sources, and their folders."""
+"""Field of a bundle that holds sources -> the folder of their files."""
 _SHARED = "shared.py"
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
 _ACTIONS_LIMIT = 256
-"""Maximal number of coded actions in a bundle: more than any policy can use. With this limit, the sources of a bundle
-take at most 16 MiB.
+"""Maximal number of coded actions in a bundle, larger than any policy can use. It limits the sources of a bundle to
+16 MiB in total.
 """
 
 
 def save_bundle(bundle: Bundle, folder: Path) -> Path:
-    """Write ``bundle`` as a folder, completely or not at all. An existing bundle there is replaced.
+    """Write ``bundle`` to ``folder``, completely or not at all. A bundle that already exists in ``folder`` is replaced.
 
-    :raises BundleError: ``folder`` is a link, or exists and is not a bundle, or cannot be written.
+    :raises BundleError: ``folder`` is a link, contains something other than a bundle, or cannot be written.
     """
     _refuse_link(folder)
     if folder.exists() and not Folder(folder, BundleError).exists(_MANIFEST):
@@ -89,7 +89,7 @@ def load_bundle(folder: Path) -> Bundle:
                 raise BundleError(f"{path} lists {len(listed)} {kind}; a bundle may have at most {_ACTIONS_LIMIT}.")
             sources[kind] = [{**code, "source": ""} for code in listed]
         sharing = [action for action in sources["actions"] if action.pop("shared", False) is True]
-        # names are validated before they are used as file names
+        # The names of actions and functions are validated before they are used as file names.
         checked = Bundle.model_validate({**manifest, **sources})
         for kind in _KINDS:
             for code, named in zip(sources[kind], getattr(checked, kind), strict=True):

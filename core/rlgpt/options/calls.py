@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Calls:
     """Carries out the choices of coded actions in one lane, one after another.
 
-    :ivar order: the next choice of the plan's code.
-    :ivar current: the call in progress, or None.
+    :ivar order: decides the next choice of the plan's code.
+    :ivar current: the call in progress; None if there is no such call.
     """
 
     def __init__(self, setup: LaneSetup) -> None:
@@ -38,14 +38,15 @@ class Calls:
         self.current = None
 
     def following(self, allowed: np.ndarray) -> int:
-        """The index of the plan's choice: the action in progress, or the next one in order.
+        """The index of the plan's choice among the coded actions: the action in progress, or else the next action in
+        the order of the plan.
 
         :param allowed: int8, shape (actions,): 1 if the action may start.
         """
         return self._names.index(self.current.name) if self.current is not None else self.order.next(allowed)
 
     def play(self, choice: Choice, lane: Lane) -> Effects[Call]:
-        """Start or continue the chosen coded action. A call of another action is interrupted."""
+        """Start or continue the chosen coded action. If another coded action is in progress, it is interrupted."""
         assert choice.coded is not None
         here, every = self.current, self._setup.interrupt_every
         if here is None or here.name != choice.coded.name:

@@ -12,8 +12,8 @@ _LONG = 500
 
 
 def card(bundle: Bundle) -> str:
-    """The model card, with the header (YAML) that the hub reads. Text from language models is escaped, so no such text
-    acts as markup.
+    """The model card of ``bundle``, with the YAML header that the Hugging Face hub reads. Text from language models is
+    escaped, so that it cannot act as markup.
     """
     return "\n".join(_lines(bundle)) + "\n"
 

@@ -20,12 +20,14 @@ episode (0 after a reset). The number is -1 for a step that only leads to the st
 class DecisionState:
     """The results of one decision's primitive steps so far.
 
-    :ivar observation: the newest observation of the base environment; ``info`` belongs to it.
+    :ivar observation: the newest observation of the base environment.
+    :ivar info: the info that the base environment returned with ``observation``.
     :ivar reward: ``sum_{i<k} gamma^i r_i`` over the k primitive steps (Sutton, Precup and Singh 1999, section 3).
     :ivar total_reward: the sum of the same rewards without discount.
-    :ivar success: whether any of the steps had ``info["success"]``.
-    :ivar duration: k, primitive steps.
-    :ivar terms: reward term -> weighted sum, without discount; for a term of weight 0, the unweighted sum.
+    :ivar success: whether ``info["success"]`` was true at any primitive step of the decision.
+    :ivar duration: k, the number of primitive steps so far.
+    :ivar terms: reward term -> the sum of its weighted values over the steps, without discount. The values of a term of
+        weight 0 are not weighted.
     """
 
     observation: Any

@@ -1,6 +1,6 @@
-"""The *effects* of a decision: requests for primitive steps, views and runs of code. A generator yields effects. The
-caller of the generator (the driver) carries the effects out and sends their results back. A single environment carries
-out each effect at once. A vector collects the effects of all its lanes.
+"""The *effects* of a decision. An effect is a request for a primitive step, a view or a run of code. A generator yields
+effects. The caller of the generator (the *driver*) carries the effects out and sends their results back. A single
+environment carries out each effect at once. A vector collects the effects of all its lanes.
 """
 
 from __future__ import annotations
@@ -16,26 +16,30 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Take one primitive step with ``action`` of the base environment."""
+    """The effect that asks for one primitive step with ``action``, an action of the base environment."""
 
     action: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Begin the next episode of the base environment, without a seed. The result is the pair of observation and info.
-    Only a vector of lanes carries out this effect.
+    """The effect that asks for the next episode of the base environment, without a seed. Its result is the pair of
+    observation and info. Only a vector of lanes carries out this effect.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Build the plugin's view. The result is a mapping, which may compute a value when it is read."""
+    """The effect that asks for the plugin's view. Its result is a mapping, which may compute each value only when the
+    value is read.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Run code in the sandbox: call ``work``, in any thread. No other code uses the lane while ``work`` runs."""
+    """The effect that asks for a run of code in the sandbox. The driver calls ``work`` in any thread. No other code
+    uses the lane while ``work`` runs.
+    """
 
     work: Callable[[], Any]
 
@@ -54,7 +58,9 @@ def look() -> Effects[Mapping[str, Plain]]:
 
 
 def perform(effects: Effects[T], *, look: Callable[[], Mapping[str, Plain]], step: Callable[[Any], Any]) -> T:
-    """Carry out each effect of ``effects`` at once. An exception of an effect propagates to the caller."""
+    """Carry out each effect of ``effects`` at once, and return the value of the computation. An exception of an effect
+    propagates to the caller.
+    """
     result: Any = None
     while True:
         try:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs):
-    """``env`` with K coded actions. :func:`rlgpt.extend` makes it.
+    """The environment ``env`` with K coded actions. :func:`rlgpt.extend` makes an object of this class.
 
     A chosen coded action runs until it returns, reaches its step limit or violates a limit of the sandbox, or until the
     episode ends. With ``interrupt_every``, a decision takes at most that number of primitive steps of the action. The
@@ -32,15 +32,16 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options: the same, section 3), the newest
     observation, and in ``info``:
 
-    ``duration``        k >= 1, the primitive steps of this decision
-    ``primitive_steps`` of the episode so far, since the reset or :meth:`restore_episode`
+    ``duration``        k >= 1, the number of primitive steps of this decision
+    ``primitive_steps`` number of primitive steps of the episode, since the reset or :meth:`restore_episode`
     ``success``         bool: whether any of the k steps had ``info["success"]``, if the environment reports it
     ``action``, ``ended``   the chosen branch, and how it ended (:data:`rlgpt.domain.Ending`)
-    ``total_reward``    undiscounted
+    ``total_reward``    the sum of the rewards of the k steps, without discount
     ``predicates``      name -> bool, if there are coded predicates
-    ``metrics``, ``score``  of the episode so far, if the task declares them (:class:`rlgpt.domain.Metric`)
-    ``action_mask``     int8, shape (branches,): which branches may start now
-    ``reward_terms``    weighted (unweighted if the weight is 0), undiscounted, if there are reward weights
+    ``metrics``, ``score``  the values for the episode so far, if the task declares them (:class:`rlgpt.domain.Metric`)
+    ``action_mask``     int8, shape (branches,): 1 for each branch that may start now
+    ``reward_terms``    reward term -> its weighted sum over the k steps, without discount (the values of a term of
+    weight 0 are not weighted), if there are reward weights
     ``verdicts``        tuple of :class:`~rlgpt.domain.Verdict`, if there are any
     ``plan``            the branch that the plan's code would choose next, if there are coded actions
     ``running``         name of the coded action in progress, with ``interrupt_every``; "" if there is none
@@ -51,11 +52,12 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     :param library: the plugin's primitives and view keys for this task; None if there are no coded actions.
     :ivar context: the state that the plugin reads; ``context.step`` counts the episode's primitive steps.
-    :ivar interrupt_every: maximal primitive steps of a coded action in one decision; None: a decision lasts until it
-        ends.
+    :ivar interrupt_every: maximal number of primitive steps of a coded action in one decision. With None, a decision
+        for a coded action lasts until the action ends.
     :ivar measurement: metrics and score of the episode so far.
     :ivar on_step: see :data:`rlgpt.options.OnStep`.
-    :ivar setup: what the settings of :func:`extend` make; ``lane`` is the state of this environment.
+    :ivar setup: the objects that :func:`extend` makes from its arguments.
+    :ivar lane: the state of this environment's coded actions.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
 
@@ -89,7 +91,9 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return self.reset_whole(seed, options) if part is None else part.begin(self, seed, options)
 
     def reset_whole(self, seed: int | None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """:meth:`reset`, at the start of the whole task if the task is a part of another one."""
+        """Begin an episode as :meth:`reset` does. If the task is a part of another task, the episode begins at the
+        start of that other task.
+        """
         observation, info = self.env.reset(seed=seed, options=options)
         return observation, self._perform(self.lane.begin(observation, info, seed))
 
@@ -119,7 +123,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         The environment's time limit continues from the saved state. The count for the ``horizon`` of :func:`extend`
         restarts at zero.
 
-        :param seed: seeds all randomness from here on. None: the saved random generators continue.
+        :param seed: seed of all random numbers from now on. With None, the saved random generators continue.
         :returns: observation and info, as :meth:`reset` does.
         :raises StateError: the state belongs to another task, or is damaged.
         """
@@ -163,8 +167,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     def view(self) -> dict[str, Plain]:
         """The plugin's view of the newest observation, with the outputs of coded features.
 
-        Without coded functions, the view is built at each call. With coded functions, it is built once at each
-        primitive step.
+        Without coded functions, each call of this method builds the view. With coded functions, the view is built once
+        at each primitive step.
         """
         return self.lane.view()
 
@@ -174,8 +178,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         return self.setup.view_keys
 
     def quarantine(self, names: Iterable[str]) -> None:
-        """From the next reset on, mask exactly these coded actions; coded functions among the names give neutral
-        answers.
+        """From the next reset on, mask exactly the coded actions in ``names``. A coded function in ``names`` is not
+        called; its answer is then zero or False.
 
         After this call, the caller counts violations, and the environment no longer masks actions by itself.
 

@@ -13,9 +13,9 @@ from rlgpt.options.env import ExtendedEnv
 
 
 def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
-    """A flat action space for ``env``, which is an extended environment or wraps one.
+    """``env`` with a flat action space.
 
-    K is the number of coded actions, P the number of parameters of all of them together.
+    K is the number of coded actions. P is the number of parameters of all coded actions together.
 
     ========================  =========================================================================
     extended                  flat
@@ -28,8 +28,9 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     base ``MultiDiscrete``    ``MultiDiscrete([1 + K, *nvec])``; every parameter has its default
     ========================  =========================================================================
 
-    :raises ConfigError: the space is a Tuple of Discrete and Box, which has no flat form; or ``env`` is not extended;
-        or a wrapper changed its actions.
+    :param env: an extended environment, or a wrapper of one.
+    :raises ConfigError: the base action space is a Tuple of Discrete and Box, which has no flat form; or ``env`` is not
+        extended; or a wrapper of the extended environment changed the action space.
     """
     extended = _extended(env)
     space = env.action_space
@@ -46,7 +47,7 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
 
 
 def _extended(env: gym.Env[Any, Any]) -> ExtendedEnv:
-    """The :class:`ExtendedEnv` that ``env`` is or wraps."""
+    """The :class:`ExtendedEnv` inside ``env``, or ``env`` itself if it is one."""
     inner = env
     while isinstance(inner, gym.Wrapper) and not isinstance(inner, ExtendedEnv):
         inner = inner.env
@@ -102,7 +103,9 @@ class _FlatDiscrete(_Flat):
 
 
 class _FlatBox(_Flat):
-    """Scores of the branches, base action and parameters in one Box; the branch with the largest score is chosen."""
+    """One Box for the scores of the branches, the base action and the parameters. The branch with the largest score is
+    chosen.
+    """
 
     def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
         super().__init__(env, extended)

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 NUMBER_BYTES = 32
-"""Maximal number of bytes of one number in a view, including the quotes, colon and comma around it."""
+"""Maximal number of bytes of one number in a view, including the quotes of its key, the colon and the comma."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Names that are already used, so that no function and no output may have them."""
+    """The names that are already used. No function and no output of a function may have one of these names."""
 
     actions: Collection[str] = ()
     reward_terms: Collection[str] = ()
@@ -63,16 +63,16 @@ def _check_taken(names: Collection[str], what: str, taken: Collection[str]) -> N
 
 
 class StepFunctions:
-    """Calls the functions with each view and stores their answers.
+    """Calls the coded functions of one environment with each view and stores their answers.
 
     :param library: the library of the task, without the outputs of ``functions``.
     :param taken: the names that functions and outputs may not have.
     :ivar names: the names of the functions.
-    :ivar sandbox: the given sandbox with a larger limit for views, so that the outputs of one function cannot make
-        another function fail.
+    :ivar sandbox: the given sandbox with a larger limit for the size of views, so that the outputs of one function
+        cannot make another function fail.
     :ivar answers: the answers of all functions at the newest primitive step.
     :ivar view: the view at the newest primitive step, with the outputs of features.
-    :raises SandboxError: names are equal, or there are too many functions.
+    :raises SandboxError: two functions or outputs have the same name, or there are too many functions.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class StepFunctions:
 
     @property
     def reward_terms(self) -> tuple[RewardTerm, ...]:
-        """The coded reward terms. These terms read :attr:`answers` and ignore their context argument."""
+        """The coded reward terms. Each term reads its value from :attr:`answers` and ignores its context argument."""
         rewards = [f for f in self._functions if isinstance(f, CodedReward)]
         return tuple(
             RewardTerm(r.name, r.doc, functools.partial(self._reward, r.name), r.kind, r.low, r.high) for r in rewards
@@ -114,7 +114,7 @@ class StepFunctions:
     def reset(self, view: Mapping[str, Plain], *, seed: int, quarantined: Collection[str]) -> tuple[Verdict, ...]:
         """Begin an episode: clear the functions' memories and call each function with the first view.
 
-        :param quarantined: functions that are not called; their answers are neutral (zero or False).
+        :param quarantined: names of the functions that are not called; the answer of such a function is zero or False.
         :returns: the verdicts on functions that failed.
         """
         skipped = [name for name in self.names if name in quarantined]
@@ -132,7 +132,7 @@ class StepFunctions:
         return self.answers.verdicts
 
     def fuel_used(self, name: str) -> int:
-        """Fuel that the function of this name used for its newest answer; 0 if the function was not called."""
+        """Fuel that the function ``name`` used for its newest answer; 0 if the function was not called."""
         return self._open.fuel_used(name)
 
     def _reward(self, name: str, ctx: Context) -> float:

@@ -1,5 +1,5 @@
-"""Decides which coded actions may start now. An action must not be quarantined and must have fuel left, and both the
-plugin's ``applicable`` and the action's own ``can_start`` must allow it.
+"""Decides which coded actions may start now. A coded action may start if it is not quarantined, has fuel left, and is
+allowed by both the plugin's ``applicable`` and the action's own ``can_start``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Offer:
     """The coded actions that are offered at one moment.
 
     :ivar allowed: names of the actions that may start.
-    :ivar refusals: the verdicts on actions whose ``can_start`` failed, by name.
+    :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed with an error.
     """
 
     allowed: frozenset[str]
@@ -34,7 +34,7 @@ class Choices:
     :ivar allowed: int8, shape (branches,): 1 if the branch may start.
     :ivar mask: the mask that the policy gets: ``allowed``, or all ones if no branch may start. If the policy then
         chooses a branch that may not start, the decision takes one idle step.
-    :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed.
+    :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed with an error.
     """
 
     allowed: np.ndarray
@@ -53,9 +53,9 @@ class Choices:
 
 
 class Guards:
-    """The checks that decide whether a coded action may start: quarantine and fuel, then the plugin's ``applicable``,
-    then the action's own ``can_start``. The cheapest check comes first, and each check gets only the actions that
-    passed the earlier checks.
+    """The checks that decide whether a coded action may start. The first check is quarantine and fuel, the second is
+    the plugin's ``applicable``, the third is the action's own ``can_start``. The cheapest check comes first, and each
+    check gets only the actions that passed the earlier checks.
 
     :param names: the coded actions.
     :param conditional: the actions whose code defines ``can_start(view)``.
@@ -71,7 +71,11 @@ class Guards:
         self._names, self._conditional, self._applicable = names, frozenset(conditional), applicable
 
     def choices(self, offer: Offer, running: str, branches: int) -> Choices:
-        """The choices among ``branches``; the last branches are coded actions. The action ``running`` may continue."""
+        """The choices of the policy if the coded actions of ``offer`` may start.
+
+        :param running: name of the coded action in progress, which may continue; empty if there is none.
+        :param branches: number of all branches; the last of them are the coded actions.
+        """
         allowed = np.ones(branches, np.int8)
         for i, name in enumerate(self._names, start=branches - len(self._names)):
             allowed[i] = name in offer.allowed or name == running
@@ -84,20 +88,23 @@ class Guards:
 
     @property
     def ask_code(self) -> bool:
-        """Whether the code of an action decides whether it may start."""
+        """Whether there is a coded action whose code defines ``can_start``."""
         return bool(self._conditional)
 
     def unconditional(self, excluded: Collection[str]) -> Offer:
-        """The actions that may start, if no guard depends on the view."""
+        """The coded actions that may start. Call this method only if no guard depends on the view.
+
+        :param excluded: the actions that are in quarantine or have no fuel left.
+        """
         return Offer(frozenset(name for name in self._names if name not in excluded))
 
     def applicable(self, excluded: Collection[str], view: View) -> tuple[str, ...]:
-        """The actions that the plugin allows, without those of ``excluded``."""
+        """The coded actions that the plugin's ``applicable`` allows, without the actions in ``excluded``."""
         names = tuple(name for name in self._names if name not in excluded)
         return names if self._applicable is None else tuple(name for name in names if self._applicable(name, view))
 
     def offer(self, applicable: Collection[str], view: View, guest: Guest) -> Offer:
-        """The actions of ``applicable`` that their own code allows."""
+        """The coded actions in ``applicable`` whose own ``can_start`` allows the start."""
         answers = guest.can_start_each([name for name in applicable if name in self._conditional], view)
         refusals = {name: answer for name, answer in answers.items() if isinstance(answer, Verdict)}
         return Offer(frozenset(name for name in applicable if answers.get(name, True) is True), refusals)

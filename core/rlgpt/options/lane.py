@@ -1,5 +1,5 @@
-"""``Lane``: the coded actions of one environment, without the environment itself. A lane computes the course of each
-decision; its caller (the driver) takes the primitive steps (:mod:`rlgpt.options.effects`).
+"""``Lane``: the state of the coded actions of one environment, without the environment itself. A lane computes what
+happens in each decision; the caller of the lane (the driver) takes the primitive steps (:mod:`rlgpt.options.effects`).
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ class Lane:
     """The state of one environment with coded actions, over its episodes.
 
     :param model: the environment's model (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
-    :param quarantined: coded actions and functions that are masked; the caller counts violations. None: the lane counts
-        violations.
-    :param on_step: called with the number of primitive steps of the episode, at its start and after every step.
+    :param quarantined: coded actions and functions that are masked; the caller then counts violations. With None, the
+        lane counts violations.
+    :param on_step: called at the start of each episode and after each primitive step, with the number of primitive
+        steps of the episode.
     :ivar context: the state that the plugin reads; ``context.step`` counts the episode's primitive steps.
     :ivar measurement: metrics and score of the episode so far.
     :ivar verdicts: the verdicts of the decision so far.
@@ -80,7 +81,7 @@ class Lane:
     def begin(self, observation: Any, info: Mapping[str, Any], seed: int | None) -> Effects[dict[str, Any]]:
         """Begin an episode after a reset of the environment.
 
-        :param seed: seed of the reset; None: the random generator continues.
+        :param seed: seed of the reset. With None, the random generator continues.
         :returns: the info of the reset.
         """
         if seed is not None:
@@ -136,7 +137,7 @@ class Lane:
         return self._report(dict(self._state.info), self._choices)
 
     def _judged(self, info: Mapping[str, Any]) -> dict[str, Any]:
-        """``info``, also in the context, with the answer of the sub-task's predicate as its success."""
+        """``info`` with the answer of the sub-goal's predicate as ``success``. The context gets the same value."""
         assert self._done is not None
         success = {"success": self._done.answers.predicates[self._done.names[0]]}
         self.context.info = {**self.context.info, **success}
@@ -259,11 +260,11 @@ class Lane:
 
     @property
     def _masked(self) -> frozenset[str]:
-        """The actions in quarantine, and those that have used up their fuel of the episode."""
+        """The coded actions that are in quarantine or have used up their fuel of the episode."""
         return self._quarantine.now if self._guest is None else self._quarantine.now | self._guest.exhausted
 
     def _find_choices(self) -> Effects[Choices]:
-        """Find the branches that may start now."""
+        """Find the branches that the policy may choose now."""
         guards, guest = self.setup.guards, None
         if not guards.vary:
             offer = guards.unconditional(self._masked)
@@ -308,14 +309,14 @@ class Lane:
         return self._guarded if self.functions is None else self.functions.view
 
     def see(self) -> Effects[Mapping[str, Plain]]:
-        """The view as :meth:`view` returns it, as an effect (:mod:`rlgpt.options.effects`)."""
+        """Ask the driver for the view that :meth:`view` returns, as an effect (:mod:`rlgpt.options.effects`)."""
         if self.functions is not None:
             return self.functions.view
         return (yield from look())
 
     @property
     def _memory(self) -> dict[str, Plain]:
-        """The memory that the coded actions share."""
+        """The content of the dict ``memory`` that the coded actions share."""
         return {} if self._guest is None else self._guest.memory
 
     @property

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class Settings(TypedDict, total=False):
-    """The arguments of :func:`rlgpt.extend`, read and checked. ``library`` contains the plugin's primitives and view
-    keys for the task, or is None if there is no code.
+    """The arguments of :func:`rlgpt.extend` after they have been read and checked. ``library`` contains the plugin's
+    primitives and view keys for the task; it is None if there is no code.
     """
 
     plugin: Required[EnvironmentPlugin]
@@ -52,12 +52,12 @@ class LaneSetup:
     :param observation_space: the observation space of the base environment.
     :param model: the model of one base environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
     :ivar actions: the coded actions with their step limits.
-    :ivar sub_task: what the task is a part of; None for a task of its own.
-    :ivar whole: the task in whose environment episodes are played.
-    :ivar idle: the base action with the least effect.
+    :ivar sub_task: how the task is a part of another task; None if it is not a part of another task.
+    :ivar whole: the task in whose environment episodes are played. For a sub-goal, this is the whole task.
+    :ivar idle: the idle action.
     :ivar offset: index of the branch of the first coded action.
     :ivar names: the names of all coded actions and functions.
-    :ivar execution: runs coded actions; the lanes share it, because it has no state.
+    :ivar execution: the object that runs coded actions. All lanes share it, because it has no state.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
     """
 
@@ -114,7 +114,7 @@ class LaneSetup:
         return self._open_functions() if self._open_functions is not None else None
 
     def done(self) -> StepFunctions | None:
-        """The predicate of a sub-task, for one lane; None if the environment's own success counts."""
+        """The predicate of a sub-goal, for one lane; None if the environment's own success counts."""
         if self.sub_task is None or self.sub_task.done is None:
             return None
         from rlgpt.plugin.library import library_of
@@ -145,7 +145,7 @@ class LaneSetup:
         return partial(StepFunctions, functions, self._library, self._open_sandbox(), taken)
 
     def _load(self) -> tuple[str, ...]:
-        """Load each action once. Returns the names of the actions that define ``can_start``."""
+        """Load the source of each coded action once, and return the names of the actions that define ``can_start``."""
         guest = self.open_guest(seed=0)
         states = {a.name: guest.load(a.name) for a in self.actions}
         self.load_verdicts = {n: s for n, s in states.items() if isinstance(s, Verdict) and s.kind != "wall"}

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Head:
-    """One part of the action, other than the selector.
+    """One part of an extended action, other than the selector.
 
-    :ivar role: ``base`` is the base action, or a part of it; ``parameters`` are the parameters of all coded actions;
-        ``residual`` is the correction of the action that a coded action proposes.
+    :ivar role: ``base`` for the base action or a part of the base action; ``parameters`` for the parameters of all
+        coded actions; ``residual`` for the correction of the action that a coded action proposes.
     :ivar space: a Discrete or a Box.
     :ivar names: the name of each component (``reach.dx``); a warm start reuses the weights of components with the same
         name.
-    :ivar initial: the mean of each component in an untrained policy, in [-1, 1] of its range; empty: zeros.
+    :ivar initial: the mean of each component in an untrained policy, scaled so that the range of the component is
+        [-1, 1]. An empty tuple means zeros.
     """
 
     role: Literal["base", "parameters", "residual"]
@@ -38,7 +39,7 @@ class Head:
 
     @cached_property
     def size(self) -> int:
-        """The number of values of a Discrete, or of numbers in a Box."""
+        """The number of values of a Discrete, or the number of numbers in a Box."""
         return int(self.space.n) if isinstance(self.space, spaces.Discrete) else int(np.prod(self.space.shape or ()))
 
     @property
@@ -48,18 +49,21 @@ class Head:
 
     @property
     def parameters(self) -> int:
-        """How many numbers describe the head's distribution: its logits, or its means followed by its log-stds."""
+        """How many numbers describe the head's distribution: the logits of a Discrete, or the means of a Box followed
+        by the logarithms of the standard deviations.
+        """
         return self.size if self.kind == "discrete" else 2 * self.size
 
 
 @dataclass(frozen=True, eq=False)
 class ActionLayout:
-    """The layout of an action: a selector, if there is a choice of branches, then the heads. Picklable.
+    """The layout of an extended action: a selector (if there are at least two branches), then the heads. A layout can
+    be pickled.
 
-    :ivar branches: names of the choices: base actions first, then coded actions.
+    :ivar branches: names of the branches: base actions first, then coded actions.
     :ivar selector: the part that chooses the branch. None if there is only one branch, which then uses the whole
         action.
-    :ivar heads: the other parts, in order.
+    :ivar heads: the other parts of the action, in order.
     :ivar owner: bool, shape (branches, components): the components that each branch uses. Only these components count
         in the log-probability, entropy and KL of a branch.
     """
@@ -87,10 +91,10 @@ class ActionLayout:
         branches: tuple[str, ...] = (),
         owner: NDArray[np.bool_] | None = None,
     ) -> ActionLayout:
-        """The layout of a Discrete, a 1-D Box, or a Tuple of those.
+        """The layout of a Discrete, of a one-dimensional Box, or of a Tuple of such spaces.
 
-        :param branches: names of the selector's choices. With a Tuple, its first part is then the selector.
-        :param owner: the components that each branch uses. None: every branch uses all.
+        :param branches: names of the selector's choices. If they are given, the first part of a Tuple is the selector.
+        :param owner: the components that each branch uses. With None, every branch uses all components.
         :raises ValueError: the space has another type, or does not fit ``branches`` or ``owner``.
         """
         parts = list(space.spaces) if isinstance(space, spaces.Tuple) else [space]
@@ -118,8 +122,8 @@ class ActionLayout:
 
     @cached_property
     def parameters(self) -> int:
-        """How many numbers describe the whole distribution: the selector's logits, then the parameters of each head, in
-        order.
+        """How many numbers describe the whole distribution of an action. These numbers are the selector's logits,
+        followed by the numbers of each head (:attr:`Head.parameters`).
         """
         return self.choices + sum(h.parameters for h in self.heads)
 
@@ -132,18 +136,20 @@ class ActionLayout:
 
     @cached_property
     def means(self) -> tuple[int, ...]:
-        """Positions of the Gaussians' means in the flat parameters, in the order of the components."""
+        """Positions of the means among the numbers that describe the distribution, in the order of the components."""
         return tuple(i for start, h in self._starts() if h.kind == "box" for i in range(start, start + h.size))
 
     @cached_property
     def log_stds(self) -> tuple[int, ...]:
-        """Positions of the Gaussians' log-stds in the flat parameters, in the order of the components."""
+        """Positions of the logarithms of the standard deviations among the numbers that describe the distribution, in
+        the order of the components.
+        """
         return tuple(
             i for start, h in self._starts() if h.kind == "box" for i in range(start + h.size, start + 2 * h.size)
         )
 
     def to_space(self, flat: NDArray[Any]) -> Any:
-        """A flat action, shape (action_size,), as an element of the policy's action space."""
+        """Convert a flat action, shape (action_size,), to an element of the policy's action space."""
         at = 0
         parts: list[Any] = []
         if self.choices:

@@ -29,7 +29,7 @@ class Measurement:
         self._add(info)
 
     def add(self, info: Mapping[str, Any], env_reward: float) -> None:
-        """Add a primitive step.
+        """Add the numbers that one primitive step reports.
 
         :raises PluginError: a metric is not a finite number.
         """
@@ -37,7 +37,9 @@ class Measurement:
         self._add(info)
 
     def report(self, info: dict[str, Any]) -> None:
-        """Write the episode's numbers so far into ``info``: ``metrics``, and ``score`` once it has a value."""
+        """Write the metrics of the episode so far into ``info["metrics"]``, and the score, if it has a value yet, into
+        ``info["score"]``.
+        """
         if self._metrics:
             info["metrics"] = dict(self._values)
         if (score := self._task.score) is not None:
@@ -71,11 +73,11 @@ class Measurement:
 
 
 def _reduced(metric: Metric, before: float, value: float, count: int) -> float:
-    """The metric of the episode after one more reported number.
+    """The value of the episode's metric after one more reported number.
 
-    :param before: the metric before this number; for the first number, ``value``.
-    :param value: the reported number.
-    :param count: how many numbers have been reported, this one included.
+    :param before: the value before this number was reported; equal to ``value`` for the first number.
+    :param value: the newly reported number.
+    :param count: how many numbers have been reported so far, including ``value``.
     """
     if metric.reduce == "sum":
         return before + value if count > 1 else value

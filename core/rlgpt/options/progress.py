@@ -1,4 +1,4 @@
-"""The state of a coded action in progress, and the next choice of the plan's code."""
+"""The state of a coded action in progress, and the order in which code alone chooses coded actions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from rlgpt.options.execution import Call, Running, interrupt
 class InProgress:
     """One call of a coded action that advances a primitive step at a time.
 
-    :param call: the object that ``running`` updates.
+    :param call: the record of the call.
+    :param running: the computation that runs the code and updates ``call``.
     :ivar name: name of the coded action.
-    :ivar proposal: the low-level action that the code proposes for the next primitive step; None once the call is over.
+    :ivar proposal: the low-level action that the code proposes for the next primitive step; None after the end of the
+        call.
     :ivar is_over: whether the call has ended.
     """
 
@@ -29,8 +31,8 @@ class InProgress:
         return self._resume(None)
 
     def go_on(self, episode_ended: bool) -> Effects[None]:
-        """Run the code until its next proposed action, after a primitive step with the proposed action, with a
-        corrected one, or with a base action instead.
+        """Run the code until its next proposed action. The caller has just taken a primitive step: with the last
+        proposed action, with its corrected form, or with a base action in its place.
         """
         return self._resume(episode_ended)
 
@@ -40,8 +42,8 @@ class InProgress:
         self.is_over, self.proposal = True, None
 
     def report(self) -> Call:
-        """The call of the coded action, with the primitives that have ended since the last report. Until the call is
-        over, its ending is ``running``.
+        """The record of the call, with the primitives that have ended since the last report. While the call is in
+        progress, the record's field ``ended`` is ``running``.
         """
         new = self._call.calls[self._reported :]
         self._reported += len(new)
@@ -58,10 +60,10 @@ class InProgress:
 
 
 class PlanOrder:
-    """The next choice of the plan's code: the first action after the last chosen one, in the plan's order, that may
-    start. After the last action of the plan, the first one follows.
+    """Computes the choice of code alone when no coded action is in progress. The choice is the next action after the
+    last chosen one, in the plan's order, that may start. After the last action of the plan, the first action follows.
 
-    :param count: number of coded actions, at least one.
+    :param count: number of coded actions, at least 1.
     """
 
     def __init__(self, count: int) -> None:
@@ -75,10 +77,10 @@ class PlanOrder:
         self._last = index
 
     def next(self, allowed: np.ndarray) -> int:
-        """The index of the action.
+        """The index of the coded action that code alone chooses now.
 
-        :param allowed: shape (count,), nonzero for each action that may start. If no action may start, all count as
-            allowed.
+        :param allowed: shape (count,), nonzero for each action that may start. If all values are zero, every action
+            counts as allowed.
         """
         order = [(self._last + 1 + i) % self._count for i in range(self._count)]
         return next((i for i in order if allowed[i]), order[0])

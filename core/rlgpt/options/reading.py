@@ -55,9 +55,9 @@ class Arguments(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Given:
-    """The checked arguments, completed by defaults.
+    """The checked arguments of :func:`rlgpt.extend`, with defaults for the arguments that were not given.
 
-    :ivar bundle: the bundle that the actions come from, or None.
+    :ivar bundle: the bundle that contains the coded actions; None if they were given as a list.
     """
 
     actions: tuple[CodedAction, ...]
@@ -65,7 +65,7 @@ class Given:
     bundle: Bundle | None
 
     def warn(self, load_verdicts: Mapping[str, Verdict]) -> None:
-        """Warn about code that cannot be loaded, and about the faults that lint finds in all other code."""
+        """Warn about code that cannot be loaded. Warn about all other code in which lint finds a mistake."""
         warn_of_broken(load_verdicts)
         library = self.settings["library"]
         functions = self.settings["functions"]
@@ -125,8 +125,8 @@ def read(
 def _numbers(
     env: gymnasium.Env[Any, Any], arguments: Arguments, setup: RLSetup | None
 ) -> tuple[float, int | None, float]:
-    """The values of gamma, interrupt_every and residual: the given value, else the value in the bundle's setup, else
-    the default.
+    """The values of ``gamma``, ``interrupt_every`` and ``residual``. An argument that was not given has the value of
+    the bundle's setup; without a bundle, it has its default.
     """
     gamma, every, residual = arguments.get("gamma"), arguments.get("interrupt_every"), arguments.get("residual")
     if setup is not None:
@@ -157,8 +157,8 @@ def _world(env: gymnasium.Env[Any, Any], arguments: Arguments, bundle: Bundle | 
 
 
 class _One(gymnasium.Env[Any, Any]):
-    """An environment with the spaces of one environment of a batch simulator, for names and defaults that come from
-    spaces.
+    """An environment that has only spaces, those of one environment of a batch simulator. Names and defaults are
+    derived from these spaces.
     """
 
     def __init__(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
@@ -167,7 +167,7 @@ class _One(gymnasium.Env[Any, Any]):
 
 
 def one_of(venv: object) -> gymnasium.Env[Any, Any]:
-    """One environment of a vector. For a batch simulator, the result has only the spaces.
+    """One environment of the vector ``venv``. For a batch simulator, the result is an object that has only the spaces.
 
     :raises ConfigError: ``venv`` is not a vector.
     """

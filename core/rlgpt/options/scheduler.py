@@ -1,4 +1,4 @@
-"""Carries out the effects of many lanes at once: views in batches, code of the sandbox in threads."""
+"""Carries out the effects of many lanes: it builds their views in batches and runs the sandbox's code in threads."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Work = Callable[[], Any]
 class Scheduler:
     """Runs the computations of lanes up to their next primitive steps.
 
-    The results do not depend on the number of threads: a lane's code runs in one thread at a time, in order, and no two
-    lanes share anything that code can change. An exception propagates. If several lanes raise one, the exception of the
-    first lane propagates.
+    The results do not depend on the number of threads, because the code of one lane runs in one thread at a time, in
+    order, and no two lanes share anything that code can change. An exception propagates to the caller. If several lanes
+    raise an exception, that of the lane with the lowest number propagates.
 
     :param views: builds the plugin's views of several contexts.
     :param contexts: the context of each lane.
@@ -33,12 +33,12 @@ class Scheduler:
     def run(
         self, going: dict[int, Effects[Any]], results: dict[int, Any]
     ) -> tuple[dict[int, Step | Reset], dict[int, Any]]:
-        """Resume computations with the results of their last effects.
+        """Resume the computations of lanes with the results of their last effects.
 
-        :param going: lane -> its computation.
-        :param results: lane -> the result to send; None for a computation that begins.
-        :returns: lane -> the step or reset that its computation waits for; and lane -> the returned value, for each
-            computation that is over.
+        :param going: lane -> the computation of this lane.
+        :param results: lane -> the result of the computation's last effect; None for a computation that begins.
+        :returns: two mappings. The first is lane -> the step or reset for which the computation waits. The second is
+            lane -> the returned value, for each computation that is over.
         """
         waiting: dict[int, Step | Reset] = {}
         over: dict[int, Any] = {}

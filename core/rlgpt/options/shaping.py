@@ -12,7 +12,7 @@ from rlgpt.plugin.types import Context, RewardTerm
 class Shaping:
     """Computes the training reward of one environment. The object stores the previous value of each reward term.
 
-    :param weights: term -> weight. Other terms are neither added nor recorded.
+    :param weights: reward term -> weight. A term that is not in this mapping is neither added nor recorded.
     :raises UnknownNameError: the plugin has no reward term of a name in ``weights``.
     """
 
@@ -27,26 +27,26 @@ class Shaping:
 
     @property
     def unpaid(self) -> tuple[str, ...]:
-        """The terms of weight 0."""
+        """The names of the reward terms with the weight 0."""
         return tuple(term.name for term, weight in self._terms if not weight)
 
     def reset(self, ctx: Context) -> None:
-        """Begin an episode in the state ``ctx``."""
+        """Begin an episode whose first state is ``ctx``."""
         self._paid.clear()
         self._before = {t.name: self._value(t, ctx) for t, _ in self._terms if t.kind == "potential"}
 
     def restore(self, ctx: Context) -> None:
-        """Continue a saved episode from the state ``ctx``. An event term that is already above zero in ``ctx`` adds
-        nothing again.
+        """Continue a saved episode from the state ``ctx``. A reward term of kind ``event`` that is already above zero
+        in ``ctx`` adds nothing in this episode.
         """
         self.reset(ctx)
         self._paid = {t.name for t, _ in self._terms if t.kind == "event" and self._value(t, ctx) > 0}
 
     def pay(self, ctx: Context) -> tuple[float, dict[str, float]]:
-        """The reward of the step that led to ``ctx``, and the weighted contribution of each term.
+        """The reward of the step that led to ``ctx``, and reward term -> its weighted contribution to this reward.
 
-        A term of weight 0 adds nothing. The entry of such a term is unweighted, so that a record shows the values of
-        the term.
+        A term of weight 0 contributes nothing. Its entry in the mapping is the value without the weight, so that a
+        record shows the values of the term.
         """
         reward, paid = 0.0, dict[str, float]()
         for term, weight in self._terms:

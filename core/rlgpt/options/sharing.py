@@ -38,7 +38,7 @@ _REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 def opened(path: Path) -> Iterator[Bundle]:
     """The bundle in a folder, in the folder ``bundle`` of a run, or in an archive.
 
-    :raises BundleError: it is not a valid bundle.
+    :raises BundleError: ``path`` contains no valid bundle.
     """
     if path.is_file():
         with tempfile.TemporaryDirectory(prefix="rlgpt-bundle-") as drafts:
@@ -67,11 +67,11 @@ def pack(bundle: Bundle, out: Path) -> Path:
 def push(bundle: Bundle, repository: str, *, private: bool = True) -> str:
     """Upload a bundle and its model card to a repository of the hub. If the repository does not exist, it is created.
 
-    The variable ``HF_ENDPOINT`` names another hub than the public one.
+    The environment variable ``HF_ENDPOINT`` selects another hub than the public one.
 
-    :param repository: ``USER/NAME``.
+    :param repository: the name of the repository, in the form ``USER/NAME``.
     :returns: the address of the commit.
-    :raises BundleError: the hub's library is missing, or the hub refuses.
+    :raises BundleError: the package ``huggingface_hub`` is not installed, or the hub refuses the request.
     """
     api = _hub(repository)
     with _staged(bundle) as folder, _refusals(repository):
@@ -83,8 +83,9 @@ def push(bundle: Bundle, repository: str, *, private: bool = True) -> str:
 def pull(repository: str, out: Path, *, revision: str | None = None) -> Bundle:
     """Download a bundle, check it and write it to the new folder ``out``.
 
-    :param revision: a branch, a tag or a commit; None: the newest commit.
-    :raises BundleError: the hub's library is missing, the hub refuses, or the repository holds no valid bundle.
+    :param revision: a branch, a tag or a commit of the repository. With None, the newest commit.
+    :raises BundleError: the package ``huggingface_hub`` is not installed, the hub refuses the request, or the
+        repository contains no valid bundle.
     """
     api = _hub(repository)
     if out.exists():
@@ -110,7 +111,7 @@ def pull(repository: str, out: Path, *, revision: str | None = None) -> Bundle:
 
 @contextmanager
 def _staged(bundle: Bundle) -> Iterator[Path]:
-    """A temporary folder with the bundle's files and its model card. Other files of the source folder are left out."""
+    """A temporary folder with only the files of ``bundle`` and its model card."""
     with tempfile.TemporaryDirectory(prefix="rlgpt-bundle-") as drafts:
         folder = save_bundle(bundle, Path(drafts) / "bundle")
         Folder(folder, BundleError).write(CARD, card(bundle))

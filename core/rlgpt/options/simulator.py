@@ -29,10 +29,10 @@ class Outcome(NamedTuple):
 
 
 class Simulator(ABC):
-    """A vector of base environments.
+    """A vector of base environments. Each environment has a number, from 0.
 
     :ivar mode: the mode of the vector's automatic resets.
-    :ivar moves_all: whether a call of :meth:`step` steps every environment.
+    :ivar moves_all: whether each call of :meth:`step` must step every environment.
     :ivar resets_itself: whether the vector begins the next episode by itself, in the step that ``mode`` defines.
     """
 
@@ -42,22 +42,28 @@ class Simulator(ABC):
 
     @abstractmethod
     def step(self, actions: Mapping[int, Any]) -> dict[int, Outcome]:
-        """Take one primitive step in each environment in ``actions``, which must be all environments if
-        :attr:`moves_all`.
+        """Take one primitive step in each environment in ``actions``.
 
-        :param actions: environment -> action of the base environment.
+        :param actions: number of an environment -> an element of its action space. If :attr:`moves_all` is True, the
+            mapping contains all environments.
+        :returns: number of an environment -> the result of its step, for each environment in ``actions``.
+        :raises ConfigError: the vector resets an environment in the step that ends its episode, and ``infos`` has no
+            ``final_obs``.
         """
 
     @abstractmethod
     def reset(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None = None) -> dict[int, First]:
         """Begin an episode in each environment in ``seeds``.
 
-        :param seeds: environment -> seed.
+        :param seeds: number of an environment -> seed of its reset. With None, the environment's random generator
+            continues.
+        :param options: passed to the ``reset`` of each environment.
+        :returns: number of an environment -> the first observation and info of its new episode.
         """
 
 
 def simulator_of(venv: VectorEnv[Any, Any, Any]) -> Simulator:
-    """The interface for ``venv``.
+    """The :class:`Simulator` for ``venv``: :class:`Separate` for a ``SyncVectorEnv``, else :class:`Batch`.
 
     :raises ConfigError: the vector's metadata contain no autoreset mode.
     """
@@ -73,7 +79,7 @@ def simulator_of(venv: VectorEnv[Any, Any, Any]) -> Simulator:
 
 
 class Separate(Simulator):
-    """The environments of a ``SyncVectorEnv``. Each of them can step and be reset alone."""
+    """The environments of a ``SyncVectorEnv``. Each environment can step and be reset without the others."""
 
     moves_all = resets_itself = False
 
@@ -88,7 +94,7 @@ class Separate(Simulator):
 
 
 class Batch(Simulator):
-    """A vector of any other class. The observations of such a vector must be new arrays at every step."""
+    """A vector that is not a ``SyncVectorEnv``. Its observations must be new arrays at every step."""
 
     moves_all = True
 
@@ -135,7 +141,9 @@ class Batch(Simulator):
 
 
 def _compact(seeds: Sequence[int | None]) -> int | Sequence[int | None]:
-    """The first seed if each further seed is one higher, because some vectors do not accept a list; else all seeds."""
+    """The first seed if each further seed is the previous one plus 1, else the list of all seeds. Some vectors do not
+    accept a list.
+    """
     first = seeds[0]
     if first is not None and all(seed == first + i for i, seed in enumerate(seeds)):
         return first
@@ -143,8 +151,8 @@ def _compact(seeds: Sequence[int | None]) -> int | Sequence[int | None]:
 
 
 def infos_of(infos: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """The info of each environment, from the infos of a vector: ``infos["_key"]`` is a mask of the environments that
-    have the key. Without a mask, all environments have the key.
+    """Split the infos of a vector into one info for each environment. In ``infos``, the value under ``"_key"`` is a
+    mask of the environments that have ``key``; if it is missing, all environments have ``key``.
     """
     parts: list[dict[str, Any]] = [{} for _ in range(count)]
     for key, values in infos.items():
@@ -158,6 +166,6 @@ def infos_of(infos: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
 
 
 def batch_of(space: gymnasium.Space[Any], elements: Sequence[Any]) -> Any:
-    """Elements of ``space`` as an element of the vector's space."""
+    """Combine elements of ``space`` into one element of the space of a vector."""
     out: Any = create_empty_array(space, len(elements))
     return concatenate(space, elements, out)

@@ -49,12 +49,12 @@ class ExtendedSpace:
     :param base: action space of the base environment.
     :param actions: the K coded actions, in order.
     :param labels: names of the base action's parts (each value of a Discrete, each head, each number of a Box).
-    :param keep: labels of the base actions that are kept; None keeps all. In a Box, the base branch is kept as a whole,
-        or removed with ``()``.
-    :param filler: a base action that supplies the values of heads that are not kept.
-    :param residual: whether a correction is part of the action.
-    :raises ConfigError: the base space has no extension, or there are fewer than two choices; or ``residual`` is set
-        without a base Box and a coded action.
+    :param keep: labels of the base actions that the policy may choose; None means all. For a Box, ``()`` removes the
+        branch of the base action; single numbers of a Box cannot be removed.
+    :param filler: a base action. Its values are used for the heads that the policy may not choose.
+    :param residual: whether the extended action contains a correction.
+    :raises ConfigError: the base space cannot be extended, there are fewer than two branches, or ``residual`` is True
+        although the base space is no Box or there is no coded action.
     """
 
     space: spaces.Space[Any]
@@ -92,8 +92,9 @@ class ExtendedSpace:
         self.space = self._space([*([] if selector is None else [selector]), *(head.space for head in heads)])
 
     def read(self, action: Any) -> Choice:
-        """The choice that ``action``, an action of :attr:`space`, makes.
+        """The branch and the parameters that ``action`` chooses.
 
+        :param action: an element of :attr:`space`.
         :raises ConfigError: ``action`` is not in :attr:`space`.
         """
         try:
@@ -131,8 +132,8 @@ class ExtendedSpace:
         """The action of :attr:`space` that chooses the coded action ``name``. A parameter that is not given has its
         default.
 
-        :raises UnknownNameError: there is no coded action or parameter of that name.
-        :raises ConfigError: the parameters are not a mapping, or one of them is not a number.
+        :raises UnknownNameError: there is no coded action ``name``, or it has no parameter of a given name.
+        :raises ConfigError: ``parameters`` is not a mapping, or one of its values is not a number.
         """
         if not isinstance(parameters, Mapping | None):
             raise ConfigError(

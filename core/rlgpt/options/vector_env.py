@@ -19,12 +19,13 @@ from rlgpt.options.scheduler import Scheduler
 from rlgpt.options.simulator import First, batch_of, simulator_of
 
 OnLaneStep = Callable[[int, int], None]
-"""Called with a lane and the number of primitive steps of its episode: at the episode's start (0) and after every step.
+"""A function that is called at the start of each episode and after each primitive step, with the number of the lane and
+the number of primitive steps of the lane's episode (0 at its start).
 """
 
 
 class Arrival(NamedTuple):
-    """A lane whose decision is over. The fields are the results of :meth:`gymnasium.Env.step` for this lane.
+    """The result of a lane's decision. The fields are the results of :meth:`gymnasium.Env.step` for this lane.
 
     If the episode ended and the vector resets in the same step, ``observation`` and ``info`` are the first observation
     and info of the next episode. ``info["final_obs"]`` and ``info["final_info"]`` are the last observation and info of
@@ -99,7 +100,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         self._results: dict[int, Any] = {}
         self._waiting: dict[int, Step | Reset] = {}
         self._arrived: list[Arrival] = []
-        self._over: dict[int, bool] = {}  # lane -> True if the simulator ended the episode, False if the horizon did
+        self._over: dict[int, bool] = {}  # lane -> whether the simulator (not the horizon) ended the lane's episode
         self._ended: dict[int, bool] = {}
         self._first: dict[int, First] = {}
         self._stopped: set[int] = set()
@@ -165,13 +166,13 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def moves_all(self) -> bool:
-        """Whether every call of the simulator moves all lanes, so that none can wait."""
+        """Whether every call of the simulator takes a primitive step in all lanes, so that no lane can wait."""
         return self._simulator.moves_all
 
     def stop(self, lane: int) -> None:
-        """Take ``lane`` out until :meth:`reset` or :meth:`begin` begins an episode in it. Its episode and its decision
-        in progress are dropped. A simulator that steps all lanes in every call steps this one with the idle action, and
-        nothing reads the results.
+        """Exclude ``lane`` until :meth:`reset` or :meth:`begin` begins a new episode in it. The episode and the
+        decision in progress in this lane are dropped. A simulator that steps all lanes in every call steps this lane
+        with the idle action, and nothing reads the results of these steps.
 
         :raises StateError: the autoreset mode is not ``DISABLED``.
         """
@@ -189,7 +190,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
 
         :param actions: lane -> action of :attr:`single_action_space`. The action is ignored if the episode is over and
             the next decision is the reset.
-        :raises StateError: a lane has not decided yet, or its episode is over and waits for :meth:`reset`.
+        :raises StateError: a lane has not finished its decision, or its episode is over and waits for :meth:`reset`.
         """
         if not self._begun:
             raise StateError("send() before reset(): call reset() first; it returns the observations.")
@@ -204,11 +205,11 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             self._results[lane] = None
 
     def recv(self, at_least: int = 1) -> list[Arrival]:
-        """Take primitive steps until at least ``at_least`` lanes have finished their decisions. Returns these lanes, in
-        order.
+        """Take primitive steps until at least ``at_least`` lanes have finished their decisions.
 
         :param at_least: number of lanes. The number must be 1 for a simulator that steps all its environments in every
             call, because such a simulator cannot step while a lane has no action.
+        :returns: the results of these lanes, in the order of the lanes.
         :raises StateError: fewer than ``at_least`` lanes have an action; or the simulator needs an action for every
             lane.
         """
@@ -259,7 +260,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
             self._arrived.append(arrival)
 
     def _drop(self, lane: int) -> None:
-        """Drop the decision in progress of ``lane``, and its result."""
+        """Drop the decision in progress in ``lane`` and the result of that decision."""
         for table in (self._going, self._results, self._waiting, self._over, self._ended, self._first):
             table.pop(lane, None)
         self._stopped.discard(lane)
@@ -268,14 +269,14 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     # -- one lane -----------------------------------------------------------------------------------------------------
 
     def _beginning(self, lane: int, first: First, seed: int | None) -> Effects[Arrival]:
-        """The start of an episode, as an :class:`Arrival` with reward 0."""
+        """Begin an episode in ``lane``. The result is an :class:`Arrival` with reward 0."""
         observation, info = first
         report = yield from self.lanes[lane].begin(observation, info, seed)
         self._over.pop(lane, None)
         return Arrival(lane, observation, 0.0, False, False, report)
 
     def _deciding(self, lane: int, action: Any) -> Effects[Arrival]:
-        """One decision, and the reset after it if the autoreset mode is ``SAME_STEP``."""
+        """Carry out one decision of ``lane``, and the reset after it if the autoreset mode is ``SAME_STEP``."""
         decided = yield from self.lanes[lane].decide(action)
         arrival = Arrival(lane, *decided)
         if not (decided.terminated or decided.truncated):
@@ -289,7 +290,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return arrival._replace(observation=begun.observation, info=info)
 
     def _next_episode(self, lane: int) -> Effects[Arrival]:
-        """The decision after the end of an episode, which is only the reset."""
+        """Carry out the decision of ``lane`` that follows the end of an episode. This decision is only the reset."""
         if self._over[lane] and self._simulator.resets_itself:
             observation, _, _, _, info = yield Step(self.setup.idle)
         else:
@@ -305,7 +306,10 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def _seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """:raises ConfigError: there are more or fewer seeds than lanes."""
+    """The seed of each lane.
+
+    :raises ConfigError: there are more or fewer seeds than lanes.
+    """
     if seed is None:
         return [None] * count
     if isinstance(seed, (int, np.integer)):

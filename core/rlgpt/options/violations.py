@@ -14,8 +14,8 @@ QUARANTINE_AFTER = 3
 """Number of violations after which a coded action is masked."""
 
 _NO_VIOLATION = ("lint", "quarantined", "wall")
-"""Kinds of verdict that are not violations. Wall-clock timeouts are not, because on a busy machine they also stop
-correct actions.
+"""Kinds of verdict that are not violations. A wall-clock timeout is not a violation, because on a busy machine it also
+stops correct actions.
 """
 
 
@@ -25,7 +25,7 @@ def is_violation(verdict: Verdict) -> bool:
 
 
 def to_quarantine(violations: Mapping[str, int]) -> tuple[str, ...]:
-    """The actions with enough violations, in the order of ``violations``.
+    """The coded actions that have enough violations to be quarantined, in the order of ``violations``.
 
     :param violations: coded action -> number of its violations.
     """
@@ -60,7 +60,8 @@ class Violations:
 class Quarantine:
     """Which coded actions and functions of one environment are masked. The set changes only between episodes.
 
-    :param names: masked from the first episode on; the caller counts violations. None: this object counts.
+    :param names: the coded actions and functions that are masked from the first episode on; the caller then counts
+        violations. With None, this object counts violations.
     :ivar now: the names that are masked in this episode.
     """
 
@@ -70,15 +71,15 @@ class Quarantine:
         self._violations = Violations() if names is None else None
 
     def begin(self) -> None:
-        """An episode begins."""
+        """Begin an episode: apply the changes since the last episode began."""
         self.now = self._next
 
     def set(self, names: Iterable[str]) -> None:
-        """From the next episode on, mask exactly these; the caller counts violations from here on."""
+        """From the next episode on, mask exactly ``names``. The caller counts violations from now on."""
         self._next, self._violations = frozenset(names), None
 
     def add(self, verdicts: Iterable[Verdict]) -> None:
-        """Count the violations among ``verdicts``, unless the caller does."""
+        """Count the violations among ``verdicts``, unless the caller counts violations."""
         if self._violations is not None:
             self._violations.add(verdicts)
             self._next |= self._violations.caught

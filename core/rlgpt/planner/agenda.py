@@ -8,10 +8,12 @@ from rlgpt.domain import Call, GoalGraph, SubGoal
 
 
 class Agenda:
-    """The order of the calls in one episode. A sub-goal holds while its predicate is True. A sub-goal that held before
-    and no longer holds is called again only if a sub-goal that is still to be reached needs it.
+    """The order of the calls of sub-goals in one episode. A sub-goal *holds* while its predicate is True. A sub-goal
+    that held earlier and does not hold now is called again only if a later sub-goal needs it. A *standing* sub-goal
+    must hold during the whole episode.
 
-    :param able: the names of the sub-goals that can be played. A standing sub-goal that is not among them is ignored.
+    :param able: the names of the sub-goals that can be played. A standing sub-goal without its name in ``able`` is
+        ignored.
     """
 
     def __init__(self, graph: GoalGraph, able: Collection[str]) -> None:
@@ -20,9 +22,9 @@ class Agenda:
         self._given_up: set[str] = set()
 
     def next(self, holds: Mapping[str, bool]) -> SubGoal:
-        """The sub-goal to call: the first standing sub-goal that does not hold. If all standing sub-goals hold, the
-        search begins at the last sub-goal of the graph and follows the needs that do not hold, until it finds a
-        sub-goal whose needs all hold.
+        """The sub-goal that is called now. It is the first standing sub-goal that does not hold. If all standing
+        sub-goals hold, the search begins at the last sub-goal of the graph and follows the needs that do not hold,
+        until it finds a sub-goal whose needs all hold.
 
         :param holds: sub-goal -> whether it holds now.
         """

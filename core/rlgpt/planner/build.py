@@ -22,10 +22,10 @@ _FILE_LIMIT = 1 << 20
 class PlannerContext:
     """The objects from which a planner is built.
 
-    :ivar library: the primitives of the task, and the keys of the view, which predicates read.
+    :ivar library: the primitives of the task, and the keys of the view that predicates read.
     :ivar connect: returns the language models, or raises ConfigError or TranscriptError if there is no language model.
     :ivar prompts: a folder with the user's own prompts, which replace the built-in ones of the same file names.
-    :ivar file: a JSON file with the graph; None: the language model writes the graph.
+    :ivar file: a JSON file with the graph. With None, the language model writes the graph.
     """
 
     library: Library
@@ -37,7 +37,7 @@ class PlannerContext:
 
 
 def graph(context: PlannerContext) -> Planner:
-    """The planner of ``planner=graph``, which takes the graph from the file if a file is given, else from the language
+    """The planner for ``planner=graph``. It takes the graph from the file if a file is given, else from the language
     model.
 
     :raises ConfigError: the file contains no valid graph.
@@ -56,8 +56,8 @@ def graph(context: PlannerContext) -> Planner:
 
 
 def none(context: PlannerContext) -> Planner:
-    """The factory of ``planner=none``. The function always raises ConfigError, because a run without a planner builds
-    none.
+    """The factory for ``planner=none``. This function always raises ConfigError, because a run without a planner never
+    builds a planner.
     """
     raise ConfigError("planner=none stands for a run without a planner, so it cannot be built.")
 

@@ -24,7 +24,8 @@ from rlgpt.runs import Report
 def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps) -> Bundle:
     """The bundle of the graph that a run keeps. Like every bundle, it contains no weights of policies.
 
-    If two sub-goals have features with an output of the same name, only the features of the first one are included.
+    If two sub-goals have features with an output of the same name, the bundle contains only the features of the first
+    of these sub-goals.
     """
     actions: list[CodedAction] = []
     features: dict[str, CodedFeatures] = {}
@@ -61,7 +62,7 @@ def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps
 def _named(node: str, best: Iteration, taken: set[str]) -> Iterator[CodedAction]:
     """The actions of a sub-goal, each renamed to ``SUBGOAL_ACTION``.
 
-    :param taken: names that no action may have. The new names are added to it.
+    :param taken: names that no action may have. This function adds the new names to the set.
     """
     for action in best.actions:
         name, number = f"{node}_{action.name}"[:40], 1

@@ -1,4 +1,4 @@
-"""The objects that a run with a planner works with, and those for the work on one of its sub-goals."""
+"""The objects that a run with a planner works with, and the objects for the work on one sub-goal."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class PlannerSettings(Value):
 class PlannedContext(LoopContext):
     """A :class:`~rlgpt.loop.LoopContext` with a planner.
 
-    :ivar planner: writes and revises the graph; None: the task is not divided.
-    :ivar teams: kind of a sub-goal (``code``, ``rl``, ``both``) -> the agents that work on it. A kind that is missing
-        here gets the agents of the run.
+    :ivar planner: writes and revises the graph. With None, the task is not divided.
+    :ivar teams: kind of a sub-goal (``code``, ``rl``, ``both``) -> the agents that work on sub-goals of this kind. The
+        agents of the run work on a kind that is missing in this mapping.
     """
 
     planner: Planner | None = None
@@ -48,7 +48,9 @@ def planned(
     planning: PlannerSettings | None = None,
     teams: Mapping[str, Agents] | None = None,
 ) -> PlannedContext:
-    """``ctx`` with a planner. With None as the planner, the result can still play the graph that a run has kept."""
+    """The context ``ctx`` with a planner. With None as the planner, the result can still play the graph that a run has
+    kept.
+    """
     own = {f.name: getattr(ctx, f.name) for f in fields(LoopContext)}
     return PlannedContext(**own, planner=planner, planning=planning or PlannerSettings(), teams=teams or {})
 
@@ -95,8 +97,9 @@ def part_context(
     """The context in which both loops work on one sub-goal.
 
     :param starts: the states in which the sub-goal's episodes begin.
-    :param way: plays to such a state if the environment cannot restore it; None: it is not needed.
-    :param settings: fields of :class:`~rlgpt.loop.LoopSettings` that differ from those of the whole run.
+    :param way: plays from the start of the task to a start of the sub-goal. It is None if the environment can restore
+        states.
+    :param settings: the fields of :class:`~rlgpt.loop.LoopSettings` whose values differ from those of the whole run.
     """
     task = task_of(ctx.task, graph, node)
     done = None if node.name == graph.last.name else node.predicate
@@ -120,9 +123,10 @@ def part_context(
 
 
 def actor_of(ctx: LoopContext, iteration: int | None = None) -> tuple[int, Actor] | None:
-    """The actor that plays the sub-goal of this context, and the index of the iteration that made it.
+    """The actor (code or policy) that plays the sub-goal of the context ``ctx``, and the index of the iteration that
+    made this actor.
 
-    :param iteration: index of an iteration; None: the best one.
+    :param iteration: index of an iteration. With None, the best iteration.
     :returns: None if no iteration is finished, or if the iteration acts by code and has no coded actions.
     """
     history = ctx.run.iterations()

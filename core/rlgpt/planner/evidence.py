@@ -10,14 +10,15 @@ from rlgpt.planner.records import Learnt
 
 MISSING_CALLS = 2
 """Minimal number of calls before a sub-goal A counts as a missing need of a sub-goal B. At least this number of calls
-of B must have reached B after a start at which A held, and at least this number must have failed after other starts.
+of B must have succeeded that began while A held, and at least this number must have failed that began while A did not
+hold.
 """
 
 
 def evidence_of(graph: GoalGraph, episodes: Sequence[GraphEpisode], learnt: Mapping[str, Learnt]) -> GraphEvidence:
-    """What some episodes show about a graph.
+    """The figures about a graph that a few played episodes give.
 
-    :param learnt: sub-goal -> the result of the work on it.
+    :param learnt: sub-goal -> the result of the work on this sub-goal.
     """
     last = {}
     for episode in episodes:
@@ -34,7 +35,9 @@ def evidence_of(graph: GoalGraph, episodes: Sequence[GraphEpisode], learnt: Mapp
 
 
 def failures(episodes: Sequence[GraphEpisode]) -> dict[str, int]:
-    """Sub-goal -> number of episodes that failed during a call of it. The sub-goal with the largest number is first."""
+    """Sub-goal -> number of episodes that failed while this sub-goal was called. The sub-goal with the largest number
+    is first.
+    """
     return dict(Counter(e.calls[-1].node for e in episodes if not e.success and e.calls).most_common())
 
 

@@ -1,4 +1,4 @@
-"""Stores the best graph of a run, and makes the executor that plays it."""
+"""Stores the best graph of a run, and makes the executor that plays this graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def keep(ctx: PlannedContext, rounds: Rounds) -> KeptGraph | None:
     """Store the graph with the best result on the selection seeds. Of graphs with equal results, the newest is stored.
 
-    :returns: None if no graph was played.
+    :returns: the stored graph; None if no graph was played.
     """
     if not rounds.playings:
         return None
@@ -44,5 +44,5 @@ def player_of(ctx: PlannedContext, kept: KeptGraph, **arguments: Any) -> GraphPl
 
 
 def part_of(ctx: PlannedContext, kept: KeptGraph, name: str) -> LoopContext:
-    """The context of a sub-goal from which its finished iterations can be read. No episode can begin in it."""
+    """The context of a sub-goal, only for reading its finished iterations. No episode can begin in this context."""
     return part_context(ctx, kept.graph, kept.graph[name], Starts(own=1), None)

@@ -36,9 +36,10 @@ class Actor:
     """The code or the policy that plays one sub-goal.
 
     :ivar spec: describes how to make the sub-goal's environment.
-    :ivar mode: ``code``: the coded actions of ``spec`` are played in their order; else how ``policy`` acts.
-    :ivar policy: None if ``mode`` is ``code``.
-    :ivar sharpness: exponent of the policy's probabilities; 1 leaves them as they are.
+    :ivar mode: ``code`` if the coded actions of ``spec`` are played in their order; else the mode in which ``policy``
+        acts.
+    :ivar policy: the policy that acts; None if ``mode`` is ``code``.
+    :ivar sharpness: exponent of the policy's probabilities; 1 does not change the probabilities.
     """
 
     spec: EnvSpec
@@ -61,7 +62,7 @@ class Actor:
 class _Heard(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Records what the environment of the whole task reports, during the calls of all sub-goals.
 
-    :param hear: receives the info and the reward of each step.
+    :param hear: a function that gets the info and the reward of each step.
     :ivar info: the newest info.
     :ivar over: whether the environment has ended the episode.
     :ivar success: whether the environment reported success at any step of the episode.
@@ -88,7 +89,7 @@ class _Heard(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class Played(NamedTuple):
-    """The result of one episode: the part that every evaluation has, and the part about the calls of sub-goals."""
+    """The result of one episode, in two parts: the values that every evaluation records, and the calls of sub-goals."""
 
     episode: Episode
     graph: GraphEpisode
@@ -98,15 +99,18 @@ class GraphPlayer:
     """Plays a graph of sub-goals in an environment of the whole task.
 
     A call of a sub-goal ends when its predicate is True, its horizon is reached, its code is stuck, or the episode
-    ends. Then the predicates of all sub-goals decide which one is called next (:class:`~rlgpt.planner.agenda.Agenda`).
-    Standing sub-goals interrupt a call between two decisions.
+    ends. Then the predicates of all sub-goals decide which sub-goal is called next
+    (:class:`~rlgpt.planner.agenda.Agenda`). A standing sub-goal that no longer holds interrupts a call between two
+    decisions.
 
     :param plugin: the plugin of the whole task.
-    :param actors: sub-goal -> its actor. When a sub-goal without an actor is to be called, the episode ends early.
+    :param actors: sub-goal -> the code or policy that plays it. If a sub-goal that is missing here must be called, the
+        episode ends early.
     :param on_step: see :data:`rlgpt.options.OnStep`.
-    :param on_frame: receives frames and the active sub-goal and action.
-    :param env: an environment of the task that exists already. The player does not close it.
-    :ivar stopped: whether the last :meth:`play` ended at the sub-goal in ``until``.
+    :param on_frame: a function that gets each frame, with the names of the active sub-goal and action.
+    :param env: an environment of the task that already exists. The player does not close this environment. With None,
+        the player makes and closes an environment.
+    :ivar stopped: whether the last :meth:`play` ended before the call of the sub-goal ``until``.
     :ivar context: the context of the newest step.
     """
 
@@ -150,7 +154,7 @@ class GraphPlayer:
         return self._heard.info
 
     def save(self) -> EpisodeState | None:
-        """The state of the episode; None at its start.
+        """The saved state of the episode; None at the start of the episode.
 
         :raises StateError: the plugin cannot save this task.
         """
@@ -173,7 +177,7 @@ class GraphPlayer:
     def play(self, seed: int, *, until: str | None = None) -> Played:
         """Play one episode.
 
-        :param until: the episode ends where this sub-goal would be called for the first time.
+        :param until: name of a sub-goal. The episode ends just before the first call of this sub-goal.
         """
         holds, heard, graph = self.begin(seed), self._heard, self._graph
         agenda, rng = Agenda(graph, {*self._actors, until or graph.last.name}), np.random.default_rng([seed, 0xE7A1])
@@ -202,7 +206,8 @@ class GraphPlayer:
     def evaluate(self, seeds: Sequence[int], *, steps: int | None = None) -> GraphEvaluation:
         """Play one episode for each seed.
 
-        :param steps: primitive steps after which no further episode begins.
+        :param steps: number of primitive steps of all episodes together. No episode begins after this number is
+            reached.
         """
         played: list[Played] = []
         for seed in seeds:
@@ -314,8 +319,8 @@ class GraphPlayer:
 
 @dataclass(frozen=True)
 class PlayedWay:
-    """Reaches the start of a sub-goal: the graph is played until this sub-goal would be called. The class is used where
-    the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`).
+    """Reaches the start of a sub-goal by playing the graph until just before the first call of this sub-goal. The class
+    is used if the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`).
     """
 
     task: Task

@@ -16,7 +16,7 @@ from rlgpt.sandbox import Sandbox, SandboxLimits
 
 
 class GraphPolicy:
-    """The coded actions of a graph as one policy::
+    """A policy that plays a graph of sub-goals with its coded actions::
 
         env = rlgpt.extend(gymnasium.make(ENV_ID), bundle)
         policy = GraphPolicy(bundle, env)
@@ -25,8 +25,8 @@ class GraphPolicy:
         while not over:
             _, _, terminated, truncated, _ = env.step(policy.act())
 
-    A bundle contains no weights of policies. A sub-goal for which the run trained a policy is therefore played by its
-    coded actions here.
+    A bundle contains no weights of policies. If the run trained a policy for a sub-goal, this class therefore plays the
+    sub-goal with its coded actions instead.
 
     :param bundle: a bundle with a graph, or its folder.
     :param env: the result of ``extend(env, bundle)``.
@@ -53,7 +53,7 @@ class GraphPolicy:
         self._node: SubGoal | None = None
 
     def reset(self) -> None:
-        """Start at the first sub-goal. Call this after each ``env.reset()``."""
+        """Begin an episode. Call this method after each ``env.reset()``."""
         self._asked.reset(self._env.view(), seed=0, quarantined=())
         self._agenda = Agenda(self._graph, [name for name, played in self._actions.items() if played])
         self._node, self._start, self._turn = None, 0, 0

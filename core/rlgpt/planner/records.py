@@ -13,9 +13,9 @@ from rlgpt.plugin.states import EpisodeState
 NODES = "nodes"
 """The subfolder that contains the runs of the sub-goals."""
 KEPT = "graph"
-"""The name of the stage that stores the graph that the run keeps."""
+"""The name of the stage that stores the kept graph: the graph with the best result on the selection seeds."""
 REPORTED = "graph-report"
-"""The name of the stage that stores the episodes of this graph on the seeds of the report."""
+"""The name of the stage that stores the kept graph's episodes on the seeds of the report."""
 
 
 class Learnt(Value):
@@ -23,9 +23,9 @@ class Learnt(Value):
 
     :ivar success: success rate of the best iteration, in episodes of this sub-goal alone; None if no iteration is
         finished.
-    :ivar mode: how the best iteration acts: by code, or by a policy.
+    :ivar mode: whether the best iteration acts by code or by a policy.
     :ivar iterations: number of finished iterations.
-    :ivar steps: primitive steps that the work has taken.
+    :ivar steps: primitive steps that the work on the sub-goal has taken.
     """
 
     success: float | None = None
@@ -35,13 +35,14 @@ class Learnt(Value):
 
 
 class Starts(Value):
-    """The states in which a sub-goal is first called, found by playing the sub-goals before it.
+    """The states in which a sub-goal is first called. They are found by playing episodes with the earlier sub-goals.
 
     :ivar own: number of episodes in which the sub-goal is called at the start of the episode.
-    :ivar later: number of episodes in which it is first called after the start.
-    :ivar states: the states in those later episodes; empty if the environment cannot save states.
-    :ivar failed: sub-goal -> number of episodes that ended in a call of that sub-goal, before this one was called.
-    :ivar steps: primitive steps of all these episodes.
+    :ivar later: number of episodes in which the sub-goal is first called after the start of the episode.
+    :ivar states: the states of the ``later`` episodes at the first call of the sub-goal; empty if the environment
+        cannot save states.
+    :ivar failed: earlier sub-goal -> number of episodes that ended while this earlier sub-goal was called.
+    :ivar steps: primitive steps of all the episodes.
     """
 
     own: int = Field(default=0, ge=0)
@@ -56,14 +57,14 @@ class Starts(Value):
 
 
 class Decision(Value):
-    """What the run does in one round.
+    """The decision about what the run does in one round.
 
-    :ivar kind: ``work``: both loops work on the sub-goal ``node``; ``play``: the whole graph is played; ``revise``: the
-        planner changes the graph; ``stop``: the run ends.
-    :ivar steps: maximal number of primitive steps: for ``work``, of the sub-goal over all rounds; for ``play``, of
-        this round.
+    :ivar kind: in a round ``work``, both loops work on the sub-goal ``node``. In a round ``play``, the whole graph is
+        played. In a round ``revise``, the planner changes the graph. With ``stop``, the run ends.
+    :ivar steps: maximal number of primitive steps. For ``work``, it limits the steps of the sub-goal over all rounds;
+        for ``play``, it limits the steps of this round.
     :ivar iterations: maximal number of iterations of the sub-goal over all rounds.
-    :ivar reason: why the round does this, in words.
+    :ivar reason: the reason for the decision, in words.
     """
 
     kind: Literal["work", "play", "revise", "stop"]
@@ -76,8 +77,8 @@ class Decision(Value):
 class Playing(Value):
     """The result of playing the whole graph on the selection seeds or on the seeds of the report.
 
-    :ivar revision: the graph's number: 0 for the first graph, n after the n-th revision.
-    :ivar actors: sub-goal -> index of the iteration that plays it.
+    :ivar revision: the number of the graph. The first graph has the number 0; the n-th revision has the number n.
+    :ivar actors: sub-goal -> index of the iteration whose code or policy plays this sub-goal.
     """
 
     revision: int
@@ -89,9 +90,10 @@ class Playing(Value):
 class KeptGraph(Value):
     """The graph that a run keeps.
 
-    :ivar revision: the graph's number, as in :class:`Playing`.
-    :ivar actors: sub-goal -> index of the iteration that plays it.
-    :ivar evidence: what the episodes of the report show; before the report, what those on the selection seeds show.
+    :ivar revision: the number of the graph, as in :class:`Playing`.
+    :ivar actors: sub-goal -> index of the iteration whose code or policy plays this sub-goal.
+    :ivar evidence: the figures about the graph from the episodes of the report. Before the report, the figures come
+        from the episodes on the selection seeds.
     """
 
     revision: int

@@ -25,13 +25,13 @@ from rlgpt.rl.starts import MAX_STARTS_BYTES
 TRIES = 16
 """Maximal number of episodes that are played to find the states in which a sub-goal is called."""
 STARTS_SHARE = 0.1
-"""Maximal share of the steps of a round that these episodes may take."""
+"""Maximal share of a round's steps for the episodes that find the states in which a sub-goal is called."""
 PLAY_SHARE = 0.1
 """Maximal share of the run's budget that is reserved for playing the whole graph."""
 
 
 class Rounds:
-    """All rounds of a run.
+    """Runs all rounds of a run with a planner.
 
     :param graph: the first graph.
     :param check: finds the faults of a revised graph.
@@ -74,11 +74,13 @@ class Rounds:
 
     @property
     def steps(self) -> Steps:
-        """All primitive steps of the run so far, those for its sub-goals included."""
+        """All primitive steps of the run so far, including the steps of the work on its sub-goals."""
         return sum((part.run.record.steps for part in self._parts.values()), self._ctx.book.counted)
 
     def learnt(self, graph: GoalGraph) -> dict[str, Learnt]:
-        """Sub-goal -> the result of the work on it; sub-goals on which the run has not worked are missing."""
+        """Sub-goal -> the result of the work on this sub-goal. The mapping contains only the sub-goals on which the run
+        has worked.
+        """
         return {n.name: learnt_in(self._parts[n.label].run) for n in graph.nodes if n.label in self._parts}
 
     def graph_of(self, revision: int) -> GoalGraph:
@@ -131,7 +133,9 @@ class Rounds:
         return learnt_in(self._parts[node.label].run) if node.label in self._parts else Learnt()
 
     def _waits(self, node: SubGoal) -> bool:
-        """Whether the run has not worked on the sub-goal yet, and episodes may reach the states where it is called."""
+        """Whether the run has not worked on the sub-goal yet, although episodes may reach the states in which this
+        sub-goal is called.
+        """
         if node.label in self._parts or node.label in self._unreached:
             return False
         return all((self._learnt(self.graph[need]).success or 0) > 0 for need in node.needs)
@@ -150,7 +154,9 @@ class Rounds:
         return next((self.graph[name] for name in failed), None)
 
     def _blocker(self) -> SubGoal | None:
-        """The first sub-goal that was worked on and never succeeded in episodes of this sub-goal alone."""
+        """The first sub-goal that never succeeded in the episodes of this sub-goal alone, although the run has worked
+        on the sub-goal.
+        """
         known = [n for n in self.graph.in_order if n.label in self._parts and not n.standing]
         return next((n for n in known if not self._learnt(n).success), None)
 
@@ -212,9 +218,9 @@ class Rounds:
         return stopped
 
     def _reach(self, node: SubGoal, steps: int) -> Starts:
-        """Play some episodes up to the first call of ``node``, and save the state at this moment.
+        """Play a few episodes up to the first call of the sub-goal ``node``, and save the state at this moment.
 
-        :param steps: primitive steps of the round, of which these episodes take at most :data:`STARTS_SHARE`.
+        :param steps: primitive steps of the round. The episodes take at most the share :data:`STARTS_SHARE` of them.
         """
         ctx = self._ctx
         saves = ctx.plugin.states(ctx.task) is not None

@@ -31,8 +31,9 @@ def run(ctx: LoopContext) -> Result:
 
     If the planner returns a graph of one sub-goal, the run continues as a run without a planner.
 
-    :raises RlgptError: as :func:`rlgpt.loop.run`.
-    :raises ConfigError: the task defines no success. The last sub-goal of a graph is the task's success.
+    :raises RlgptError: the run fails for one of the reasons for which :func:`rlgpt.loop.run` fails.
+    :raises ConfigError: the task defines no success. A planner needs one, because the last sub-goal of a graph is the
+        task's success.
     """
     if not isinstance(ctx, PlannedContext) or ctx.planner is None:
         return run_loops(ctx)

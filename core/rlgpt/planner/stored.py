@@ -54,7 +54,9 @@ def playings_of(run: Run) -> Iterator[Playing]:
 
 
 def graph_curve(run: Run) -> list[tuple[float, float]]:
-    """Primitive steps and success rate on the selection seeds, each time that the run played the whole graph."""
+    """The points of a learning curve of the whole graph. Each time that the run plays the graph on the selection seeds
+    gives one point: the primitive steps of the run so far, and the success rate.
+    """
     return [(p.steps, p.played.evaluation.success_rate) for p in playings_of(run)]
 
 

@@ -1,5 +1,5 @@
-"""Makes a task from a sub-goal, so that both loops can work on it. The environment is that of the whole task. The
-success, the horizon and the start states are those of the sub-goal.
+"""Makes a task from a sub-goal, so that both loops can work on the sub-goal as on any task. The environment is that of
+the whole task. The success, the horizon and the start states are those of the sub-goal.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ class Way(Protocol):
     """Plays from the start of the task to the start of a sub-goal, in an environment that cannot restore states."""
 
     def __call__(self, env: ExtendedEnv, seed: int) -> tuple[Any, dict[str, Any]]:
-        """Play to the start of the sub-goal, and begin an episode of ``env`` there. ``env.on_step`` counts these steps.
+        """Play to the start of the sub-goal, and begin an episode of ``env`` in the state that is reached.
+        ``env.on_step`` counts the steps that this takes.
 
-        :returns: observation and info, as ``env.reset()``.
+        :returns: observation and info, as ``env.reset()`` returns them.
         """
 
 
@@ -49,14 +50,16 @@ class Way(Protocol):
 class Part(SubTask):
     """Defines where an episode of a sub-goal begins and when it succeeds.
 
-    An episode begins at the task's own start or in one of ``states``. The two are drawn in the ratio of ``own`` to
-    ``len(states)``. With a ``way``, every episode begins where the way ends.
+    An episode begins at the start of the whole task or in one of ``states``. Each start is drawn with the same
+    probability from ``own`` copies of the task's start and all ``states``. If ``way`` is given, every episode begins in
+    the state that ``way`` reaches.
 
     :ivar whole: the whole task.
-    :ivar done: the predicate that decides success; None: the task's own success decides.
-    :ivar own: number of start states that are the task's own start.
-    :ivar states: the start states that the sub-goals before this one reached.
-    :ivar way: plays to the start, if the environment cannot restore states and the sub-goal begins later than the task.
+    :ivar done: the predicate that decides success. With None, the success of the whole task decides.
+    :ivar own: weight of the start of the whole task; each of ``states`` has the weight 1.
+    :ivar states: the states in which earlier episodes called the sub-goal for the first time.
+    :ivar way: plays from the start of the whole task to the start of the sub-goal. It is given only if the environment
+        cannot restore states and the sub-goal begins later than the task.
     """
 
     whole: Task
