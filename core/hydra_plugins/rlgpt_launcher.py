@@ -1,6 +1,7 @@
-"""Hydra's launcher of ``rlgpt train -m``: the jobs run on the executor that the configuration names.
+"""The Hydra launcher of ``rlgpt train -m``, which runs the jobs of a sweep on the executor that the configuration
+names.
 
-Hydra takes launchers from the namespace package ``hydra_plugins`` only, so this module lies there.
+This module is in the namespace package ``hydra_plugins``, because Hydra finds launchers only there.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class RlgptLauncher(Launcher):
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> list[JobReturn]:
         """Run the jobs.
 
-        :returns: Hydra's ``JobReturn`` of each; its value is the objective, NaN where the run reported none.
+        :returns: a ``JobReturn`` of Hydra for each job. The value of a ``JobReturn`` is the run's objective, or NaN if
+            the run has no objective.
         """
         from rlgpt.cli.sweep import run_jobs
 

@@ -6,7 +6,9 @@ import difflib
 from collections.abc import Iterable
 
 MANY = 12
-"""Maximal number of valid names in a message that also names a command to list them all."""
+"""Number of valid names up to which an error message may list all of them. If there are more and a command lists them,
+the message names this command instead.
+"""
 
 
 class RlgptError(Exception):
@@ -25,13 +27,13 @@ class ConfigError(RlgptError):
 class UnknownNameError(RlgptError):
     """A name is not among the valid names.
 
-    :param kind: the kind of thing that is named, in the singular ("task"), perhaps with its owner ("parameter of
-        'go'").
+    :param kind: the kind of thing that the name stands for, in the singular, such as ``task``. An owner may follow, as
+        in ``parameter of 'go'``.
     :param given: the invalid name.
     :param valid: all valid names; the message gives the most similar ones first.
-    :param hint: what to do, one sentence.
-    :param listed: one sentence that says how to list the valid names. With it, a message about more than :data:`MANY`
-        names shows only the most similar ones.
+    :param hint: one sentence that tells the user what to do.
+    :param listed: one sentence that says how to list the valid names. If ``listed`` is given and more than :data:`MANY`
+        names are valid, the message shows only the most similar names.
     """
 
     def __init__(self, kind: str, given: str, valid: Iterable[str], hint: str = "", listed: str = "") -> None:
@@ -73,7 +75,7 @@ class SkillError(RlgptError):
 
 
 class WorkerError(RlgptError):
-    """An environment in another interpreter did not start, crashed, hung, or was restarted too often."""
+    """An environment in another Python interpreter did not start, crashed, hung, or was restarted too often."""
 
     exit_status = 1
 
@@ -91,7 +93,7 @@ class TrainingFolderError(TrainerError):
 
 
 class LLMError(RlgptError):
-    """A language model could not be asked, or its last allowed reply was still unusable."""
+    """A request to a language model failed, or the reply after the last permitted retry was unusable."""
 
     exit_status = 1
 

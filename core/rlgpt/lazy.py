@@ -15,10 +15,10 @@ def lazy_exports(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Returns ``__getattr__`` and ``__dir__`` for ``package``.
 
-    The package also lists the names in ``__all__`` and imports them under ``TYPE_CHECKING``, for type checkers, editors
-    and the reference.
+    The package itself must list the same names in ``__all__``, and must import them under ``TYPE_CHECKING`` for type
+    checkers, editors and the reference documentation.
 
-    :param modules: module -> the names that it defines.
+    :param modules: a mapping from each module to the names that the module defines.
     """
     home = {name: module for module, names in modules.items() for name in names}
 

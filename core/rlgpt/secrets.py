@@ -1,5 +1,5 @@
-"""Secrets: decides which environment variables are secrets, and removes their values from text and from
-child processes.
+"""Decides which environment variables are secrets, and removes the values of secrets from text and from child
+processes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|JWT|_PASS$|_PAT$", re.IGNORECASE)
 _SHORTEST = 8
-"""Minimal length of a value that counts as a key. Shorter values, such as "none" or "ollama", are not
-removed, because that would damage ordinary text.
+"""Minimal length of a secret value that is removed from text. Shorter values, such as "none" or "ollama", stay, because
+their removal would damage ordinary text.
 """
 
 _PATTERNS = re.compile(r"\bsk-[A-Za-z0-9_*-]{8,}|(?<=://)[^/@\s]+(?=@)|\b(?i:bearer) +[A-Za-z0-9._~+/=-]{8,}")

@@ -52,51 +52,60 @@ def design(
 
     :param make_env: a function that makes a new environment at each call, or the environment's gymnasium id. Videos
         need a function with an argument ``render_mode``.
-    :param goal: the goal of the task, one sentence for the language model.
-    :param llm: a model's name in litellm's form; the path of a recording (``.jsonl``) to replay; an object of
-        :class:`rlgpt.llm.base.LLM`; or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
+    :param goal: the goal of the task, as one sentence for the language model.
+    :param llm: a model's name in litellm's form, or the path of a recording (``.jsonl``) to replay, or an object of
+        :class:`rlgpt.llm.base.LLM`, or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
         ``{"model": "openai/NAME", "api_base": URL, "budget": {"dollars": 5}}``. None is valid only if the agents need
         no model (``agents="rl_only"``).
-    :param docs: expert knowledge about the environment: units, signs, dynamics. At most 10,000 characters are used.
-        Default: the environment's docstring, class and settings, without settings that look like secrets.
-    :param labels: names of the action's parts (values of a Discrete, numbers of a Box), or name -> meaning.
-    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning with its unit. For a
-        Dict or Tuple: part -> meaning, or part -> names of its numbers, for example ``{"achieved_goal": ["x", "y",
-        "z"]}``.
-    :param success: defines success. Either a rule, such as ``is_success at the end`` or ``terminated and not crashed``
-        (:mod:`rlgpt.plugin.rules`); or a number, the return that an episode must reach; or a function that is called
-        after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads. Default: no
-        success if ``score`` is given; else ``success`` or ``is_success`` in info, if the environment reports it; else
-        no success, and the return is the score.
-    :param score: the number that measures the quality of an episode: ``return``, or a key of info (``-KEY`` if less is
-        better), or the fields of a :class:`rlgpt.domain.Score`.
-    :param metrics: numbers of info that are recorded: keys in a list, or key -> meaning, or key -> fields of a
-        :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). Dots lead into mappings.
-    :param primitives: further primitives (:class:`rlgpt.plugin.Primitive`). Users of the bundle need them too.
-    :param horizon: maximal number of primitive steps of an episode. Default: the environment's own limit, or 1,000 with
-        a message.
-    :param trial: before the run, this many episodes with random actions, as many with the idle action and one with each
-        other constant action are played, to test the rules of success. The steps of the trial do not count towards the
-        budget. Use 0 for a real robot.
-    :param idle: the action that does nothing. If a chosen action may not start, the idle action is taken for one
-        primitive step instead. Either a label of a Discrete space, or an action of the space. Default: a label such as
-        ``noop`` or ``stay``, else zeros. The bundle stores the idle action.
-    :param states: saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that training episodes can
-        begin where coded actions returned. Default: the attributes of an environment in plain Python, if a trial shows
-        that they are enough. Attributes that are objects need ``AttributeStates(classes=...)``.
-    :param folder: the run's folder. An existing run is resumed: finished stages are read, and no answered request is
-        sent again. Default: a new folder under ``runs/``.
-    :param progress: an observer that shows progress; it replaces the configuration's observers. Default: a live line on
-        a terminal, lines of text elsewhere.
-    :param overrides: every other setting of :class:`rlgpt.config.RunConfig`, as in ``rlgpt train KEY=VALUE``:
-        ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer``, ``report_episodes``, ...; dots on the command
-        line become mappings: ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}``, ``sandbox={"view_bytes":
-        16384}``. ``trainer``, ``agents`` and ``observers`` take a name, a mapping with ``_target_``, or an object.
+    :param docs: expert knowledge about the environment, such as units, signs and dynamics. At most 10,000 characters
+        are used. By default, the language model reads the environment's docstring, class and settings, without settings
+        that look like secrets.
+    :param labels: names of the action's parts (the values of a Discrete space, or the numbers of a Box), as a list or
+        as a mapping from each name to its meaning.
+    :param observations: names of the numbers of a one-dimensional observation, as a list or as a mapping from each name
+        to its meaning with its unit. For a Dict or Tuple space, a mapping from each part of the space to the meaning of
+        the part or to the names of its numbers, for example ``{"achieved_goal": ["x", "y", "z"]}``.
+    :param success: the definition of success. This is either a rule, such as ``is_success at the end`` or ``terminated
+        and not crashed`` (:mod:`rlgpt.plugin.rules`); or a number, the return that an episode must reach; or a function
+        that is called after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads.
+        By default, a task with a ``score`` has no success. Without a ``score``, the default is ``success`` or
+        ``is_success`` in info. If the environment reports neither, the task has no success, and its score is the
+        return.
+    :param score: the number that measures the quality of an episode. This is ``return``, or a key of info (``-KEY`` if
+        less is better), or the fields of a :class:`rlgpt.domain.Score`.
+    :param metrics: numbers of info that are recorded. They are given as a list of keys, or as a mapping from each key
+        to its meaning or to the fields of a :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). A key
+        with dots leads into nested mappings.
+    :param primitives: further primitives (:class:`rlgpt.plugin.Primitive`). Users of the bundle need these primitives
+        too.
+    :param horizon: maximal number of primitive steps of an episode. By default, this is the environment's own limit; if
+        the environment has none, it is 1,000, and a message says so.
+    :param trial: number of random episodes that are played before the run to test the rules of success. As many
+        episodes are played with the idle action, and one with each other constant action. The steps of the trial do not
+        count towards the budget. Use 0 for a real robot.
+    :param idle: the action that does nothing, either a label of a Discrete space or an action of the space. If a chosen
+        action may not start, the idle action is taken for one primitive step instead. By default, the idle action is
+        the one with a label such as ``noop`` or ``stay``; if there is none, all its numbers are 0. The bundle stores
+        the idle action.
+    :param states: an object that saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that
+        training episodes can begin where coded actions returned. By default, the attributes of an environment in plain
+        Python are saved, if a test shows that they are enough. Attributes that are objects need
+        ``AttributeStates(classes=...)``.
+    :param folder: the run's folder. If the folder contains a run, this run is resumed. A resumed run reads the results
+        of its finished stages and sends no answered request again. By default, a new folder is made under ``runs/``.
+    :param progress: an observer that shows progress. It replaces the configuration's observers. By default, progress is
+        a live line on a terminal, and lines of text elsewhere.
+    :param overrides: all other settings of :class:`rlgpt.config.RunConfig`, with the names of ``rlgpt train
+        KEY=VALUE``, such as ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer`` and ``report_episodes``. A
+        dot on the command line corresponds to a mapping in Python, as in ``hyperparameters={"num_envs": 8}``,
+        ``setup={"gamma": 0.97}`` or ``sandbox={"view_bytes": 16384}``. ``trainer``, ``agents`` and ``observers`` take a
+        name, a mapping with ``_target_``, or an object.
     :raises ConfigError: an argument is not valid. Arguments are checked before a request is sent or a file is written.
     :raises PluginError: a reward of the environment is not a finite number.
     :raises RunError: ``folder`` contains another run.
-    :raises LLMError: before the end of the first iteration, the language model failed or the recording had no further
-        reply. If this happens later, the run stops and returns the best bundle so far; the same call continues the run.
+    :raises LLMError: the language model failed, or the recording had no further reply, before the end of the first
+        iteration. If this happens later, the run stops, and ``design`` returns the best bundle so far. Another call of
+        ``design`` with the same arguments continues the run.
     """
     from rlgpt.design.designing import run_design
 

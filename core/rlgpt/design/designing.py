@@ -1,4 +1,4 @@
-"""A run of ``design()``."""
+"""Builds and runs the run of a call of ``design()``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_design(
     progress: Observer | None,
     overrides: Mapping[str, Any],
 ) -> Bundle:
-    """See :func:`rlgpt.design`."""
+    """Do the work of :func:`rlgpt.design`, whose documentation describes the arguments."""
     settings, given = split(overrides)
     success = described["success"]
     plain = {**described, "success": None if callable(success) else success, "idle": plain_idle(described["idle"])}

@@ -18,16 +18,17 @@ from rlgpt.loop import Observer
 from rlgpt.rl.base import Trainer
 
 Model = str | Path | LLM | LLMSettings | Mapping[str, Any]
-"""A model's name in litellm's form (``openai/gpt-5``), a recording (``.jsonl``) to replay, a language model, or the
-settings of the ``llm`` group of the configuration.
+"""The type of the argument ``llm`` of ``design()``: a model's name in litellm's form (``openai/gpt-5``), the path of a
+recording (``.jsonl``) to replay, an object of :class:`~rlgpt.llm.base.LLM`, or the settings of the configuration's
+group ``llm``.
 """
 
 
 def llm_settings(llm: Model | None) -> Any:
-    """Settings for the ``llm`` group of the configuration.
+    """Convert the argument ``llm`` of ``design()`` into settings of the configuration's group ``llm``.
 
     :raises ConfigError: ``llm`` has none of the types in :data:`Model`.
-    :raises TranscriptError: there is no such recording.
+    :raises TranscriptError: ``llm`` is the path of a recording, and there is no such file.
     """
     if isinstance(llm, LLM):
         return {"kind": OBJECT}
@@ -51,8 +52,9 @@ def llm_settings(llm: Model | None) -> Any:
 
 
 def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two dicts: settings for the configuration, and objects under the field names of
-    :class:`~rlgpt.config.environment.Objects`."""
+    """Split ``overrides`` into two dicts. The first has the settings for the configuration. The second has the objects,
+    under the field names of :class:`~rlgpt.config.environment.Objects`.
+    """
     settings, objects = dict(overrides), {}
     for name, kind in (("trainer", Trainer), ("agents", Agents), ("planner", Planner)):
         if isinstance(overrides.get(name), kind):
