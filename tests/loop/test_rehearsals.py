@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,20 @@ def test_trace_of_a_rehearsal_shows_the_reward_of_each_reward_term() -> None:
     assert decision.reward_terms["near_key"] == decision.reward > 0
     assert decision.reward_terms["holding"] == 0
     assert f"reward {decision.reward:.4g} (near_key {decision.reward:.4g})" in render_trace(trace)
+
+
+def test_trace_of_a_rehearsal_has_the_view_after_each_call_of_a_primitive() -> None:
+    left = "    yield go(direction='left', cells=1)\n"
+    source = f"def run():\n{left}{left}    yield use()\n"
+    trace, *_ = rehearse(GridPlugin(), TASK, (), walks("walk", source), seeds=(3,), sandbox=Sandbox(), library=LIBRARY)
+    (decision,) = trace.decisions
+    views: list[Any] = [decision.before]
+    for call in decision.calls:
+        views.append({**views[-1], **call.view_changes})
+    moved = [after["agent"][1] - before["agent"][1] for before, after in pairwise(views)]
+    assert moved == [-1, -1, 0]
+    assert views[-1] == decision.after
+    assert "key" not in decision.calls[0].view_changes, "the key has not moved"
 
 
 def walks(name: str, source: str) -> CodedAction:

@@ -27,9 +27,8 @@ def drive(running: Running, step: Callable[[Any], bool]) -> Call:
 def proposed(running: Running, episode_ended: Any = None) -> Any:
     """The next action that a call proposes, before its step is taken."""
     effect = running.send(episode_ended)
-    while isinstance(effect, Code):
-        effect = running.send(effect.work())
-    assert isinstance(effect, Step)
+    while not isinstance(effect, Step):
+        effect = running.send(effect.work() if isinstance(effect, Code) else {})
     return effect.action
 
 

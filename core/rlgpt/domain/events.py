@@ -31,36 +31,51 @@ class Verdict(Value):
 
 
 Ending = Literal["base", "returned", "episode", "limit", "violation", "masked", "interrupted", "yields", "running"]
-"""How a decision ended, in the order of the literals: it was a base action; the generator returned; the episode ended;
-the action's step limit was reached; a verdict stopped the action; the action was not allowed to start and cost one idle
-step; the policy chose something else while the action was in progress; the maximal number of yields was reached; the
-action is still in progress, and the next decision may interrupt it.
+"""How a decision ended.
+
+- ``base``: the decision was a base action.
+- ``returned``: the generator of the coded action returned.
+- ``episode``: the episode ended.
+- ``limit``: the coded action reached its limit of primitive steps.
+- ``violation``: a verdict stopped the coded action.
+- ``masked``: the coded action was not allowed to start, and one idle step was taken instead.
+- ``interrupted``: the policy chose something else while the coded action was in progress.
+- ``yields``: the coded action reached the maximal number of yields.
+- ``running``: the coded action is still in progress, and the next decision may interrupt it.
 """
 
 
 Mode = Literal["sampled", "sharpened", "greedy", "code"]
-"""How actions are chosen in an episode, in the order of the literals: samples of a policy; samples of
-its sharpened probabilities; its most likely choices; the plan's coded actions in order.
+"""How actions are chosen in an episode.
+
+- ``sampled``: the actions are samples from the probabilities of a policy.
+- ``sharpened``: the actions are samples after each probability of a policy was raised to a power above 1.
+- ``greedy``: the actions are the most likely choices of a policy.
+- ``code``: the plan's coded actions run in their order, without a policy.
 """
 
 
 class PrimitiveCall(Value):
     """One call of a primitive by a coded action.
 
-    :ivar args: the arguments after clipping, with defaults.
+    :ivar args: the arguments of the call, clipped into their ranges. Arguments that the code left out have their
+        defaults.
     :ivar steps: number of primitive steps of the call.
     :ivar outcome: the dict that the primitive returned.
+    :ivar view_changes: the keys of the view that changed during the call, with their values after the call. It is empty
+        without a trace, and if the decision ended with this call: then the decision has the view.
     """
 
     name: str
     args: dict[str, Plain]
     steps: int
     outcome: dict[str, Plain] = Field(default_factory=dict)
+    view_changes: dict[str, Plain] = Field(default_factory=dict)
 
 
 class Decision(Value):
-    """One choice of the policy, or of the next coded action of a plan. A decision takes ``duration`` primitive steps,
-    at least 1.
+    """The record of one decision: a choice of the policy, or, if code plays alone, the plan's next coded action. A
+    decision takes ``duration`` primitive steps, at least 1.
     """
 
     action: str
@@ -87,10 +102,10 @@ class Trace(Value):
     :ivar success: whether ``info["success"]`` was true at any primitive step.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
-    :ivar omitted: number of decisions that were left out in the middle.
+    :ivar omitted: number of decisions from the middle of the episode that the trace does not contain.
     :ivar has_success: whether the task has a success.
     :ivar score: the score of the episode; None if the task has no score.
-    :ivar unpaid: reward terms of weight 0.
+    :ivar unpaid: the reward terms whose weight is 0.
     """
 
     seed: int
@@ -110,10 +125,12 @@ class Episode(Value):
     :ivar success: whether ``info["success"]`` was true at any primitive step.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
-    :ivar cut: why the evaluation ended the episode before the environment did: ``stuck`` (the code was stuck) or
-        ``limit`` (the budget allows no longer episode); None if the environment ended the episode.
-    :ivar ending: how the environment ended the episode, as text from ``info["cause"]``; empty if there is none.
-    :ivar reached: coded predicate -> primitive steps of the episode at the end of the decision that first made it true.
+    :ivar cut: the reason if the evaluation ended the episode before the environment did. ``stuck`` means that the code
+        was stuck; ``limit`` means that the budget allows no longer episode. None if the environment ended the episode.
+    :ivar ending: the text of ``info["cause"]``, which says how the environment ended the episode; empty if info has no
+        such key.
+    :ivar reached: for each coded predicate that became true, the number of primitive steps of the episode at the end of
+        the decision that first made the predicate true.
     :ivar score: the score of the episode; None if the task has no score.
     """
 
@@ -133,7 +150,7 @@ class Episode(Value):
 
 
 Rank = tuple[float, float]
-"""Success rate and mean score, for comparisons; see :func:`rank`."""
+"""The success rate and the mean score of an evaluation, in a form for comparisons; see :func:`rank`."""
 
 
 def rank(success_rate: float, mean_score: float | None, score: Score | None) -> Rank:
@@ -154,10 +171,10 @@ class Evaluation(Value):
     """The evaluation of a policy, or of coded actions alone, on a set of episodes with the task's own horizon, reset
     and success.
 
-    :ivar sharpness: the power of a policy's probabilities in mode ``sharpened``, else 1.
+    :ivar sharpness: the power to which the probabilities of the policy were raised; 1 except in mode ``sharpened``.
     :ivar traces: traces of a few of the episodes.
     :ivar has_success: whether the task has a success.
-    :ivar score: the task's score; None if it has none.
+    :ivar score: the definition of the task's score; None if the task has no score.
     """
 
     mode: Mode
@@ -182,8 +199,8 @@ class Evaluation(Value):
 
     @property
     def objective(self) -> float | None:
-        """One number, for which higher is better: the success rate, or, if the task has no success, the mean score
-        (negated if it is minimised).
+        """One number for which higher is better. It is the success rate, or, for a task without a success, the mean
+        score (negated if the task minimises the score).
         """
         value = self.success_rate if self.has_success else self.rank[1]
         return value if self.episodes and math.isfinite(value) else None
@@ -213,10 +230,10 @@ class Evaluation(Value):
 class CurvePoint(Value):
     """One point of a learning curve: means over the episodes that ended since the previous point.
 
-    :ivar episodes: number of those episodes, of all environments.
-    :ivar success: success rate, 0 to 1.
-    :ivar total_reward: mean episode return, undiscounted.
-    :ivar usage: share of the decisions of each action, 0 to 1.
+    :ivar episodes: number of episodes that ended since the previous point, over all environments.
+    :ivar success: success rate of these episodes, 0 to 1.
+    :ivar total_reward: mean return of these episodes, undiscounted.
+    :ivar usage: for each action, its share of the decisions, 0 to 1.
     """
 
     primitive_steps: int = Field(ge=0, description="primitive steps since this training began, in all environments")
@@ -232,12 +249,29 @@ class CurvePoint(Value):
     usage: Mapping[str, float] = Field(default_factory=dict)
 
 
+class SearchRecord(Value):
+    """The record of the parameter search with which a training began.
+
+    :ivar episodes: number of episodes of the search that ended.
+    :ivar successes: number of these episodes that succeeded.
+    :ivar ended: primitive steps of the training when the search ended; None: the training stopped before.
+    :ivar found: ``action.parameter`` -> the value with which the policy begins, in the unit of the parameter. Empty if
+        the parameters kept their defaults.
+    """
+
+    episodes: int = Field(ge=0, le=10**12)
+    successes: int = Field(ge=0, le=10**12)
+    ended: int | None = Field(default=None, ge=0)
+    found: Mapping[str, float] = Field(default_factory=dict)
+
+
 class TrainingRecord(Value):
     """The record of one training.
 
     :ivar primitive_steps: number of primitive steps in all environments, including steps lost to kills.
     :ivar seconds: wall-clock time.
     :ivar quarantined: coded actions that were masked because they violated the sandbox's limits.
+    :ivar search: the parameter search with which it began; None if there was none.
     """
 
     trainer: str
@@ -247,3 +281,4 @@ class TrainingRecord(Value):
     curve: tuple[CurvePoint, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     quarantined: tuple[str, ...] = ()
+    search: SearchRecord | None = None

@@ -26,11 +26,13 @@ environment, or ends the call by :func:`interrupt`.
 class Call:
     """The state of one call of a coded action.
 
-    :ivar pieces: primitives that have begun. While the first action of a new primitive waits for its step, the
-        primitive before it has ended and the new primitive has taken no step yet.
+    :ivar pieces: the number of primitives that have begun. While the first base action of a new primitive waits for its
+        step, the previous primitive has ended and the new primitive has taken no step yet.
     :ivar verdict: the verdict on the call, or on its clean-up; None if there was no fault.
-    :ivar calls: calls of primitives, and calls of observe for which the view had changed; empty without a trace.
-    :ivar seen: the view that code observed last; only with a trace.
+    :ivar calls: the calls of primitives, and the calls of ``observe`` in which the view had changed; empty without a
+        trace.
+    :ivar seen: the view that the code observed last; None without a trace.
+    :ivar view: the view after the last primitive; None without a trace.
     """
 
     ended: Ending = "returned"
@@ -38,17 +40,25 @@ class Call:
     verdict: Verdict | None = None
     calls: list[PrimitiveCall] = field(default_factory=list)
     seen: Mapping[str, Plain] | None = None
+    view: Mapping[str, Plain] | None = None
 
     def look(self, view: Mapping[str, Plain]) -> None:
-        """Record a call of observe with the keys of ``view`` that changed since the code's last observation, if any.
+        """If keys of ``view`` have changed since the code's last observation, record a call of ``observe`` with these
+        keys.
 
-        The first view of a call is not recorded if no primitive was called before, because the decision contains it.
+        If the code observes before it calls a primitive, this view is not recorded, because the record of the decision
+        already contains it.
         """
         known = self.seen if self.seen is not None else {} if self.calls else view
         changed = {key: value for key, value in view.items() if key not in known or known[key] != value}
         if changed:
             self.calls.append(PrimitiveCall(name=OBSERVE, args={}, steps=0, outcome=changed))
         self.seen = view
+
+    def view_changes(self, view: Mapping[str, Plain]) -> dict[str, Plain]:
+        """The keys of ``view`` that have changed since the last primitive of this call, or since its start."""
+        known, self.view = self.view or {}, view
+        return {key: value for key, value in view.items() if key not in known or known[key] != value}
 
 
 See = Callable[[], Effects[Mapping[str, Plain]]]
@@ -60,7 +70,8 @@ class _Interrupted(Exception):
 
 
 def interrupt(running: Running) -> Effects[Call]:
-    """End a call that waits for a step. The proposed step is not taken, and the code may clean up, as at a step limit.
+    """End a call that waits for a step. The proposed step is not taken, and the code may clean up, as it may when a
+    call reaches its step limit.
 
     :raises RuntimeError: no proposed step waits, because the call has not begun or is over.
     """
@@ -79,8 +90,8 @@ def interrupt(running: Running) -> Effects[Call]:
 
 
 def settled(action: CodedAction, plugin: EnvironmentPlugin, task: Task) -> CodedAction:
-    """``action`` with its step limit in ``task``: its own limit, or the task's default, and at most the plugin's
-    maximum.
+    """``action`` with its step limit in ``task``. The limit is the one that the action states, or else the default of
+    the task, and at most the plugin's maximum.
     """
     limits = plugin.limits(task)
     wanted = action.max_steps or limits.steps(task).default
@@ -112,11 +123,15 @@ class Execution:
 
         :param action: an action with ``max_steps`` (:func:`settled`).
         :param ctx: the driver sets its observation, ``info`` and step after each step.
-        :param call: the object that is updated during the call, so that a driver can see the progress; None: a new one.
-        :param see: a function that gives the view for code; called only when the code observes.
+        :param call: the object that is updated during the call, so that a driver can see the progress. With None, a new
+            object is made.
+        :param see: a function that returns the view for the code; it is called when the code observes and, if calls are
+            recorded, after each primitive.
         """
         assert action.max_steps is not None
         call, start = call or Call(), ctx.step
+        if self._keep_calls:
+            call.view = dict((yield from see()))
         turn: Turn = yield Code(partial(guest.start, action.name, parameters))
         while isinstance(turn, Ask):
             replies: list[Plain] = []
@@ -141,8 +156,10 @@ class Execution:
             call.verdict = verdict.model_copy(update={"step": step})
 
     def _answer(self, request: Request, ctx: Context, call: Call, see: See, *, limit: int) -> _Answer:
-        """Run one request. Returns whether the call is over (the episode ended, the call's step count reached
-        ``limit``, or the call was interrupted), and the outcome.
+        """Run one request of the code.
+
+        :returns: whether the call is over (because the episode ended, the call's step count reached ``limit``, or the
+            call was interrupted), and the outcome.
         """
         if request.name == OBSERVE:
             view = dict((yield from see()))
@@ -156,8 +173,15 @@ class Execution:
         if request.clipped:
             outcome["clipped"] = list(request.clipped)
         if self._keep_calls and (call.ended != "interrupted" or ctx.step > before):
+            changes = {} if finished else call.view_changes(dict((yield from see())))
             call.calls.append(
-                PrimitiveCall(name=request.name, args=dict(request.args), steps=ctx.step - before, outcome=outcome)
+                PrimitiveCall(
+                    name=request.name,
+                    args=dict(request.args),
+                    steps=ctx.step - before,
+                    outcome=outcome,
+                    view_changes=changes,
+                )
             )
         return finished, outcome
 
