@@ -18,6 +18,7 @@ from rlgpt.domain import (
     Rehearsal,
     Review,
     RLSetup,
+    SearchRecord,
     Steps,
     SubAction,
     Trace,
@@ -72,7 +73,10 @@ def iteration(index: int = 0, *, text: str = "", curve: tuple[tuple[int, float],
     near = CodedReward(name="near_handle", doc=text or "Nearer is more.", source=text or NEAR)
     tried = FunctionRehearsal(attempt=0, function=near, played=text or "1 episode of code")
     answers = AnswerSummary(name="near_handle", low=-2, high=0, mean=-1, changes=7, outside=3)
-    training = TrainingRecord(trainer="ppo", primitive_steps=9000, decisions=1000, seconds=31.0, curve=points)
+    search = SearchRecord(episodes=40, successes=20, ended=4500, found={text or "reach": 0.2})
+    training = TrainingRecord(
+        trainer="ppo", primitive_steps=9000, decisions=1000, seconds=31.0, curve=points, search=search
+    )
     return Iteration(
         index=index,
         plan=ActionPlan(

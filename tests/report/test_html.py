@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 from report_stories import evaluation, iteration, story
-from rlgpt.domain import Verdict
+from rlgpt.domain import Parameter, SearchRecord, Verdict
 from rlgpt.report import graph, html, text
 from rlgpt.report.graph import Shape
 from rlgpt.report.stats import interval
@@ -216,3 +216,41 @@ def test_report_page_draws_no_curve_of_numbers_without_a_finite_range() -> None:
     training = told.training.model_copy(update={"curve": far})
     shown = read(html.render(Page(title="t", stories=(story(told.model_copy(update={"training": training})),))))
     assert not [v for k, v in shown.attributes if k == "points"]
+
+
+def test_report_page_shows_how_a_policy_learned() -> None:
+    plain = iteration()
+    assert plain.training is not None
+    reach = Parameter(name="reach", low=0.0, high=0.5, default=0.1)
+    search = SearchRecord(episodes=200, successes=50, ended=4500, found={"grasp_handle.reach": 0.345678})
+    setup = plain.setup.model_copy(
+        update={
+            "reset_option": "after:grasp_handle",
+            "reset_share": 0.25,
+            "plan_prior": 0.97,
+            "interrupt_every": 5,
+            "residual": 0.2,
+            "trainer": {"ent_coef": 0.01},
+        }
+    )
+    learned = plain.model_copy(
+        update={
+            "actions": tuple(a.model_copy(update={"parameters": (reach,)}) for a in plain.actions),
+            "setup": setup,
+            "training": plain.training.model_copy(update={"search": search}),
+        }
+    )
+    shown = " ".join(read(html.render(Page(title="t", stories=(story(learned),)))).text.split())
+    for said in (
+        "25% of training episodes begin at after:grasp_handle",
+        "the plan's choice has the probability 0.97 at first; decides again after 5 steps of a coded action; corrects "
+        "a step of code by up to 20% of half the range",
+        "ent_coef 0.01",
+        "200 episodes, 25% succeeded, in the first 4,500 steps: grasp_handle.reach 0.3457 (default 0.1)",
+    ):
+        assert said in shown, said
+    few = learned.training.model_copy(update={"search": search.model_copy(update={"found": {}})})
+    kept = story(learned.model_copy(update={"training": few}))
+    assert "too few, so the parameters keep their defaults" in read(html.render(Page(title="t", stories=(kept,)))).text
+    for said in ("begins as the code", "hyperparameters", "starts"):
+        assert said not in read(html.render(Page(title="t", stories=(story(plain),)))).text

@@ -57,19 +57,28 @@ SETTINGS = Hyperparameters(num_envs=2, learning_rate=1e-5)
 def test_training_starts_from_the_parameters_that_its_search_found(trainer: Any, tmp_path: Path) -> None:
     spec, train = plan(tmp_path), trainer(parameter_search=0.8)
     untrained = train.untrained(spec, seed=0, hyperparameters=SETTINGS)
-    train.train(spec, budget=1500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
+    record = train.train(spec, budget=1500, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
     assert success(untrained, spec) == 0.0
     assert success(train.load(tmp_path / "train", spec), spec) == 1.0
+    assert record.search is not None
+    assert record.search.ended is not None
+    assert 1200 <= record.search.ended < 1220, "within one decision of each environment"
+    assert 0 < record.search.successes < record.search.episodes
+    assert 5 < record.search.found["to_column.grip"] <= 9, "in the unit of the parameter"
 
 
 def test_search_goes_on_after_the_training_was_interrupted(tmp_path: Path) -> None:
     spec, folder, found = plan(tmp_path), tmp_path / "train", list[SearchState | None]()
     arguments: dict[str, Any] = {"budget": 1000, "seed": 1, "folder": folder, "hyperparameters": SETTINGS}
     trainer = PPO(parameter_search=0.8, segments=8)
-    trainer.train(spec, **arguments, progress=lambda point: True)
+    stopped = trainer.train(spec, **arguments, progress=lambda point: True)
     found.append(search_of(folder))
-    trainer.train(spec, **arguments)
+    record = trainer.train(spec, **arguments)
     found.append(search_of(folder))
+    assert stopped.search is not None
+    assert (stopped.search.ended, stopped.search.found) == (None, {})
+    assert record.search is not None
+    assert record.search.episodes > stopped.search.episodes
     first, last = found
     assert first is not None
     assert last is not None
@@ -83,6 +92,7 @@ def test_training_has_no_search_without_a_plan_or_without_parameters(changes: di
     spec = plan(tmp_path, **changes)
     PPO().train(spec, budget=100, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
     assert search_of(tmp_path / "train") is None
+    assert PPO().train(spec, budget=100, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS).search is None
 
 
 def test_policy_that_starts_from_an_earlier_one_does_not_search(tmp_path: Path) -> None:
@@ -138,6 +148,7 @@ def test_few_episodes_leave_the_default_parameters(tmp_path: Path) -> None:
     )
     search.finish(torch.Generator())
     assert torch.equal(network.output.bias, before)
+    assert search.state.record(network.layout).found == {}
 
 
 @pytest.mark.parametrize("count", [40, 150])

@@ -61,6 +61,7 @@ def test_run_page_has_plan_code_learning_and_dialogue(tmp_path: Path) -> None:
     turn = library.iteration(key, 0)
     assert [e["label"] for e in turn["evaluations"]] == ["code alone", "selection, sampled"]
     assert turn["critique"]["summary"].startswith("The handle is reached")
+    assert turn["learning"] == [["searched", "40 episodes, 50% succeeded, in the first 4,500 steps: reach 0.2"]]
 
     repair = library.attempt(key, 0, "actions", "grasp_handle", 1)
     assert ["add", "+    yield move_to(x=x - reach, y=y, z=z)  # stand off first"] in [list(d) for d in repair["diff"]]

@@ -1,7 +1,6 @@
-"""Frozen values that the other packages exchange. The classes validate their fields and compute a few figures, nothing
-else.
+"""Frozen values that the other packages exchange. Their classes validate the fields and compute a few figures.
 
-All are pydantic models: the records of a run store them, and a language model's reply is parsed into them.
+All values are pydantic models. The files of a run store them, and replies of a language model are parsed into them.
 """
 
 from rlgpt.domain.events import (
@@ -13,6 +12,7 @@ from rlgpt.domain.events import (
     Mode,
     PrimitiveCall,
     Rank,
+    SearchRecord,
     Trace,
     TrainingRecord,
     Verdict,
@@ -107,6 +107,7 @@ __all__ = [
     "Review",
     "Scalar",
     "Score",
+    "SearchRecord",
     "Steps",
     "SubAction",
     "SubGoal",

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from rlgpt.domain import Iteration, Steps, Verdict
 from rlgpt.report import attempts, text
 from rlgpt.report.figures import mean_score, metric_figures, score_name, success_range
+from rlgpt.report.learned import learning_facts
 from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
 from rlgpt.report.values import Page
 
@@ -63,6 +64,7 @@ def _environment() -> Environment:
     environment.globals.update(diff=text.diff, shares=shares, total=total, distinct=distinct)
     environment.globals.update(success_range=success_range)
     environment.globals.update(score_name=score_name, mean_score=mean_score, metrics=lambda e: list(metric_figures(e)))
+    environment.globals.update(learning=learning_facts)
     environment.globals.update(terms=term_rows, curve_width=WIDTH, curve_height=HEIGHT)
     return environment
 

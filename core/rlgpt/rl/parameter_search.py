@@ -20,8 +20,8 @@ from collections.abc import Sequence
 
 import torch
 
-from rlgpt.domain import Value
-from rlgpt.options import ActionLayout
+from rlgpt.domain import SearchRecord, Value
+from rlgpt.options import ActionLayout, Head
 from rlgpt.rl.network import Batch, PolicyNetwork
 from rlgpt.rl.rollout import Rollout
 
@@ -67,12 +67,25 @@ class SearchState(Value):
     :ivar successes: whether each of these episodes succeeded.
     :ivar returns: sum of the rewards of each of these episodes.
     :ivar ended: primitive steps of the training when the search ended; None: it goes on.
+    :ivar found: the policy's initial parameters, in [-1, 1] of their ranges, in the order of the layout. Empty while
+        the search goes on, and if the defaults stay.
     """
 
     points: tuple[tuple[float, ...], ...] = ()
     successes: tuple[bool, ...] = ()
     returns: tuple[float, ...] = ()
     ended: int | None = None
+    found: tuple[float, ...] = ()
+
+    def record(self, layout: ActionLayout) -> SearchRecord:
+        """The result of the search, in the units of the parameters."""
+        found: dict[str, float] = {}
+        values = iter(self.found)
+        for head in _heads(layout):
+            low, high = head.space.low.ravel(), head.space.high.ravel()  # type: ignore[attr-defined]
+            for name, least, most, value in zip(head.names, low, high, values, strict=False):
+                found[name] = float(least + (value + 1) / 2 * (most - least))
+        return SearchRecord(episodes=len(self.points), successes=sum(self.successes), ended=self.ended, found=found)
 
 
 class ParameterSearch:
@@ -88,7 +101,7 @@ class ParameterSearch:
         self._default = torch.tensor(_initial(layout), dtype=torch.float64)
         self._columns = {role: _columns(layout, role) for role in ("parameters", "residual")}
         self._points, self._successes = [list(p) for p in state.points], list(state.successes)
-        self._returns = list(state.returns)
+        self._returns, self._found = list(state.returns), state.found
         self._playing: defaultdict[int, deque[torch.Tensor]] = defaultdict(deque)
         self._posterior = _Posterior(len(self._default))
 
@@ -103,6 +116,7 @@ class ParameterSearch:
             points=tuple(map(tuple, self._points)),
             successes=tuple(self._successes),
             returns=tuple(self._returns),
+            found=self._found,
         )
 
     @torch.no_grad()
@@ -146,7 +160,9 @@ class ParameterSearch:
         around = tried[bound(tried).argmax()]
         more = (self._changes(5 * CANDIDATES, generator), self._changes(2 * CANDIDATES, generator, around))
         candidates = torch.cat([*more, tried, self._zero()])
-        self._network.start_from(self._values(candidates[bound(candidates).argmax()]).float())
+        best = self._values(candidates[bound(candidates).argmax()])
+        self._found = tuple(best.tolist())
+        self._network.start_from(best.float())
 
     def _draw(self, generator: torch.Generator) -> torch.Tensor:
         """The offsets of the next episode's parameters, within the parameters' ranges."""
@@ -261,8 +277,11 @@ def _standardised(values: torch.Tensor) -> torch.Tensor:
 
 def _initial(layout: ActionLayout) -> list[float]:
     """The default of each parameter of the coded actions, in [-1, 1] of its range."""
-    heads = [head for head in layout.heads if head.role == "parameters" and head.kind == "box"]
-    return list(itertools.chain.from_iterable(head.initial or (0.0,) * head.size for head in heads))
+    return list(itertools.chain.from_iterable(head.initial or (0.0,) * head.size for head in _heads(layout)))
+
+
+def _heads(layout: ActionLayout) -> list[Head]:
+    return [head for head in layout.heads if head.role == "parameters" and head.kind == "box"]
 
 
 def _columns(layout: ActionLayout, role: str) -> list[int]:

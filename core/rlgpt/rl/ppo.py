@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -175,9 +175,14 @@ class _Run:
         collector = Collector(vector, self.learner.network, self.generator, self.stats)
         length, end = self.learner.rollout_length, step_counter.total + every
         searching = self._searching()
+
+        def until(limit: int) -> Callable[[], bool]:
+            return lambda: step_counter.total >= limit
+
         while True:
             choose = None if searching is None else searching.choose
-            rollout = collector.collect(length, lambda: step_counter.total >= budget, choose)
+            limit = budget if searching is None else min(search_end, budget)
+            rollout = collector.collect(length, until(limit), choose)
             self.decisions += rollout.rewards.numel()
             spent = step_counter.total
             if searching is None:
@@ -186,7 +191,7 @@ class _Run:
                 self.learner.remember(rollout)
                 searching.add(rollout)
                 self._search = searching.state
-            if spent < min(end, budget):
+            if spent < min(end, limit):
                 continue
             end = spent + every
             point = self.stats.close_point(primitive_steps=spent, decisions=self.decisions)
@@ -227,6 +232,7 @@ class _Run:
             curve=stats.curve,
             verdicts=stats.verdicts,
             quarantined=stats.quarantined,
+            search=None if self._search is None else self._search.record(self.learner.network.layout),
         )
 
     @property

@@ -24,6 +24,7 @@ from rlgpt.planner.stored import newest
 from rlgpt.report import attempts, text
 from rlgpt.report.figures import mean_score, metric_figures, score_name
 from rlgpt.report.graph import boxes, drawing
+from rlgpt.report.learned import learning_facts
 from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
 from rlgpt.runs import Run
 from rlgpt.view.plain import plain
@@ -79,9 +80,11 @@ def iteration(run: Run, index: int) -> dict[str, Any]:
     setup = finished.setup if finished else run.stage(f"{here}/setup", RLSetup)
     training = finished.training if finished else run.stage(f"{here}/training", TrainingRecord)
     code = finished.code_evaluation if finished else run.stage(f"{here}/code", Evaluation)
+    actions = finished.actions if finished else ()
     return {
         **_part(run, index),
         "setup": plain(setup),
+        "learning": [] if setup is None else plain(learning_facts(setup, training, actions)),
         "training": None if training is None else plain(training.model_dump(exclude={"curve", "verdicts"})),
         "evaluations": [
             {"label": label, **evaluation(e)} for label, e in _evaluations(code, finished) if e is not None

@@ -163,6 +163,7 @@ function learned(d) {
       ["reward", Object.entries(s.reward_weights).map(([k, v]) => [code(k), ` × ${number(v)} `])],
       ["observes", s.observation_keys.map((k) => [code(k), " "])],
       ["chooses among", [s.base_actions === null || s.base_actions === undefined ? "all base actions " : s.base_actions.map((k) => [code(k), " "]), s.coded_actions.map((k) => [code(k), " "])]],
+      ...d.learning,
       t ? ["trained", `${count(t.primitive_steps)} steps in ${count(t.decisions)} decisions, ${seconds(t.seconds)}, ${t.trainer}`] : null,
       t?.quarantined.length ? ["quarantined", t.quarantined.map((k) => [code(k), " "])] : null])] : null,
     d.evaluations.length ? [h("h3", {}, "Evaluations"), table(["", "success", "", "score", "episodes", "steps per success", "return"], d.evaluations.map((e) => [
