@@ -14,9 +14,13 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 class Hub:
-    """Repositories in memory: name -> path -> content."""
+    """Repositories in memory: name -> path -> content.
+
+    :ivar downloads: the paths of the files whose content was downloaded.
+    """
 
     def __init__(self) -> None:
+        self.downloads: list[str] = []
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.private: dict[str, bool] = {}
         hub = self
@@ -69,6 +73,8 @@ class Hub:
             content = self.repositories.get(found[1], {}).get(found[2])
             if content is None:
                 return _answer(handler, {"error": "Entry not found"}, 404, {"X-Error-Code": "EntryNotFound"})
+            if handler.command == "GET":
+                self.downloads.append(found[2])
             etag = hashlib.sha1(content).hexdigest()
             return _send(handler, 200, content, {"ETag": f'"{etag}"', "X-Repo-Commit": COMMIT})
         name, _ = _api(path)

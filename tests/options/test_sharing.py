@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,16 @@ def test_archive_above_the_size_limit_after_unpacking_is_refused(tmp_path: Path)
         pass
 
 
+def test_damaged_archive_is_read_or_refused(tmp_path: Path) -> None:
+    content = pack(bundle(), tmp_path / "a.zip").read_bytes()
+    for place in range(0, len(content), 2):
+        damaged = bytearray(content)
+        damaged[place] ^= 0xFF
+        (tmp_path / "b.zip").write_bytes(damaged)
+        with suppress(BundleError), opened(tmp_path / "b.zip"):
+            pass
+
+
 def test_model_card_escapes_markup_in_text_of_the_language_model() -> None:
     shown = card(bundle(HOSTILE))
     assert "<script" not in shown
@@ -121,9 +132,11 @@ def test_pulled_bundle_equals_the_pushed_bundle(hub: Any, tmp_path: Path) -> Non
     files = hub.repositories["someone/doors"]
     assert sorted(files) == ["README.md", "actions/walk.py", "bundle.json", "functions/there.py"]
     assert hub.private["someone/doors"] is True
-    files["evil.py"] = b"import os"
+    for name in ("evil.py", "actions/Large.py", "actions/deep/evil.py"):
+        files[name] = b"import os"
     done = rlgpt(hub, "pull", "someone/doors", tmp_path / "here")
     assert done.returncode == 0, done.stderr
+    assert sorted(hub.downloads) == ["actions/walk.py", "bundle.json", "functions/there.py"]
     assert load_bundle(tmp_path / "here") == bundle()
     assert sorted(p.name for p in (tmp_path / "here").iterdir()) == ["README.md", "actions", "bundle.json", "functions"]
     with pytest.raises(BundleError, match="exists already"):

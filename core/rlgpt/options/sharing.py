@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 CARD = "README.md"
 _NAMES = re.compile(r"bundle\.json|shared\.py|(?:actions|functions)/[a-z][a-z0-9_]{0,39}\.py")
-_PATTERNS = ("bundle.json", "shared.py", "actions/*.py", "functions/*.py")
 _FILES = 600
 """Maximal number of files in an archive or a repository."""
 _SIZE = 32 << 20
@@ -94,14 +93,14 @@ def pull(repository: str, out: Path, *, revision: str | None = None) -> Bundle:
 
     with tempfile.TemporaryDirectory(prefix="rlgpt-bundle-") as drafts, _refusals(repository):
         found = api.model_info(repository, revision=revision, files_metadata=True)
-        sizes = {s.rfilename: s.size or 0 for s in found.siblings or ()}
-        _check({name: size for name, size in sizes.items() if _NAMES.fullmatch(name)}, repository)
+        files = [s for s in found.siblings or () if _NAMES.fullmatch(s.rfilename)]
+        _check({s.rfilename: s.size or 0 for s in files}, repository)
         snapshot_download(
             repository,
             revision=found.sha,
             local_dir=drafts,
             cache_dir=Path(drafts, ".hub"),
-            allow_patterns=[*_PATTERNS],
+            allow_patterns=[s.rfilename for s in files],
         )
         bundle = load_bundle(Path(drafts))
     save_bundle(bundle, out)
@@ -131,7 +130,9 @@ def _unpack(path: Path, folder: Path) -> None:
                 for entry in entries:
                     with archive.open(entry) as packed:
                         files.write(entry.filename, packed.read(entry.file_size + 1)[: entry.file_size])
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as fault:
+        except BundleError:
+            raise
+        except Exception as fault:  # Damaged archives raise zlib.error, IndexError, ...
             raise BundleError(f"{path} is not an archive that can be read: {fault}.") from fault
 
 
