@@ -9,8 +9,8 @@ from rlgpt.domain import Call, GoalGraph, SubGoal
 
 class Agenda:
     """The order of the calls of sub-goals in one episode. A sub-goal *holds* while its predicate is True. A sub-goal
-    that held earlier and does not hold now is called again only if a later sub-goal needs it. A *standing* sub-goal
-    must hold during the whole episode.
+    that held earlier and does not hold now is called again only if it is standing, or if a sub-goal that must still be
+    reached needs it.
 
     :param able: the names of the sub-goals that can be played. A standing sub-goal without its name in ``able`` is
         ignored.
@@ -37,8 +37,8 @@ class Agenda:
         return node
 
     def ended(self, call: Call) -> None:
-        """Record that a call has ended. A standing sub-goal that this call did not reach is not called again before
-        another call has ended.
+        """Record that a call of a sub-goal has ended. If a standing sub-goal was called and still does not hold, it is
+        not called again before another call has ended.
         """
         if self._graph[call.node].standing and call.ended not in ("done", "interrupted"):
             self._given_up.add(call.node)

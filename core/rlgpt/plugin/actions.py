@@ -14,23 +14,27 @@ from rlgpt.domain import Parameter, Plain
 from rlgpt.errors import ConfigError
 
 UNBOUNDED = 10.0
-"""Width of the range that a number without bounds gets, measured from its finite bound, or from 0 to both sides."""
+"""A number of an action with one infinite bound gets a range of this width from its finite bound. A number with two
+infinite bounds gets a range from minus this value to this value.
+"""
 
 RESERVED = frozenset({"steps", "key", "relation", "threshold"})
-"""Argument names of the built-in primitives. A parameter of an action may not have such a name."""
+"""Argument names of the built-in primitives. No parameter of an action may have one of these names."""
 
 _MANY = 32
 
 
 def slug(text: str) -> str:
-    """Convert ``text`` to a valid name: lower case, digits and underscores, a letter first, at most 40 characters."""
+    """Convert ``text`` to a valid name of at most 40 characters: a letter, then lower-case letters, digits and
+    underscores.
+    """
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "x"
     return (name if name[0].isalpha() else f"x{name}")[:40]
 
 
 class FreeNames:
-    """Finds names that are not taken, each in constant time: the search for a suffix continues where the last search
-    ended.
+    """Finds names that are not taken. Each search takes constant time, because the search for a suffix continues where
+    the last search ended.
 
     :param taken: sets of names that are not free. These sets may grow but must not shrink.
     """
@@ -55,7 +59,7 @@ class FreeNames:
 
 
 def names(labels: Sequence[str]) -> list[str]:
-    """A different name for each label. No name is reserved or a keyword of Python."""
+    """A different name for each label. No name is in :data:`RESERVED` or a keyword of Python."""
     given: set[str] = set()
     free = FreeNames(given, RESERVED, keyword.kwlist)
     found = []
@@ -66,7 +70,7 @@ def names(labels: Sequence[str]) -> list[str]:
 
 
 def default_labels(space: spaces.Space[Any]) -> tuple[str, ...]:
-    """``action_0``, ``action_1``, ... one for each part of the space. The labels of a Dict are its keys.
+    """The labels ``action_0``, ``action_1``, ..., one for each part of the space. The labels of a Dict are its keys.
 
     :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
     """
@@ -79,12 +83,13 @@ class ActionCodec:
     """Converts parameters to actions of one space.
 
     A Discrete space has one parameter, a choice among its labels (a number if there are more than 32 labels). Other
-    spaces have one parameter for each number, named by its label. A part that can take only one value has no parameter.
+    spaces have one parameter for each number, named by the label of the number. A part that can take only one value has
+    no parameter.
 
-    :param labels: one for each value of a Discrete, each number of a Box, each head of anything else; or label ->
-        meaning, which the parameters' descriptions then contain. The numbers of a head that is not a Discrete may have
-        names: label -> (name -> meaning).
-    :raises ConfigError: the space has no parameters, or the labels do not fit it.
+    :param labels: one label for each value of a Discrete, for each number of a Box, or for each head of another space.
+        A dict from label to meaning is also valid; the descriptions of the parameters then contain the meanings. The
+        numbers of a head that is not a Discrete may have names: label -> (name -> meaning).
+    :raises ConfigError: the space has no parameters, or the labels do not fit the space.
     """
 
     def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str | dict[str, str]]) -> None:
@@ -117,14 +122,14 @@ class ActionCodec:
             self.parameters = tuple(p.model_copy(update={"doc": docs.get(p.name) or p.doc}) for p in found)
 
     def action(self, args: Mapping[str, Plain]) -> Any:
-        """The action, a member of the space, for ``args`` (a value for each parameter)."""
+        """Convert ``args`` (a value for each parameter) to an action of the space."""
         if self._choices and isinstance(self.space, spaces.Discrete):
             return np.int64(self.space.start + self._choices.index(str(args["action"])))
         return _build(self.space, iter([args[p.name] for p in self.parameters]))
 
 
 def zero_action(space: spaces.Space[Any]) -> Any:
-    """The action of zeros, or the member of ``space`` that is nearest to zeros.
+    """The action whose numbers are all zero, or the action of ``space`` that is nearest to it.
 
     :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
     """
@@ -197,8 +202,8 @@ def _number(name: str, low: float, high: float, kind: Any) -> Parameter:
 
 
 def _bounds(space: spaces.Box) -> tuple[list[float], list[float]]:
-    """Finite bounds for each number, as flat arrays. A bound beyond a million in absolute value is
-    treated as infinite.
+    """The lower and the upper bounds of each number, finite and as flat arrays. A bound whose absolute value is more
+    than a million is treated as infinite.
     """
     low, high = (np.asarray(b, np.float64).reshape(-1) for b in (space.low, space.high))
     no_low, no_high = low < -1e6, high > 1e6

@@ -37,7 +37,7 @@ _HUES = ((15, "red"), (45, "orange"), (70, "yellow"), (165, "green"), (200, "cya
 """Hue in degrees -> colour of the hues below this limit. Hues above the last limit are red."""
 
 _REACH = 12
-"""Maximal movement of a region in one step, in pixels in addition to its own size, for the region to be recognised."""
+"""Maximal movement in one step with which a region is recognised, in pixels in addition to the size of the region."""
 
 Region = tuple[int, int, int, int, str]
 """A region as ``(x, y, width, height, colour)``; ``x, y`` is its centre, in pixels from the top left corner."""
@@ -45,7 +45,7 @@ Region = tuple[int, int, int, int, str]
 
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.uint8]:
-    """Colour of each value of 5 bits for each of red, green and blue, ``[32768]``."""
+    """A table ``[32768]`` with a colour for each 15-bit value: 5 bits each for red, green and blue."""
     red, green, blue = np.meshgrid(*[np.arange(32) * 255 / 31] * 3, indexing="ij")
     value, chroma = np.maximum(np.maximum(red, green), blue), np.ptp(np.stack([red, green, blue]), axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -114,13 +114,13 @@ def regions(colours: NDArray[np.uint8]) -> list[Region]:
 
 
 def parted(now: list[Region], before: list[Region] | None) -> tuple[list[list[Any]], list[list[Any]]]:
-    """The regions that did not move, and the regions that moved. A moved region has ``dx, dy``, its movement in pixels
-    since the step before.
+    """Two lists: the regions that did not move, and the regions that moved. A moved region also has ``dx, dy``, its
+    movement in pixels since the previous step.
 
-    A region is identified with the nearest earlier region of the same colour and a similar size. There are at most
-    :data:`MOST` regions of each kind.
+    A region counts as the same region as the nearest region of the previous step with the same colour and a similar
+    size. Each list has at most :data:`MOST` regions.
 
-    :param before: the regions of the step before; None if they are unknown, and then no region has moved.
+    :param before: the regions of the previous step; None if they are unknown. With None, no region has moved.
     """
     if before is None:
         return [list(region) for region in now[:MOST]], []
@@ -148,13 +148,13 @@ def _alike(a: int, b: int) -> bool:
 
 
 def rows_of(height: int, width: int) -> tuple[int, int]:
-    """Rows and columns of the map: cells about as high as wide, at most :data:`COLUMNS` a side."""
+    """The numbers of rows and columns of the map, at most :data:`COLUMNS` each. Cells are about as high as wide."""
     cell = max(1, -(-max(height, width) // COLUMNS))
     return max(1, height // cell), max(1, width // cell)
 
 
 def drawn(colours: NDArray[np.uint8]) -> list[str]:
-    """A coarse map with the most common colour of each cell: one text for each row, one letter for each cell."""
+    """A coarse map of a picture: one text for each row, with one letter for the most common colour of each cell."""
     height, width = colours.shape
     rows, columns = rows_of(height, width)
     cell = np.add.outer(np.arange(height) * rows // height * columns, np.arange(width) * columns // width)
@@ -166,9 +166,9 @@ def drawn(colours: NDArray[np.uint8]) -> list[str]:
 class ColourView:
     """The view keys of one colour picture. All keys share the regions that were computed for a step.
 
-    :param newest: observation -> the newest picture, ``[height, width, 3]``, uint8.
-    :param second: observation -> the picture before it, if the observation is a stack of pictures; None: the picture
-        before comes from the observation of the step before.
+    :param newest: a function that returns the newest picture in an observation, ``[height, width, 3]``, uint8.
+    :param second: a function that returns the second newest picture in an observation. None if an observation contains
+        only one picture; the previous picture is then taken from the observation of the previous step.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class ColourView:
     def _regions_before(self, ctx: Context, kept: Any) -> list[Region] | None:
         if self._second is not None:
             return regions(named(self._second(ctx.observation)))
-        if ctx.previous is None or ctx.previous is ctx.observation:  # the environment writes into one array
+        if ctx.previous is None or ctx.previous is ctx.observation:  # Some environments reuse one array.
             return None
         if kept is not None and kept[0] is ctx.previous and kept[1] == ctx.step - 1:
             found: list[Region] = kept[2]

@@ -10,7 +10,7 @@ class Columns:
     """A table with a row for each environment and a column for each key. A column is computed when it is first read.
 
     :param keys: the keys, in order.
-    :param compute: key -> the values of all rows.
+    :param compute: a function that returns the values of a key for all rows.
     """
 
     def __init__(self, keys: Sequence[str], compute: Callable[[str], Sequence[Any]]) -> None:
@@ -26,7 +26,7 @@ class Columns:
         return found
 
     def rows(self, count: int) -> list[Mapping[str, Any]]:
-        """The first ``count`` rows. Each is a mapping with the keys of the table."""
+        """The first ``count`` rows. Each row is a mapping with the keys of the table."""
         return [_Row(self, i) for i in range(count)]
 
 

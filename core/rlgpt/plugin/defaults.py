@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
 
 Meaning = str | Sequence[str] | Mapping[str, str]
-"""The meaning of a part, with its unit. For a part that is a vector: the names of its numbers, or name -> meaning."""
+"""The meaning of a part of a space, with its unit. For a part that is a vector: a list with the names of its numbers,
+or a dict from name to meaning.
+"""
 
 Named = Sequence[str] | Mapping[str, Meaning]
-"""Names; or name -> meaning with its unit, which agents read."""
+"""A list of names, or a dict from name to meaning. A meaning contains the unit; agents read the meanings."""
 
 Meanings = dict[str, str | dict[str, str]]
 
@@ -41,23 +43,25 @@ TRAINER_BOUNDS: Mapping[str, tuple[float, float]] = {
     "update_epochs": (1, 20),
     "initial_std": (0.1, 1.5),
 }
-"""Hyperparameter that an RLSetup may set -> its range. Outside these ranges PPO hardly learns, or one
-update takes minutes. The number of environments is not among them, because it depends on the machine.
+"""The hyperparameters that an RLSetup may set: name -> the smallest and the largest valid value. With other values, PPO
+hardly learns, or one update takes minutes. An RLSetup may not set the number of environments, because it depends on the
+machine.
 """
 
 GUIDED = ("interrupt_every", "residual", "plan_prior")
 """Fields of an RLSetup that define how a policy learns with coded actions. All of them may be left unset."""
 
 DECISIONS, DEVIATIONS = 60, 1.8
-"""Numbers for a new policy in an episode of full length that follows the plan: the maximal number of decisions in coded
-actions, and the mean number of choices that differ from the plan's choice. With fewer deviations the policy learns too
-little; with more it performs worse than the code.
+"""Two numbers for an episode of full length in which a new policy acts: the maximal number of decisions in coded
+actions, and the mean number of choices that differ from the plan's choice. With fewer such choices the policy learns
+too little; with more of them it performs worse than the code.
 """
 
 
 def default_setup_of(plugin: EnvironmentPlugin, task: Task) -> RLSetup:
-    """The plugin's default setup. Unset fields of :data:`GUIDED` get values with which the policy begins as the plan's
-    code, and may correct or interrupt the code up to :data:`DECISIONS` times in an episode.
+    """The plugin's default setup. Fields in :data:`GUIDED` that the plugin leaves unset get values. With these values,
+    an untrained policy acts as the plan's code does, and may correct or interrupt the code up to :data:`DECISIONS`
+    times in an episode.
     """
     setup = plugin.default_setup(task)
     every = max(5, round(task.horizon / DECISIONS))
@@ -85,12 +89,13 @@ def reward_terms_of(plugin: EnvironmentPlugin, task: Task) -> tuple[RewardTerm, 
 class SpaceDefaults:
     """The default labels, primitives and view for one environment, derived from its spaces.
 
-    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or name -> meaning. For a vector
-        within a Tuple or Dict: name -> names of its numbers. Default: ``action_0``, ``action_1``, ...
-    :param observations: names of the numbers of a one-dimensional observation, or name -> meaning. For a Dict or Tuple:
-        part -> meaning, or part -> names of its numbers; a part that is not listed keeps its name. Default: names from
-        the parts of the space.
-    :ivar labels: name -> meaning; the meaning is empty if none is given.
+    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or a dict from name to meaning.
+        For a vector within a Tuple or Dict, the dict may map the name to the names of the vector's numbers. Default:
+        ``action_0``, ``action_1``, ...
+    :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning. For a
+        Dict or Tuple, a dict from part to its meaning or to the names of its numbers; a part that is missing in the
+        dict keeps its name. Default: names from the parts of the space.
+    :ivar labels: name -> meaning. A name without a given meaning has an empty text.
     :raises ConfigError: the action space has no parameters, or names do not fit their space.
     """
 
@@ -111,15 +116,15 @@ class SpaceDefaults:
     def of(
         cls, env: gymnasium.Env[Any, Any], *, labels: Named | None = None, observations: Named | None = None
     ) -> SpaceDefaults:
-        """The defaults for ``env``. If ``labels`` is not given, the labels are those that the environment itself
-        has, if any (:func:`_action_meanings`).
+        """The defaults for ``env``. Without the argument ``labels``, the environment's own labels are used, if it has
+        any.
         """
         if labels is None:
             labels = _action_meanings(env)
         return cls(env.action_space, env.observation_space, labels=labels, observations=observations)
 
     def primitives(self, labels: Named, view_keys: Sequence[ViewKey], look: Look) -> tuple[Primitive, ...]:
-        """``act``, ``repeat`` and, if the view has numbers for a policy, ``act_until``.
+        """The primitives ``act``, ``repeat`` and, if the view has numbers for a policy, ``act_until``.
 
         :param labels: the plugin's names for the parts of the action.
         :param look: returns the value of one key of the view.
@@ -132,8 +137,8 @@ class SpaceDefaults:
 
     @property
     def alone(self) -> tuple[str, ...]:
-        """Observation keys of pictures and long arrays. The numbers of these keys are not in the view, so only a policy
-        sees them.
+        """The observation keys of pictures and long arrays. The numbers of these keys are not in the view, so that only
+        a policy observes these numbers.
         """
         return self._observations.alone
 
@@ -146,7 +151,9 @@ class SpaceDefaults:
 
 
 def with_meanings(named: Named) -> Meanings:
-    """Normalise names to name -> meaning, or name -> name -> meaning. The meaning is empty if only names are given."""
+    """Convert names to a dict from name to meaning, or to a dict from name to such a dict. A name without a given
+    meaning has an empty text.
+    """
     if not isinstance(named, Mapping):
         return dict.fromkeys(named, "")
     return {name: meaning if isinstance(meaning, str) else _flat(meaning) for name, meaning in named.items()}
@@ -157,8 +164,8 @@ def _flat(named: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 
 
 def summarize(view: Mapping[str, Plain]) -> str:
-    """A view as text: ``name: value`` with four significant digits. Lists are cut after twelve numbers;
-    the text has at most 1,500 characters.
+    """A view as text of at most 1,500 characters: ``name: value``, with four significant digits. Lists are cut after
+    twelve numbers.
     """
     text = "; ".join(f"{key}: {_format(value)}" for key, value in view.items())
     return text if len(text) <= 1500 else text[:1497] + "..."

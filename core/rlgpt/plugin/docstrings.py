@@ -1,5 +1,5 @@
-"""What an environment says about itself, as text for a prompt: its docstring without padding and without sections that
-do not describe the environment, and the settings it was made with.
+"""Makes the description of an environment for a prompt. The description is the environment's docstring, without padding
+and without sections that do not describe the environment, and the settings that the environment was made with.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _RULE = re.compile(r"^\|[\s:|-]+\|$")
 
 
 def readable(doc: str, limit: int = LIMIT) -> str:
-    """``doc`` without indentation, padding of tables, code that makes the environment, and sections that describe other
-    things. A note lists the sections that were left out.
+    """A docstring without indentation, padding of tables, code that makes the environment, and sections that do not
+    describe the environment. A note lists the sections that were left out.
 
     >>> print(readable('''Moves a car.
     ...
@@ -66,8 +66,8 @@ def readable(doc: str, limit: int = LIMIT) -> str:
 
 
 def described(env: gymnasium.Env[Any, Any]) -> str:
-    """The docstring of an environment as :func:`readable` text, its class, and the settings it was made with: the
-    keyword arguments of its registration, and ``env.config`` if this is a mapping.
+    """The description of an environment: its class, its docstring as :func:`readable` text, and its settings. The
+    settings are the keyword arguments of its registration, and ``env.config`` if this is a mapping.
     """
     plain, settings = env.unwrapped, dict[str, Any]()
     if plain.spec is not None:
@@ -84,8 +84,8 @@ def described(env: gymnasium.Env[Any, Any]) -> str:
 
 
 def _shortened(text: str, limit: int) -> str:
-    """``text`` with at most ``limit`` characters. Of the sections that its headings begin, the longest ones are cut to
-    one length, so that a long table does not hide the sections after it.
+    """``text`` with at most ``limit`` characters. The longest sections of the text are cut to the same length, so that
+    a long table does not hide the sections after it.
     """
     if len(text) <= limit:
         return text
@@ -104,14 +104,16 @@ _CUT = "\n[... {:,} characters of this section are left out]\n\n"
 
 
 def _cut(section: str, limit: int) -> str:
-    """The lines of ``section`` that fit into ``limit`` characters, with a note; at least the beginning of a line."""
+    """The lines of ``section`` that fit into ``limit`` characters, followed by a note. If no whole line fits, the
+    beginning of the first line.
+    """
     end = section.rfind("\n", 0, limit)
     end = end if end > limit // 2 else max(0, limit)
     return section[:end] + _CUT.format(len(section) - end)
 
 
 def _plain(line: str) -> str:
-    """``line`` without the padding of tables. The indentation of lists and code is kept."""
+    """A line of text without the padding of tables. The indentation of lists and code is kept."""
     if line.strip().startswith("|"):
         return re.sub(r" *\| *", "|", line.strip())
     indent = line[: len(line) - len(line.lstrip())]

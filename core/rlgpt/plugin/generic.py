@@ -25,7 +25,7 @@ from rlgpt.plugin.states import AttributeStates, holds
 from rlgpt.plugin.types import Context, Primitive, StateCodec
 
 MakeEnv = Callable[..., gymnasium.Env[Any, Any]]
-"""``make_env()`` or ``make_env(render_mode=...)``."""
+"""A function that makes an environment: ``make_env()`` or ``make_env(render_mode=...)``."""
 
 HORIZON = 1000
 """Maximal number of primitive steps of an episode if the environment has no limit."""
@@ -35,12 +35,12 @@ NEVER = SuccessRule("never", (), "at the end", never=True)
 
 
 class GenericPlugin(EnvironmentPlugin):
-    """A plugin with one task for any gymnasium environment. :meth:`of` makes it.
+    """A plugin with one task for any gymnasium environment. :meth:`of` makes such a plugin.
 
-    :ivar world: the names and settings that the caller gave. A bundle stores them, so that its actions run on other
-        machines.
-    :ivar has_limit: whether the environment names a limit of an episode's steps.
-    :ivar threshold: the ``reward_threshold`` in the environment's gymnasium registration, if any.
+    :ivar world: the names and settings that the caller gave. A bundle stores these names and settings, so that its
+        actions run on other machines.
+    :ivar has_limit: whether the environment states a maximal number of steps of an episode.
+    :ivar threshold: the ``reward_threshold`` in the environment's gymnasium registration; None if it has none.
     """
 
     name = "gymnasium"
@@ -80,32 +80,32 @@ class GenericPlugin(EnvironmentPlugin):
     ) -> GenericPlugin:
         """Make the plugin for an environment.
 
-        :param env: the environment; or a function that makes one, ``make_env()`` or ``make_env(render_mode=...)``.
-            Training needs the function, because it makes several environments.
-        :param task: the task. Default: a task with the environment's id, its horizon and ``goal``.
-        :param labels: names of the action's parts (see :class:`~rlgpt.plugin.types.Labels`), or name -> meaning.
-            Default: from ``get_action_meanings()`` or an enum ``actions`` of the environment, else ``action_0``,
-            ``action_1``, ...
-        :param observations: names of the numbers of a one-dimensional observation, or name -> meaning.
-        :param docs: expert knowledge about the environment. Default: what the environment says about itself
+        :param env: the environment, or a function that makes one: ``make_env()`` or ``make_env(render_mode=...)``.
+            Training needs the function, because a training uses several environments.
+        :param task: the task. Default: a task with the id of the environment, the environment's horizon, and ``goal``.
+        :param labels: names of the action's parts (see :class:`~rlgpt.plugin.types.Labels`), or a dict from name to
+            meaning. Default: the result of ``get_action_meanings()`` or the enum ``actions`` of the environment, else
+            ``action_0``, ``action_1``, ...
+        :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning.
+        :param docs: expert knowledge about the environment. Default: the environment's class, docstring and settings
             (:func:`rlgpt.plugin.docstrings.described`).
         :param success: a rule (:mod:`rlgpt.plugin.rules`), the return that counts as success, or a function
             (:data:`rlgpt.plugin.judged.Success`). Default: no success if ``score`` is given, else
             :func:`rlgpt.plugin.judged.usual_rule`.
-        :param score: the number that measures the quality of an episode: the return, or one of ``metrics`` by its name.
-        :param metrics: key of ``info`` -> the metric that reports its numbers.
+        :param score: the number that measures the quality of an episode: the return, or the name of one of ``metrics``.
+        :param metrics: key of ``info`` -> the metric that is computed from the numbers under this key.
         :param horizon: primitive steps after which an episode is truncated. Default: the limit of the environment, else
             1,000.
         :param primitives: further primitives, in addition to ``act``, ``repeat`` and ``act_until``.
-        :param idle: the action that does nothing: a label of a Discrete space, or an action of the space. Default: the
-            first label in :data:`~rlgpt.plugin.idle.IDLE` that exists, else zeros. (Value 0 of a Discrete may have an
+        :param idle: the idle action: a label of a Discrete space, or an action of the space. Default: the first label
+            in :data:`~rlgpt.plugin.idle.IDLE` that the space has, else zeros. (Value 0 of a Discrete may have an
             effect.)
-        :param states: saves and restores the environment that :meth:`make_env` makes. Default: the attributes of an
-            environment in plain Python (:class:`~rlgpt.plugin.states.AttributeStates`), if a trial shows that a
-            restored episode continues exactly as before.
-        :raises ConfigError: the action space has no parameters, or labels or ``idle`` do not fit their space; two
-            metrics have the same name; or the score names no metric.
-        :raises UnknownNameError: ``idle`` is not a label.
+        :param states: the object that saves and restores an environment made by :meth:`make_env`. Default: an
+            :class:`~rlgpt.plugin.states.AttributeStates`, if a test shows that a restored episode continues exactly as
+            before.
+        :raises ConfigError: the action space has no parameters, labels or ``idle`` do not fit their space, two metrics
+            have the same name, or ``score`` is the name of no metric.
+        :raises UnknownNameError: ``idle`` is a text that is not a label.
         """
         sample = env if isinstance(env, gymnasium.Env) else _call(env, None)
         rule = None
@@ -139,7 +139,7 @@ class GenericPlugin(EnvironmentPlugin):
         return plugin
 
     def judged_by(self, success: str | None, score: Score | None) -> GenericPlugin:
-        """This plugin with another rule of success, or with a score and no success."""
+        """A copy of this plugin with another rule of success, or with a score and no success."""
         rule = None if success is None else parse_rule(success)
         other = copy.copy(self)
         words = {"success": "" if rule is None else rule.words, "score": score}
@@ -172,9 +172,8 @@ class GenericPlugin(EnvironmentPlugin):
         return env
 
     def states(self, task: Task) -> StateCodec | None:
-        """The caller's codec; else the default codec if a trial of 30 steps shows that it is exact; else None.
-
-        The trial runs once, in a separate environment.
+        """The codec that the caller gave. Without one, the default codec if a test of 30 steps shows that it is exact,
+        else None. The test runs once, in a separate environment.
         """
         if not self._states_tried and self._make is not None:
             self._states_tried, codec = True, AttributeStates()
@@ -189,15 +188,15 @@ class GenericPlugin(EnvironmentPlugin):
         return self._defaults
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
-        """The default primitives, whose parameters are documented with the meanings of the labels; then
-        the caller's primitives.
+        """The default primitives, followed by the caller's primitives. The meanings of the labels document the
+        parameters of the default primitives.
         """
         defaults = self._defaults.primitives(self._defaults.labels, self.view_keys(task), self.view_value)
         return *defaults, *self._own_primitives
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
-        """``idle`` if it was given; else the value of a Discrete space whose label is in
-        :data:`~rlgpt.plugin.idle.IDLE`; else zeros.
+        """The caller's idle action. Without one, the value of a Discrete space whose label is in
+        :data:`~rlgpt.plugin.idle.IDLE`, else zeros.
         """
         return self.idle(action_space)
 
@@ -221,8 +220,8 @@ class GenericPlugin(EnvironmentPlugin):
 
     @property
     def unnamed(self) -> dict[str, str]:
-        """The actions and numbers without a name: argument of ``design()`` that can name them -> words
-        for a message.
+        """Words for a message about actions and numbers without a name. The keys are the arguments of ``design()`` that
+        can name these actions and numbers.
         """
         labels, keys = list(self._defaults.labels), [k for k in self._defaults.view_keys if k.shape and k.size > 1]
         found = {}
@@ -265,8 +264,8 @@ def _task(
 
 
 def limit_of(env: gymnasium.Env[Any, Any]) -> int | None:
-    """Maximal number of steps of an episode, from the TimeLimit wrapper, the gymnasium registration, or
-    an attribute of the environment.
+    """Maximal number of steps of an episode, from the TimeLimit wrapper, the gymnasium registration, or an attribute of
+    the environment; None if there is no such limit.
     """
     if env.has_wrapper_attr("_max_episode_steps"):
         limit = env.get_wrapper_attr("_max_episode_steps")

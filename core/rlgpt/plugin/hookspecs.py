@@ -13,9 +13,10 @@ The module imports nothing heavy and implements at least one hook:
 
 If the entry point has the plugin's name, ``rlgpt`` can make the plugin's environments without loading other plugins.
 
-Every other hook returns a mapping: name -> dotted name (``package.module.Class``) of a class or function that makes the
-object. The dotted name is imported when the user selects the name (``trainer=NAME``), not before. rlgpt registers its
-own trainers and so on by the same hooks: see :mod:`rlgpt.plugin.builtin`.
+All other hooks except ``rlgpt_config`` return a mapping from a name to the dotted name (``package.module.Class``) of a
+class or function that makes the object. The module of the dotted name is imported when the user selects the name
+(``trainer=NAME``), not before. rlgpt registers its own trainers, agents and other parts through the same hooks
+(:mod:`rlgpt.plugin.builtin`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The idle action (which does nothing) of an environment without a plugin: converts the user's value to
-an action of the space.
-"""
+"""Converts the idle action that a user gives for an environment without a plugin to an action of the space."""
 
 from __future__ import annotations
 
@@ -14,14 +12,14 @@ from rlgpt.domain import Plain
 from rlgpt.errors import ConfigError, UnknownNameError
 
 IDLE = ("noop", "no_op", "nop", "none", "nothing", "do_nothing", "idle", "stay", "wait", "done")
-"""Labels that usually belong to a Discrete value without effect, the most reliable label first."""
+"""Labels that usually belong to a value of a Discrete without effect. The most reliable label is first."""
 
 
 def idle_action(space: spaces.Space[Any], labels: Sequence[str], given: Any) -> Any:
-    """Convert ``given`` to an action of ``space``. ``given`` is a label, or an action in which lists may replace arrays
-    and tuples; None gives None.
+    """Convert the user's idle action to an action of ``space``.
 
     :param labels: labels of the values of a Discrete space.
+    :param given: a label, or an action in which lists may stand for arrays and tuples. The result for None is None.
     :raises UnknownNameError: ``given`` is a text that is not a label.
     :raises ConfigError: ``given`` is not an action of the space.
     """

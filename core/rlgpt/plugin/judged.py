@@ -16,15 +16,15 @@ from rlgpt.plugin.rules import Moment, SuccessRule, lookup, number_of, parse_rul
 
 Success = Callable[..., bool]
 """A function that is called after every step and returns whether the episode succeeds. The parameters of this function
-may have these names: ``env`` (unwrapped), ``info``, ``total_reward`` (undiscounted, of the episode so far),
-    ``observation``, ``terminated``, ``truncated``. A function of two parameters with other names gets
-``info`` and ``total_reward``. ``info`` also has the key :data:`OVER`. The function's docstring, if any,
-describes success in prompts.
+may have these names: ``env`` (the unwrapped environment), ``info``, ``total_reward`` (the sum of the episode's rewards
+so far), ``observation``, ``terminated``, ``truncated``. A function of two parameters with other names gets ``info`` and
+``total_reward``. ``info`` also has the key :data:`OVER`. If the function has a docstring, this docstring describes
+success in prompts.
 """
 
 OVER = "episode_over"
-"""Key of a bool in the ``info`` that a success function receives: whether the episode is over, so that
-its return is final.
+"""Key in the ``info`` that a success function gets. The value says whether the episode is over. The return of an
+episode is final only when the episode is over.
 """
 
 LEGACY = "reported else terminated and return > 0"
@@ -69,7 +69,7 @@ class Asked:
 def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | Asked:
     """Make a rule of success from a text, a number or a function.
 
-    :raises ConfigError: ``given`` is none of these, or the text is not a rule.
+    :raises ConfigError: ``success`` has another type, or is a text that is not a rule.
     """
     if isinstance(success, SuccessRule | Asked):
         return success
@@ -79,9 +79,9 @@ def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | 
 
 
 def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
-    """The rule of success if the user gives no rule. An episode succeeds if ``success`` or ``is_success`` in ``info``
-    is true. If ``info`` has neither key, the episode's return must reach the registered ``reward_threshold``. Without a
-    threshold, the environment must end the episode with a positive return.
+    """The rule of success that is used if the user gives no rule. An episode succeeds if ``success`` or ``is_success``
+    in ``info`` is true. If ``info`` has neither key, the episode's return must reach the registered
+    ``reward_threshold``. If no threshold is registered, the environment must end the episode with a positive return.
 
     :func:`rlgpt.design` does not use this rule.
     """
@@ -94,17 +94,19 @@ def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Adds a bool ``info["success"]`` to every step and truncates an episode after ``horizon`` primitive steps.
 
-    If a training uses a shorter horizon (:attr:`rlgpt.domain.RLSetup.horizon`), this wrapper does not see the end of
-    such an episode. So a rule that is judged at the end cannot make such an episode a success.
+    A training may use a shorter horizon (:attr:`rlgpt.domain.RLSetup.horizon`). This wrapper does not know when such a
+    short episode ends. So a rule that is judged at the end of an episode cannot make a short episode a success.
 
     :param success: the rule of success: a text (:mod:`rlgpt.plugin.rules`), the return that an episode must reach, or a
-        function. Default: ``success`` or ``is_success`` in ``info``; if both are missing, an episode that the
-        environment ended with a positive return.
-    :param metrics: key of ``info`` -> name: the wrapper reports their numbers in ``info["metrics"]``.
+        function. Default: an episode succeeds if ``success`` or ``is_success`` in ``info`` is true. If ``info`` has
+        neither key, an episode succeeds if the environment ends it with a positive return.
+    :param metrics: key of ``info`` -> name of a metric. The wrapper puts the number under the key into
+        ``info["metrics"]`` under the name.
     :ivar reported: whether the environment's own ``info`` has contained ``success`` or ``is_success`` so far.
     :ivar seen: the keys of ``info`` that have occurred so far.
-    :raises ConfigError: (of ``step``) ``success`` did not return a bool, or a metric is not a number.
-    :raises PluginError: (of ``step``) the environment's reward is not a finite number.
+    :raises ConfigError: the function ``success`` did not return a bool, or a metric is not a number (raised by
+        ``step``).
+    :raises PluginError: the environment's reward is not a finite number (raised by ``step``).
     """
 
     def __init__(
@@ -162,7 +164,7 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
 def finite(reward: Any, step: int) -> float:
     """Convert the environment's reward at primitive step ``step`` of its episode to a float.
 
-    :raises PluginError: the reward is not a finite number. Returns and values would be undefined from this step on.
+    :raises PluginError: the reward is not a finite number. With such a reward, the return would be undefined.
     """
     number = number_of(reward)
     if number is None:

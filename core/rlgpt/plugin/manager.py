@@ -58,18 +58,18 @@ class PluginManager:
 
     @property
     def broken(self) -> Mapping[str, str]:
-        """Broken entry point -> its error. Reading this loads every plugin."""
+        """Name of a broken entry point -> its error. Reading this property loads every plugin."""
         self._load(self._find())
         return self._broken
 
     @property
     def plugins(self) -> Mapping[str, EnvironmentPlugin]:
-        """Name -> plugin, for every plugin that works. Reading this loads every plugin."""
+        """Name -> plugin, for every plugin that works. Reading this property loads every plugin."""
         self._load(self._find())
         return dict(sorted(self._plugins.items()))
 
     def plugin(self, name: str) -> EnvironmentPlugin:
-        """The plugin of that name. If its entry point has the same name, no other plugin is loaded.
+        """The plugin with the name ``name``. If its entry point has the same name, no other plugin is loaded.
 
 
         :raises PluginError: the plugin is broken, or turned off.
@@ -90,12 +90,14 @@ class PluginManager:
         return self._plugins[name]
 
     def parts(self, kind: str) -> Mapping[str, str]:
-        """Every part of ``kind`` (a key of :data:`HOOKS`): name -> dotted name. This loads every plugin."""
+        """Name -> dotted name, for every part of the kind ``kind`` (a key of :data:`HOOKS`). This method loads every
+        plugin.
+        """
         self._load(self._find())
         return dict(sorted(self._parts[kind].items()))
 
     def part(self, kind: str, name: str) -> str:
-        """The dotted name of one part. For a built-in part no plugin is loaded.
+        """The dotted name of one part, such as a trainer. For a built-in part, no plugin is loaded.
 
         :raises UnknownNameError: no distribution offers a part of this kind and name.
         """
@@ -106,7 +108,7 @@ class PluginManager:
 
     @property
     def config_packages(self) -> tuple[str, ...]:
-        """Folders of configuration groups in plugins. Reading this loads every plugin."""
+        """Folders of configuration groups in plugins. Reading this property loads every plugin."""
         self._load(self._find())
         return tuple(self._config)
 
@@ -118,11 +120,11 @@ class PluginManager:
         self._take(name, module)
 
     def tasks(self) -> Mapping[str, Task]:
-        """Every task of every plugin that works. This loads every plugin."""
+        """Task id -> task, for every plugin that works. This method loads every plugin."""
         return {task_id: task for name in self.plugins for task_id, task in sorted(self._tasks[name].items())}
 
     def task(self, task_id: str) -> tuple[EnvironmentPlugin, Task]:
-        """A task and its plugin. If the entry point has the plugin's name, no other plugin is loaded.
+        """A task and its plugin. If the plugin's entry point has the plugin's name, no other plugin is loaded.
 
         :raises PluginError: the plugin is broken, or turned off.
         :raises UnknownNameError: there is no such task; the message gives similar and valid names.
@@ -141,8 +143,8 @@ class PluginManager:
         return f"Broken plugins: {broken}." if broken else "Tasks belong to plugins: install the plugin with the task."
 
     def _find(self) -> dict[str, EntryPoint]:
-        """The entry points that are not turned off, by name. If two have the same name, their keys contain the
-        distribution too.
+        """Key -> entry point, for each entry point that is not turned off. The key is the name of the entry point. If
+        two entry points have the same name, their keys also contain the name of the distribution.
         """
         if self._points is None:
             found = entry_points(group=hookspecs.GROUP) if self._given is None else self._given
@@ -204,9 +206,12 @@ class PluginManager:
         ]
 
     def _checked(self, kind: str, targets: Any) -> dict[str, str]:
-        """The checked result of a hook for parts of ``kind``.
+        """The result of a hook, after checks.
 
-        :raises PluginError: the result is not a mapping from names to dotted names, or another part has the name.
+        :param kind: the kind of the parts that the hook returns.
+        :param targets: the unchecked result.
+        :raises PluginError: the result is not a mapping from names to dotted names, or another part already has one of
+            the names.
         """
         hook = HOOKS[kind]
         if not isinstance(targets, Mapping):

@@ -22,7 +22,9 @@ SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """A free camera: ``distance`` m from ``look_at`` (m), azimuth and elevation in degrees, as MuJoCo defines them."""
+    """The position of a free camera: ``distance`` (m) from the point ``look_at`` (m), azimuth and elevation in degrees.
+    MuJoCo defines the directions of the angles.
+    """
 
     look_at: tuple[float, float, float]
     distance: float
@@ -35,8 +37,8 @@ class Camera:
 
     :param place: a free viewpoint, or the name of one of the model's own cameras.
 
-    The camera makes its context from EGL or OSMesa. The camera does not use ``mujoco.Renderer``, which takes the value
-    that ``MUJOCO_GL`` had when mujoco was imported; if the variable was unset, that class needs a window system.
+    The camera makes its OpenGL context from EGL or OSMesa. It does not use ``mujoco.Renderer``, because that class
+    needs a window system if the variable ``MUJOCO_GL`` was unset when mujoco was imported.
     :raises ConfigError: no offscreen OpenGL library works on this machine.
     """
 
@@ -56,7 +58,7 @@ class Camera:
             # Drivers raise many types: ImportError, RuntimeError, GLError and FatalError all occurred.
             raise ConfigError(f"no frames: {backend} gives no OpenGL context ({error}). {ADVICE}") from error
         self._aim()
-        # mujoco ends the EGL display at exit. To free a context after that fails.
+        # mujoco ends the EGL display when Python exits. After that, freeing a context would fail.
         self._at_exit = functools.partial(_close, weakref.ref(self))
         atexit.register(self._at_exit)
 
@@ -70,7 +72,7 @@ class Camera:
     def _load(self, model: Any) -> None:
         mj, (height, width) = self._mujoco, self._size
         model.vis.quality.offsamples = 0
-        # Without shadows. The buffers for shadows would take most of the time to make a context.
+        # Shadows are off, because making their buffers takes most of the time of making a context.
         model.vis.quality.shadowsize = 0
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         self._gl.make_current()

@@ -1,4 +1,4 @@
-"""Checks for ``rlgpt doctor``: whether the machine has the simulator and OpenGL, which a MuJoCo plugin needs."""
+"""The checks of ``rlgpt doctor`` for a MuJoCo plugin: whether this machine has the simulator and OpenGL."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rlgpt.plugin.types import Check
 
 
 def checks(without: str) -> list[Check]:
-    """Checks the simulator, and OpenGL for frames.
+    """Check whether MuJoCo is installed, and whether OpenGL can render frames.
 
-    :param without: text for messages about the missing function without OpenGL, for example ``"no video"``.
+    :param without: what does not work without OpenGL, as words for the message, for example ``"no video"``.
     """
     backend = find_backend()
     try:

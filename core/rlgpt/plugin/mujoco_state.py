@@ -17,8 +17,8 @@ _COMPLETE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
 def physics_of(model: Any, data: Any) -> NDArray[np.float64]:
-    """The state as a flat array: everything that the next ``mj_step`` depends on, including the solver's
-    warm start and the controls.
+    """The state of a simulation as a flat array. The array contains everything on which the result of the next
+    ``mj_step`` depends, including the solver's warm start and the controls.
     """
     flat = np.empty(mujoco.mj_stateSize(model, _COMPLETE))
     mujoco.mj_getState(model, data, flat, _COMPLETE)

@@ -41,30 +41,32 @@ class ObservationCodec:
     ========================  ======================================================================================
     space                     keys
     ========================  ======================================================================================
-    Box, MultiDiscrete,       ``NAME``: a number, or a list of numbers; or one key for each number, where labels are
-    MultiBinary               given
+    Box, MultiDiscrete,       ``NAME``: a number or a list of numbers; if labels are given, one key for each number
+    MultiBinary
     bytes, three axes         ``NAME_grid``: the numbers of a small array, as nested lists; ``NAME`` is an image for
                               a policy's encoder
     picture in grey           ``NAME_shapes``: regions that differ from the background (:mod:`rlgpt.plugin.pictures`),
-                              for code alone; for a stack of frames, ``NAME_shapes`` is of the newest frame, and
-                              ``NAME_shapes_before`` of the frame before it
-    picture in colour         ``NAME_shapes``, ``NAME_moving``, ``NAME_map``: regions of one colour that stand still and
-                              that moved in the last step, and a coarse map (:mod:`rlgpt.plugin.colours`); for code
-                              alone
-    very long array           ``NAME``: ``{"shape", "mean", "low", "high"}``, for code alone; so are, the largest first,
-                              arrays that would not fit into the sandbox's view together
+                              only for code; if a picture is a stack of frames, ``NAME_shapes`` describes the newest
+                              frame and ``NAME_shapes_before`` the previous frame
+    picture in colour         ``NAME_shapes``, ``NAME_moving``, ``NAME_map``: regions of one colour that did not move in
+                              the last step, regions that moved, and a coarse map (:mod:`rlgpt.plugin.colours`); only
+                              for code
+    very long array           ``NAME``: ``{"shape", "mean", "low", "high"}``, only for code; if several arrays together
+                              exceed the sandbox's limit for a view, the largest of them count as very long
     Discrete                  ``NAME``: the number, for code; ``NAME_onehot`` for a policy
-    Text                      ``NAME``: the text, cut to 1,000 characters, for code alone
-    Dict, Tuple               the keys of their parts, names joined by underscores
+    Text                      ``NAME``: the text, cut to 1,000 characters, only for code
+    Dict, Tuple               the keys of the parts, with names joined by underscores
     ========================  ======================================================================================
 
-    ``NAME`` is ``observation`` at the root. Other spaces (Graph, Sequence, OneOf) have no key. If no other key has
-    numbers for a policy, there is ``time``: the share of the horizon that has passed.
+    ``NAME`` is the name of a part in a Dict or Tuple, and ``observation`` for any other observation. Other spaces
+    (Graph, Sequence, OneOf) have no key. If no other key has numbers for a policy, there is a key ``time``: the share
+    of the horizon that has passed.
 
-    :param labels: for a one-dimensional Box: name of each number -> its meaning with its unit, or "". For a Dict or
-        Tuple: part -> meaning, or part -> (name of each of its numbers -> meaning); the keys are then ``PART_NAME``.
+    :param labels: for a one-dimensional Box, a dict from the name of each number to its meaning with its unit (or to an
+        empty text). For a Dict or Tuple, a dict from a part to its meaning, or to such a dict for the numbers of the
+        part; the keys of these numbers are ``PART_NAME``.
     :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. The numbers of these parts
-        are in no key of the view, so a policy gets them from the observation.
+        are in no key of the view, so a policy gets the numbers from the observation.
     :raises ConfigError: the labels do not fit the space.
     """
 
@@ -100,13 +102,13 @@ class ObservationCodec:
         return tuple(self._keys)
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """The values of :attr:`keys` in the state ``ctx``. NaN becomes 0, and an infinity becomes 1e30
-        with its sign.
+        """The value of each key in :attr:`keys` in the state ``ctx``. NaN becomes 0, infinity becomes 1e30, and minus
+        infinity becomes -1e30.
         """
         return {name: read(ctx) for name, read in self._values.items()}
 
     def value(self, ctx: Context, key: str) -> Plain:
-        """The value of one of :attr:`keys`; no other key is computed."""
+        """The value of one key. No other key is computed."""
         return self._values[key](ctx)
 
     def _named(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, Any]) -> None:
@@ -158,7 +160,7 @@ def _documented(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]
 
 
 def _numbered(space: spaces.Box, labels: Sequence[str] | Mapping[str, str], where: str) -> Iterator[ViewKey]:
-    """A key for each number of a one-dimensional Box, under its label."""
+    """A key for each number of a one-dimensional Box. The name of the key is the label of the number."""
     size = space.shape[0]
     if len(labels) != size or len(set(labels)) != size:
         of = "" if where == "the observation" else f" for {where!r}"

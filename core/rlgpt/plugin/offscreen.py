@@ -33,17 +33,17 @@ def loads(backend: str) -> bool:
 
 
 def find_backend() -> str:
-    """The offscreen OpenGL library that can be loaded: "egl", "osmesa", or "" if there is none.
+    """The name of an offscreen OpenGL library that can be loaded: "egl", "osmesa", or "" if there is none.
 
-    If ``MUJOCO_GL`` names one of the two, that library is tried first.
+    If the variable ``MUJOCO_GL`` names one of these libraries, that library is tried first.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     return next((name for name in sorted(LIBRARIES, key=lambda name: name != asked) if loads(name)), "")
 
 
 def make_mujoco_importable() -> None:
-    """Correct a value of ``MUJOCO_GL`` with which ``import mujoco`` would fail. Call this before the
-    first such import.
+    """Correct the variable ``MUJOCO_GL`` if ``import mujoco`` would fail with its value. Call this function before the
+    first import of mujoco.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     if "mujoco" in sys.modules or asked in HARMLESS:

@@ -1,4 +1,6 @@
-"""Which distribution a plugin comes from, and its version: results of a plugin belong to a version."""
+"""Finds the distribution that a plugin comes from, and its version. The record of a run contains both, because another
+version of a plugin may give other results.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ class Origin(NamedTuple):
 
 
 def origin(plugin: EnvironmentPlugin) -> Origin:
-    """The distribution that offers ``plugin``; for an environment without a plugin, that of the environment."""
+    """The distribution that contains ``plugin``. For a generic plugin, it is the environment's distribution."""
     plugin = plugin.base or plugin
     if isinstance(plugin, GenericPlugin):
         return _of_module(_module_of(plugin))
@@ -31,7 +33,9 @@ def origin(plugin: EnvironmentPlugin) -> Origin:
 
 
 def installed(distribution: str) -> Origin | None:
-    """The installed version of a distribution; None if it is not installed. An unknown one has no version."""
+    """The installed version of ``distribution``; None if it is not installed. If the name is empty, the result is an
+    origin without name and version.
+    """
     try:
         return Origin(distribution, metadata.version(distribution) if distribution else "")
     except (metadata.PackageNotFoundError, ValueError):

@@ -33,13 +33,13 @@ Kind = Literal["numbers", "long", "cells", "picture", "discrete", "text", "unrea
 
 @dataclass(frozen=True)
 class Part:
-    """A space within an observation space; it is neither a Dict nor a Tuple.
+    """A space within an observation space. A part is neither a Dict nor a Tuple.
 
-    :ivar path: keys and indices that lead to the part.
-    :ivar name: the path, joined by underscores.
-    :ivar read: returns the part's value, given a whole observation.
-    :ivar kind: ``cells`` is a small image, whose numbers are in the view; ``long`` is an array with only a summary in
-        the view.
+    :ivar path: the keys and indices that lead from the observation to the part.
+    :ivar name: the keys and indices of ``path``, joined by underscores.
+    :ivar read: a function that returns the value of the part in an observation.
+    :ivar kind: ``cells`` for a small image whose numbers are in the view; ``long`` for an array of which the view
+        contains only a summary.
     """
 
     path: tuple[Any, ...]
@@ -51,11 +51,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Shown:
-    """A part of the observation that a policy may see, and its name.
+    """A part of the observation that a policy may observe.
 
-    :ivar read: returns a member of ``space``, given a whole observation.
-    :ivar alone: True if no key of the view contains the part's numbers, so that a policy gets them only from this
-        entry.
+    :ivar read: a function that returns the value of the part, an element of ``space``, in an observation.
+    :ivar alone: True if no key of the view contains the part's numbers, so that a policy gets the numbers only from
+        this part.
     """
 
     space: spaces.Space[Any]
@@ -64,8 +64,8 @@ class Shown:
 
 
 def parts(space: spaces.Space[Any]) -> list[Part]:
-    """All parts, in order. Arrays are marked ``long``, the largest first, until the view of the others
-    fits the sandbox's limit.
+    """All parts of ``space``, in order. If the numbers of all arrays exceed the sandbox's limit for a view, the largest
+    arrays are marked ``long``.
     """
     every = _every(space)
     sizes = [_bytes(part) for part in every]
@@ -80,11 +80,13 @@ def parts(space: spaces.Space[Any]) -> list[Part]:
 
 
 def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
-    """The entries of the observation that a policy may see: the parts of a Dict under their keys, any other space as
-    ``observation``. If a part contains parts that no key of the view covers, these inner parts replace it, named by
-    their paths. Pictures are converted to images for an encoder.
+    """The parts of the observation that a policy may observe: name -> part.
 
-    :param keys: keys of the view. An array whose key has no numbers can be shown only to a policy.
+    The parts of a Dict have its keys as names; any other space has the name ``observation``. If a part contains inner
+    parts that no key of the view covers, the inner parts replace this part; each is named by its path. Pictures are
+    converted to images for an encoder.
+
+    :param keys: keys of the view. If the key of an array has no numbers, only a policy can use the array.
     """
     summed = {key.name for key in keys if not key.size}
     every = [replace(p, kind="long") if p.kind == "numbers" and p.name in summed else p for p in _every(space)]
@@ -129,8 +131,9 @@ def unusable(space: spaces.Space[Any]) -> list[str]:
 
 
 def _every(space: spaces.Space[Any]) -> list[Part]:
-    """All parts, each with a unique name. (A part ``b`` within ``a`` and a separate part ``a_b`` must not both be
-    called ``a_b``.) The outermost keys keep their names, because a policy observes them under these names.
+    """All parts of ``space``, each with a unique name. A part ``b`` within ``a`` and another part ``a_b`` must not both
+    have the name ``a_b``. The outermost parts keep their keys as names, because a policy observes these parts under
+    these names.
     """
     outer = {slug(f"_{key}") for key in space.spaces} if isinstance(space, spaces.Dict) else set()
     given: set[str] = set()
@@ -182,8 +185,8 @@ def _show_all(
     read: Callable[[Any], Any],
     inner: list[Part],
 ) -> None:
-    """Add entries for ``space`` to ``found``: the space itself under ``key``, or its parts (``inner``) that no key of
-    the view contains.
+    """Add ``space`` to ``found`` under ``key``. If no key of the view contains the inner parts of ``space``, add these
+    parts (``inner``) instead.
     """
     alone = [part for part in inner if part.kind in ("picture", "long")]
     if not isinstance(space, spaces.Dict | spaces.Tuple):

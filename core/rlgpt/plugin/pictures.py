@@ -10,14 +10,16 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 CONTRAST = 16
-"""A pixel belongs to a shape if its grey level (0 to 255) differs from the background by more than this."""
+"""Minimal difference between the grey levels (0 to 255) of a shape and the background. A pixel belongs to a shape if
+its difference is larger.
+"""
 
 MOST = 24
 """Maximal number of shapes of one picture."""
 
 SMALL = 512
-"""An array of bytes with at most this many numbers counts as data (for example the cells of a grid), not
-as a picture.
+"""Maximal number of bytes in an array that counts as data, for example as the cells of a grid. A larger array counts as
+a picture.
 """
 
 CHANNELS = 16
@@ -27,10 +29,12 @@ SIDE = 16
 """Minimal side length, in pixels, of a picture whose numbers are not bytes."""
 
 Shape = list[int]
-"""``[x, y, width, height, brightness]``: the centre from the top left corner, sizes in pixels, brightness 0 to 255."""
+"""A shape: ``[x, y, width, height, brightness]``. The centre ``(x, y)`` is measured from the top left corner of the
+picture. Positions and sizes are in pixels; the brightness is 0 to 255.
+"""
 
 Span = tuple[int, int, int, int]
-"""Successive pixels of one kind in a row: row, first column, column after the last, kind."""
+"""A span: successive pixels of one kind in a row, as ``(row, first column, last column + 1, kind)``."""
 
 
 def is_image(space: spaces.Space[Any]) -> bool:
@@ -41,10 +45,11 @@ def is_image(space: spaces.Space[Any]) -> bool:
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is a picture. A picture has too many numbers for the view, and is one of two kinds. The first
-    kind has bytes with two or three axes, or with four axes for a stack of frames, ``[n, height, width, 1 or 3]``. The
-    second kind has other numbers with the same finite bounds and three axes: the first or last axis has at most
-    :data:`CHANNELS` channels, and the others have at least :data:`SIDE` pixels.
+    """Whether ``space`` is a picture. A picture has more numbers than the view can contain, and is one of two kinds. A
+    picture of the first kind consists of bytes. It has two or three axes, or four axes if it is a stack of frames,
+    ``[n, height, width, 1 or 3]``. A picture of the second kind consists of other numbers, all with the same finite
+    bounds, and has three axes. Its first or last axis has at most :data:`CHANNELS` channels, and each of the other axes
+    has at least :data:`SIDE` pixels.
     """
     if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) <= SMALL:
         return False
@@ -57,7 +62,7 @@ def is_picture(space: spaces.Space[Any]) -> bool:
 
 
 def is_stack(space: spaces.Space[Any]) -> bool:
-    """Whether the channels of a picture are not colours but several frames in order of time, the newest frame last."""
+    """Whether the channels of a picture are several frames in order of time (the newest frame last), not colours."""
     if not is_picture(space) or not space.shape:
         return False
     return _is_colours(space.shape) or (len(space.shape) == 3 and min(_ends(space.shape)) not in (1, 3))
@@ -86,10 +91,10 @@ def as_bytes(space: spaces.Space[Any]) -> Callable[[Any], NDArray[np.uint8]]:
 
 
 def as_image(space: spaces.Space[Any]) -> tuple[spaces.Box, Callable[[Any], NDArray[np.uint8]]]:
-    """The space of images (:func:`is_image`) into which pictures of ``space`` are converted, and the function that
-    converts them.
+    """The space of images (:func:`is_image`) for pictures of ``space``, and a function that converts a picture to such
+    an image.
 
-    A picture without channels gets a channel axis. The colour channels of several frames are stacked.
+    A picture without channels gets a channel axis. The colour channels of several frames become one axis of channels.
     """
     if is_image(space):
         assert isinstance(space, spaces.Box)
@@ -115,16 +120,18 @@ def _ends(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def rgb(image: NDArray[np.uint8], back: int = 0) -> NDArray[np.uint8]:
-    """One frame in colour, ``[height, width, 3]``. From a stack: the newest frame, or the frame ``back`` frames
-    earlier.
+    """One frame of ``image`` in colour, ``[height, width, 3]``.
+
+    :param back: for a stack of frames, the number of frames between this frame and the newest frame.
     """
     pixels = image[-1 - back] if image.ndim == 4 else image
     return np.moveaxis(pixels, 0, -1) if pixels.shape[-1] != 3 else pixels
 
 
 def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
-    """One frame in grey levels, ``[height, width]``. From a stack: the newest frame, or the frame
-    ``back`` frames earlier.
+    """One frame of ``image`` in grey levels, ``[height, width]``.
+
+    :param back: for a stack of frames, the age of the frame; 0 is the newest frame.
     """
     pixels = np.asarray(image, np.int64)
     if pixels.ndim == 4:
@@ -139,7 +146,8 @@ def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
 
 
 def shapes(grey: NDArray[np.int64]) -> list[Shape]:
-    """Connected regions that differ from the most common grey level by more than :data:`CONTRAST`, largest first.
+    """The connected regions that differ from the most common grey level by more than :data:`CONTRAST`. The largest
+    region is first.
 
     Pixels are connected along rows and columns.
     """
@@ -159,7 +167,7 @@ def connected(spans: Sequence[Span]) -> list[list[Span]]:
     Each span is joined with the spans of the same kind that it touches in the row above (Rosenfeld and Pfaltz 1966,
     with union-find).
 
-    :param spans: ordered by row and by start.
+    :param spans: the spans of a picture, in the order of their rows and first columns.
     """
     parents = list(range(len(spans)))
 

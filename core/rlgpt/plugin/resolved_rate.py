@@ -1,4 +1,4 @@
-"""Resolved-rate inverse kinematics for plugins with a robot arm: computes one damped least-squares step
+"""Resolved-rate inverse kinematics for plugins with a robot arm. The module computes one damped least-squares step
 within joint limits.
 """
 
@@ -27,13 +27,13 @@ def joint_step(
     system is solved again for the other joints, at most twice. The result may still exceed a limit, so the caller must
     clip it.
 
-    :param jacobian: ``[m, n]``, Jacobian of the hand's pose with respect to the joints.
-    :param error: ``[m]``, translation (m) and, with 6 rows, rotation vector (rad).
-    :param joints: ``[n]``, rad.
-    :param lower: ``[n]``, lower limits of the joints, rad.
-    :param upper: ``[n]``, upper limits.
-    :param damping: lambda.
-    :param bias: ``[n]``, preferred displacements, rad; None: zero.
+    :param jacobian: ``[m, n]``, the Jacobian J of the hand's pose with respect to the joints.
+    :param error: ``[m]``, the error e of the hand: the translation (m) and, if m is 6, the rotation vector (rad).
+    :param joints: ``[n]``, the positions of the joints (rad).
+    :param lower: ``[n]``, the lower limits of the joints (rad).
+    :param upper: ``[n]``, the upper limits of the joints (rad).
+    :param damping: the damping factor lambda.
+    :param bias: ``[n]``, the preferred displacements b of the joints (rad). None means zeros.
     """
     step = _solve(jacobian, error, damping, bias)
     free = np.ones(len(joints))

@@ -1,18 +1,20 @@
-"""Rules of success: one line of text, such as ``terminated and not crashed``, which a run's record can store.
+"""Rules of success. A rule is one line of text, such as ``terminated and not crashed``, which a run's record can store.
 
     RULE      = [reported else] CONDITION [and CONDITION ...] [ever | at the end]
     CONDITION = [not] WORD | WORD (>= | <= | > | < | ==) NUMBER
     WORD      = reported | return | terminated | truncated | KEY
 
 ``reported`` is the environment's own answer under ``success`` or ``is_success`` in ``info``. ``return`` is the
-undiscounted sum of the episode's rewards so far. ``terminated`` means that the environment ended the episode,
-``truncated`` that a time limit ended it. KEY is a key of ``info``. Dots lead into nested mappings
-(``achievements.collect_wood``). A key that has the name of one of the words above is written ``info.KEY``. If a step
-does not report KEY, KEY is false and every comparison with it is false.
+undiscounted sum of the episode's rewards so far. ``terminated`` means that the environment ended the episode.
+``truncated`` means that a time limit ended the episode. KEY is a key of ``info``. Dots lead into nested mappings
+(``achievements.collect_wood``). If a key of ``info`` has the name ``reported``, ``return``, ``terminated`` or
+``truncated``, the rule contains ``info.KEY``. If a step does not report KEY, KEY is false and every comparison with KEY
+is false.
 
-``ever``: the episode is a success if all conditions hold at any one step. ``at the end``: the conditions must hold at
-the last step. Default: ``at the end`` if the rule contains the return or an end, else ``ever``. ``reported else RULE``
-uses RULE if the environment reports nothing.
+A rule with ``ever`` makes an episode a success if all conditions hold at any one step. A rule with ``at the end`` makes
+it a success if all conditions hold at the last step. The default is ``at the end`` if the rule contains ``return``,
+``terminated`` or ``truncated``, else ``ever``. A rule ``reported else RULE`` uses RULE if the environment reports
+neither ``success`` nor ``is_success``.
 """
 
 from __future__ import annotations
@@ -44,9 +46,9 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Moment:
-    """The data that a rule judges: one step of an episode.
+    """The data of one step of an episode, which a rule judges.
 
-    :ivar total: the undiscounted return so far.
+    :ivar total: the sum of the episode's rewards so far, without discount.
     """
 
     info: Mapping[str, Any]
@@ -70,7 +72,7 @@ class Condition:
 
     @property
     def key(self) -> str | None:
-        """The key of ``info`` that the condition reads; None if it reads something else."""
+        """The key of ``info`` that the condition reads; None if the condition does not read ``info``."""
         named = self.word.removeprefix("info.")
         return None if named == self.word and self.word in (REPORTED, RETURN, *_ENDS) else named
 
@@ -108,11 +110,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class SuccessRule:
-    """A parsed rule.
+    """A parsed rule of success.
 
-    :ivar text: the rule as text in its shortest form; :func:`parse_rule` accepts it.
-    :ivar unless_reported: whether a success that the environment reports replaces the rule.
-    :ivar never: True if no episode succeeds, as for a task that has only a score.
+    :ivar text: the rule as text in its shortest form, which :func:`parse_rule` accepts.
+    :ivar unless_reported: whether the answer of an environment that reports success replaces the rule.
+    :ivar never: whether no episode can succeed. This is True for a task that has only a score.
     """
 
     text: str
@@ -135,7 +137,7 @@ class SuccessRule:
 
     @property
     def needs_an_end(self) -> bool:
-        """Whether an episode can succeed only if the environment ends it."""
+        """Whether an episode can succeed only if the environment itself ends the episode."""
         ends = any(c.word == "terminated" and not c.negated for c in self.conditions)
         return ends and not self.unless_reported
 
@@ -195,7 +197,7 @@ def _condition(part: str, text: str) -> Condition:
 
 
 def reported_success(info: Mapping[str, Any]) -> bool | None:
-    """The environment's own answer under ``success`` or ``is_success``; None if it reports neither."""
+    """The value of ``success`` or ``is_success`` in ``info`` as a bool; None if ``info`` has neither key."""
     for key in _SAID:
         if key in info:
             return bool(info[key])
@@ -203,7 +205,7 @@ def reported_success(info: Mapping[str, Any]) -> bool | None:
 
 
 def lookup(info: Mapping[str, Any], key: str) -> Any:
-    """The value of ``info`` under ``key``; dots in ``key`` lead into nested mappings. None if there is no value."""
+    """The value under ``key`` in ``info``; None if there is no value. Dots in ``key`` lead into nested mappings."""
     if key in info:
         return info[key]
     head, dot, rest = key.partition(".")
@@ -212,8 +214,8 @@ def lookup(info: Mapping[str, Any], key: str) -> Any:
 
 
 def number_of(value: Any) -> float | None:
-    """Convert a number, a bool or an array with one number to a float. None if ``value`` is anything else
-    or not finite.
+    """Convert a number, a bool or an array with one number to a float. The result for any other value, and for a number
+    that is not finite, is None.
     """
     if isinstance(value, str | bytes | list | tuple | Mapping):
         return None
@@ -223,7 +225,7 @@ def number_of(value: Any) -> float | None:
         else:
             array = np.asarray(value)
             number = float(array.reshape(-1)[0]) if array.size == 1 else math.nan
-    except (TypeError, ValueError, OverflowError):  # for an object, an array of text or a very large integer
+    except (TypeError, ValueError, OverflowError):  # ``value`` is an object, an array of text or a very large integer.
         return None
     return number if math.isfinite(number) else None
 
@@ -231,5 +233,5 @@ def number_of(value: Any) -> float | None:
 def _truth(value: Any) -> bool:
     try:
         return bool(value)
-    except ValueError:  # an array
+    except ValueError:  # An array with several numbers has no truth value.
         return bool(np.all(value))

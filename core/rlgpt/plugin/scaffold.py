@@ -16,10 +16,11 @@ _SUFFIX = ".tmpl"
 
 
 def create(name: str, folder: Path) -> Path:
-    """Write the distribution into ``folder / "rlgpt-NAME"``, completely or not at all. Returns its folder.
+    """Write a plugin distribution into the folder ``rlgpt-NAME`` within ``folder``, completely or not at all. The
+    result is the path of the new folder.
 
-    :param name: the plugin's name, the prefix of its task ids: lower case, digits, underscores, a letter first, at most
-        40 characters.
+    :param name: the plugin's name, which is the prefix of its task ids. A name has at most 40 characters: a letter,
+        then lower-case letters, digits and underscores.
     :raises ConfigError: the name is not valid, or the folder exists already.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name.endswith("_"):

@@ -1,4 +1,4 @@
-"""Reads files in a plugin's package: pages of expert knowledge, and recordings."""
+"""Finds and reads files in a plugin's package: pages of expert knowledge, and recordings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.domain import Task
 
 
 def page(package: str, name: str) -> str:
-    """The text of ``knowledge/NAME.md``, stripped.
+    """The text of the file ``knowledge/NAME.md`` in a package, without white space at both ends.
 
     :param package: the import name of the plugin's package.
     """
@@ -19,11 +19,11 @@ def page(package: str, name: str) -> str:
 
 
 def recordings(package: str, task: Task) -> tuple[Path, ...]:
-    """The files ``transcripts/TASK/*.jsonl`` in order; TASK is the task's id without the plugin's name. The result may
-    be empty.
+    """The recordings for ``task`` in a package: the files ``transcripts/TASK/*.jsonl``, sorted by name. TASK is the
+    task's id without the plugin's name. The result may be empty.
 
-    Recordings for other settings of the task are in a folder ``TASK,NAME=VALUE,...`` with the settings as text. If
-    several folders match the settings of ``task``, the folder with the most settings is used.
+    Recordings for settings that differ from the plugin's defaults are in a folder ``TASK,NAME=VALUE,...``. If several
+    folders match the settings of ``task``, the folder with the most settings is used.
     """
     name = task.id.partition("/")[2]
     shipped = Path(str(resources.files(package) / "transcripts"))
@@ -39,8 +39,8 @@ def _has_settings(task: Task, folder: str) -> bool:
 
 
 def variants(package: str, task: Task) -> tuple[Task, ...]:
-    """``task`` with the settings of each folder of recordings for other settings. The result is empty if ``package`` is
-    not a package or is not imported.
+    """Variants of ``task``, one for each folder of recordings whose settings differ from the plugin's defaults. The
+    result is empty if ``package`` is not a package or is not imported.
     """
     if not hasattr(sys.modules.get(package), "__path__"):
         return ()
@@ -53,5 +53,5 @@ def variants(package: str, task: Task) -> tuple[Task, ...]:
 
 
 def _read(text: str, like: Any) -> Any:
-    """A setting of the same type as ``like``."""
+    """Convert the text of a setting to the type of ``like``."""
     return text == "True" if isinstance(like, bool) else type(like)(text)

@@ -18,7 +18,7 @@ LONGEST_LIST = 32
 """Maximal number of numbers of a key that ``act_until`` can watch."""
 
 Look = Callable[[Context, str], Plain]
-"""Returns the value of one key of the view."""
+"""A function that returns the value of one key of the view."""
 
 _REWARD = {"reward": "sum of the environment's reward meanwhile"}
 
@@ -68,7 +68,7 @@ def skills(codec: ActionCodec, keys: Sequence[ViewKey], look: Look) -> tuple[Pri
 
 
 class _Repeat:
-    """Runs one action for ``steps`` steps."""
+    """A primitive that takes the same low-level action for ``steps`` primitive steps."""
 
     def __init__(self, codec: ActionCodec) -> None:
         self.codec = codec
@@ -82,7 +82,7 @@ class _Repeat:
 
 
 class _Until:
-    """Runs one action until a number of the view passes a threshold."""
+    """A primitive that takes the same low-level action until a number of the view passes a threshold."""
 
     def __init__(self, codec: ActionCodec, look: Look) -> None:
         self.codec, self.look = codec, look
@@ -120,8 +120,8 @@ def env_reward(ctx: Context) -> float:
 
 
 def _watchable(keys: Sequence[ViewKey]) -> tuple[str, ...]:
-    """The numbers of the view that ``act_until`` can watch, by name. A number in a short list has the
-    name ``name[i]``, in an array ``name[i][j]``.
+    """The names of the numbers in the view that ``act_until`` can watch. A number in a short list has the name
+    ``name[i]``; a number in an array of two axes has the name ``name[i][j]``.
     """
     found = []
     for key in keys:

@@ -66,9 +66,10 @@ def bounded(data: bytes) -> bytes:
 
 
 def record(data: bytes, names: Collection[str], *, seed: int | None = None) -> dict[str, Any]:
-    """The mapping that :func:`pack` wrote, with exactly the keys ``names``; see :func:`unpack`.
+    """Convert bytes from :func:`pack` back to a mapping that has exactly the keys ``names``.
 
-    :raises StateError: the bytes contain something else.
+    :param seed: as for :func:`unpack`.
+    :raises StateError: the bytes do not contain such a mapping.
     """
     values = unpack(data, seed=seed)
     if not isinstance(values, dict) or values.keys() != set(names):
@@ -79,7 +80,8 @@ def record(data: bytes, names: Collection[str], *, seed: int | None = None) -> d
 def numbers(value: Any, size: int, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Check that ``value`` consists of ``size`` finite numbers, and return it as a flat array.
 
-    :raises StateError: it is something else.
+    :param what: a name of the value for the error message.
+    :raises StateError: ``value`` does not consist of ``size`` finite numbers.
     """
     if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (size,):
         if np.isfinite(value).all():
@@ -91,7 +93,8 @@ def numbers(value: Any, size: int, what: str) -> np.ndarray[Any, np.dtype[np.flo
 def whole(value: Any, low: int, high: int, what: str) -> int:
     """Check that ``value`` is an integer in [``low``, ``high``], and return it.
 
-    :raises StateError: it is something else.
+    :param what: a name of the value for the error message.
+    :raises StateError: ``value`` is not such an integer.
     """
     if type(value) is int and low <= value <= high:
         return value

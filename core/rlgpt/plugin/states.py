@@ -36,7 +36,8 @@ _SKIPPED = (
 
 
 class EpisodeState(Value):
-    """The saved state of an episode, from which the episode can continue. A state from a file is untrusted.
+    """The saved state of an episode, from which the episode can continue. A state that was read from a file is
+    untrusted.
 
     :ivar task: id of the task.
     :ivar step: primitive steps of the episode so far.
@@ -69,7 +70,7 @@ def restore_episode(
 ) -> None:
     """Set ``env`` and ``ctx`` to a state that :func:`save_episode` saved.
 
-    :param seed: seeds all randomness from here on. None: the saved random generators continue.
+    :param seed: seed of all random numbers from now on. With None, the saved random generators continue.
     :raises StateError: the state belongs to another task, or is damaged.
     """
     if state.task != ctx.task.id:
@@ -95,12 +96,12 @@ class AttributeStates(StateCodec):
 
     Attributes are saved if they are bool, numbers, text, arrays, containers or random generators. Spaces, functions,
     classes, modules, paths and frozen dataclasses are constants and are not saved. An object of any other class is an
-    error, unless the class is listed. The codec does not see state outside attributes, for example in a C library or a
-    global variable. The plugin contract and :func:`holds` detect this.
+    error, unless ``classes`` contains its class. The codec does not save state outside attributes, for example in a C
+    library or a global variable. The plugin contract and :func:`holds` detect such state.
 
     :param classes: classes of objects in the state, such as the things in a grid. Objects of these classes are created
         without ``__init__``.
-    :param constants: classes and names of attributes that are not saved.
+    :param constants: attributes that are not saved: their names, or the classes of their values.
     """
 
     def __init__(self, classes: Collection[type] = (), constants: Collection[type | str] = ()) -> None:
@@ -161,12 +162,12 @@ class OwnStates(StateCodec):
 
 
 def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, steps: int = 10) -> bool:
-    """Whether restored episodes continue exactly, as :class:`~rlgpt.plugin.types.StateCodec` demands. A trial plays
-    ``steps`` random actions, saves, plays twice as many actions, restores, and plays these actions again. The trial
-    plays its episodes in ``env``.
+    """Test whether restored episodes continue exactly, as :class:`~rlgpt.plugin.types.StateCodec` demands. The test
+    plays ``steps`` random actions in ``env``, saves the state, plays twice as many actions, restores the state, and
+    plays these actions again.
 
-    The result is also False if the state cannot be saved or the environment raises an exception. (The same error then
-    occurs in the next episode.)
+    The result is also False if the state cannot be saved or the environment raises an exception. (If the environment is
+    broken, the next episode raises the same exception.)
     """
     try:
         env.action_space.seed(seed)

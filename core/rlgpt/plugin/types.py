@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 LowLevel = Generator[Any, None, Mapping[str, Plain] | None]
-"""A running primitive: a generator that yields actions of the base environment and returns the outcome, a dict."""
+"""A running primitive: a generator that yields low-level actions and returns the outcome, a dict."""
 
 
 @dataclass
@@ -27,11 +27,11 @@ class Context:
     :ivar step: number of primitive steps since the episode began.
     :ivar rng: random generator of the episode, seeded from the environment's seed.
     :ivar model: the result of :meth:`EnvironmentPlugin.model`, for example for inverse kinematics.
-    :ivar memory: values that last for one episode, for example the state of a gripper; a reset clears it. The values
-        are saved with the episode, so they must be JSON-like data or arrays. A key that begins with ``_`` is a cache:
-        it is not saved and must be computed again.
-    :ivar previous: the observation of the primitive step before; None at the start of an episode, and at the first step
-        after a saved state was restored.
+    :ivar memory: values that last for one episode, for example the state of a gripper. A reset clears the memory. The
+        values are saved with the episode, so they must be plain values or arrays. A value whose key begins with ``_``
+        is not saved; after a restore, it must be computed again.
+    :ivar previous: the observation of the previous primitive step; None at the start of an episode, and at the first
+        step after a saved state was restored.
     """
 
     task: Task
@@ -46,13 +46,13 @@ class Context:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A skill that coded actions call by name. A primitive is trusted plugin code outside the sandbox. A primitive must
-    be general and parameterised, and must not solve a task by itself.
+    """A primitive, which coded actions call by name. A primitive is trusted plugin code outside the sandbox. It must be
+    general and have parameters, and must not solve a task by itself.
 
-    :ivar doc: effect, units and content of the outcome; one to five lines for the prompt.
-    :ivar run: ``run(ctx, **args)``, a generator of actions of the base environment. After each yield it reads ``ctx``
-        again.
-    :ivar outcome: key of the returned dict -> meaning of its value.
+    :ivar doc: the effect of the primitive, its units and the content of the outcome; one to five lines for the prompt.
+    :ivar run: a function ``run(ctx, **args)`` that returns a generator of low-level actions. After each yield, the
+        generator reads the new state from ``ctx``.
+    :ivar outcome: key of the outcome -> meaning of the value under this key.
     :ivar max_steps: number of primitive steps after which the host ends the primitive.
     """
 
@@ -86,12 +86,13 @@ class ViewKey:
 
 @dataclass(frozen=True)
 class RewardTerm:
-    """A named, bounded, smooth part of the reward. The RLSetup gives its weight.
+    """A reward term: a named, bounded, smooth part of the reward. The RLSetup gives its weight.
 
     :ivar value: a function ``value(ctx)`` with results within ``[low, high]``.
-    :ivar kind: ``potential``: each step adds ``value(now) - value(before)`` to the reward (Ng, Harada and Russell 1999,
-        without the discount); ``step``: each step adds ``value(now)``; ``event``: the first step at which
-        ``value(now)`` is above zero adds it, once in an episode.
+    :ivar kind: what the term adds to the reward. A term of kind ``potential`` adds ``value(now) - value(before)`` at
+        each step (Ng, Harada and Russell 1999, without the discount). A term of kind ``step`` adds ``value(now)`` at
+        each step. A term of kind ``event`` adds ``value(now)`` only at the first step of an episode at which it is
+        above zero.
     """
 
     name: str
@@ -104,7 +105,10 @@ class RewardTerm:
 
 @dataclass(frozen=True)
 class ResetOption:
-    """A named choice of start states for training; ``options`` is passed to ``env.reset(options=...)``."""
+    """A named choice of start states for training.
+
+    :ivar options: the mapping that is passed to ``env.reset(options=...)``.
+    """
 
     name: str
     doc: str
@@ -116,29 +120,31 @@ class StateCodec(ABC):
 
     The state is everything that decides what the environment does next: the simulator, the time in the episode, whether
     success was reached, counters of wrappers, and the random generators, including those of observation noise. The
-    plugin contract tests this law: after :meth:`restore`, in this environment or another one of the task, the same
-    actions give, bit for bit, the same observations, rewards, ends and ``info["success"]`` as after :meth:`save`.
+    plugin contract tests the following law. After :meth:`restore`, in the same or another environment of the task, the
+    same actions give the same observations, rewards, ends and ``info["success"]`` as after :meth:`save`, bit for bit.
 
-    A codec need not save the newest observation and ``info``, nor the content of the :class:`Context`: rlgpt saves
-    them. States may come from an untrusted source, so a state must not be a pickle, and a codec must check each value
-    before it reaches a simulator. :mod:`rlgpt.plugin.state_data` has functions for this.
+    A codec need not save the newest observation, ``info``, and the content of the :class:`Context`, because rlgpt saves
+    these. States may come from an untrusted source, so a state must not be a pickle, and a codec must check each value
+    before it reaches a simulator. :mod:`rlgpt.plugin.state_data` has functions for such checks.
     """
 
     @abstractmethod
     def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
-        """The state as bytes, at most :data:`~rlgpt.plugin.state_data.MAX_STATE_BYTES` of them.
+        """Save the state of an environment.
 
-        :param env: an environment that ``make_env`` made for a task of the same id and settings, within an episode.
+        :param env: an environment that ``make_env`` made for a task with the same id and settings; an episode is in
+            progress.
+        :returns: the state, at most :data:`~rlgpt.plugin.state_data.MAX_STATE_BYTES` bytes.
         :raises StateError: the state cannot be saved.
         """
 
     @abstractmethod
     def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
-        """Return to a saved state.
+        """Set an environment to a saved state.
 
-        :param env: an environment as for :meth:`save`. The current episode of this environment, if there is one, is
-            lost.
-        :param seed: seeds all randomness from here on. None: the saved random generators continue.
+        :param env: an environment as for :meth:`save`. If an episode is in progress in this environment, it is lost.
+        :param state: bytes that :meth:`save` returned; they may be damaged or hostile.
+        :param seed: seed of all random numbers from now on. With None, the saved random generators continue.
         :raises StateError: the bytes are not a saved state of this task.
         """
 
@@ -146,9 +152,9 @@ class StateCodec(ABC):
 class SubTask(ABC):
     """A task that is a part of another task, and is played in the environment of that task.
 
-    :ivar whole: the task in whose environment the part is played. :attr:`Context.task` is this task.
-    :ivar done: the predicate that decides the success of the sub-goal and ends its episodes; None: the success of the
-        whole task decides.
+    :ivar whole: the task in whose environment the sub-goal is played. :attr:`Context.task` is this task.
+    :ivar done: the predicate that decides the success of the sub-goal and ends its episodes. With None, the success of
+        the whole task decides.
     """
 
     whole: Task
@@ -161,19 +167,26 @@ class SubTask(ABC):
         :param env: the :class:`~rlgpt.options.ExtendedEnv`. Three of its methods begin an episode: ``reset_whole`` at
             the start of the whole task, ``restore_episode`` in a saved state, and ``take_over`` in the current state of
             the base environment.
-        :returns: observation and info of the start.
+        :param seed: seed of the episode. With None, the random generators continue.
+        :param options: the options of the reset.
+        :returns: the first observation and info of the episode.
+        :raises StateError: the environment cannot reach a start state of the sub-goal.
         """
 
 
 class OptionSteps(NamedTuple):
-    """Primitive steps of one call of a coded action: at most ``most``, and ``default`` if the action sets no limit."""
+    """Limits on the primitive steps of one call of a coded action.
+
+    :ivar default: the limit for an action that states no limit.
+    :ivar most: the largest limit that an action may state.
+    """
 
     default: int
     most: int
 
 
 SHORT = 60
-"""Number of primitive steps that is a short call for any horizon."""
+"""Number of primitive steps of a call of a coded action that counts as short for any horizon."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +194,7 @@ class EnvLimits:
     """Limits of the environment.
 
     :ivar max_envs: maximal number of environments at the same time (1 for a real robot).
-    :ivar option_steps: maximal primitive steps of one call of a coded action; None: the steps of an episode.
+    :ivar option_steps: maximal primitive steps of one call of a coded action. None means the horizon of the task.
     """
 
     max_envs: int = 64
@@ -190,8 +203,8 @@ class EnvLimits:
     def steps(self, task: Task) -> OptionSteps:
         """The step limits of a coded action in ``task``.
 
-        The default is a quarter of the maximum, and at least :data:`SHORT` if the maximum allows it. So a stuck call
-        uses only a part of a long episode.
+        The default limit is a quarter of the maximum, and at least :data:`SHORT` if the maximum allows it. So a call
+        that is stuck uses only a part of a long episode.
         """
         most = self.option_steps or task.horizon
         return OptionSteps(min(most, max(SHORT, most // 4)), most)
@@ -199,7 +212,7 @@ class EnvLimits:
 
 @dataclass(frozen=True)
 class Check:
-    """One line of ``rlgpt doctor``. ``advice`` says what to do if ``ok`` is false."""
+    """One line in the output of ``rlgpt doctor``. ``advice`` says what to do if ``ok`` is False."""
 
     name: str
     ok: bool
@@ -209,7 +222,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Labels:
-    """Names of the base action's parts.
+    """The labels: names of the base action's parts.
 
     :ivar actions: one label for each value of a Discrete, each head of a MultiDiscrete or Tuple, each number of a Box.
     """
