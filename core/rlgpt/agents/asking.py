@@ -1,5 +1,5 @@
-"""One request of an agent to its language model. The request returns a checked value. Faults in a reply are sent back
-to the model.
+"""Sends a request of an agent to its language model, and checks the reply. If the reply has faults, the model is asked
+again, with a description of the faults.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ T = TypeVar("T")
 class Asker:
     """Sends one prompt to one language model and checks the replies.
 
-    :param prompt: the prompt's name.
-    :param folder: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    :param prompt: the name of the prompt.
+    :param folder: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
+        has none.
     """
 
     def __init__(self, llm: LLM, prompt: str, folder: Path | None = None) -> None:
@@ -54,17 +55,20 @@ class Asker:
 
         :param parts: the parts of the user's message, in order. The system's message is the same in every request of a
             run (``shared/system.md``), so that providers can cache it.
-        :param slots: texts for the measured slots; ``brief`` fills the others.
-        :param value: turns a reply into a value of the domain; the text of its ValueError goes to the model.
-        :param faults: returns messages for the model about the faults of a value; empty if the value has no fault.
-        :param measured: the figures (success rates and rewards) that the prompt shows; they are recorded with the
-            reply.
-        :param images: PNG data URLs.
-        :param pictured: see :meth:`~rlgpt.agents.prompt.Prompt.render`.
-        :param leave_out: fields of the reply that this task does not offer.
-        :param code: what the Python block of the reply contains, in words ("whole": a whole source).
-        :param retries: maximal number of further replies, after an unusable one.
-        :raises rlgpt.errors.LLMError: no usable reply after the last retry.
+        :param slots: texts for the measured slots of the prompt; ``brief`` fills all other slots.
+        :param value: a function that turns a reply into a value of :mod:`rlgpt.domain`. If it raises a ValueError, the
+            model gets the text of this error.
+        :param faults: a function that returns messages for the model about the faults of a value. A value without
+            messages is accepted.
+        :param measured: the figures (success rates and rewards) that the prompt shows. The figures are recorded with
+            the reply.
+        :param images: images for the user's message, as PNG data URLs.
+        :param pictured: a description of the images, for the fingerprint (see
+            :meth:`~rlgpt.agents.prompt.Prompt.render`).
+        :param leave_out: fields of the reply that are of no use in this task, so the prompt does not mention them.
+        :param code: what the Python block of the reply contains, in words; ``whole`` stands for a whole source.
+        :param retries: maximal number of further requests after an unusable reply.
+        :raises rlgpt.errors.LLMError: the reply after the last retry was unusable.
         """
         defaults = {name: getattr(brief.default_setup, name) for name in GUIDED}
         form = format_instructions(schema, example=False, leave_out=leave_out, code=code, defaults=defaults)

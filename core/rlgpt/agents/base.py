@@ -1,4 +1,4 @@
-"""The interfaces of the agents. An agent receives and returns values; it has no access to an environment."""
+"""The interfaces of the agents. An agent receives and returns values, and has no access to an environment."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ History = tuple[Iteration, ...]
 
 
 class Training(Value):
-    """The steps that are planned for the training of this iteration, and the targets of the run.
+    """The plan for the training of this iteration, and the target of the run.
 
-    :ivar steps: primitive steps of the training, estimated from the steps that the run has spent so far. Steps whose
-        results were lost count too.
-    :ivar decisions: estimated number of decisions in ``steps``, from the newest training or the newest episodes of
-        code; None if no episode has been played yet.
-    :ivar least: minimal number of decisions for a training in this iteration; 0: a policy is always trained.
-    :ivar least_at_last: minimal number of decisions for a training in the last iteration.
-    :ivar target: success rate on the selection seeds, or mean score, that ends the run; None: the run uses its whole
-        budget.
-    :ivar episodes: minimal number of episodes that show that the target is reached.
-    :ivar hyperparameters: the trainer's hyperparameters that a setup may set.
+    :ivar steps: number of primitive steps of the training, estimated from the steps that the run has spent so far.
+        Steps whose results were lost count too.
+    :ivar decisions: estimated number of decisions of the training, from the steps per decision of the newest training
+        or of the newest episodes of code; None if no episode has been played yet.
+    :ivar least: number of decisions below which no policy is trained in this iteration. With 0, a policy is always
+        trained.
+    :ivar least_at_last: number of decisions below which no policy is trained in the last iteration.
+    :ivar target: success rate on the selection seeds, or mean score, at which the run ends. If the target is None, the
+        run uses its whole budget.
+    :ivar episodes: number of episodes that at least are needed to show that the target is reached.
+    :ivar hyperparameters: names and present values of the trainer's hyperparameters that a setup may set.
     """
 
     steps: int
@@ -54,29 +55,31 @@ class Training(Value):
 
 
 class Brief(Value):
-    """The facts about a task that the agents receive. All fields except ``training``, ``code``, ``functions``,
+    """What agents get to know about a task. All fields except ``training``, ``code``, ``functions``,
     ``remarks`` and ``repairs`` come from the plugin and are the same for a whole run.
 
-    :ivar stub: the library of coded actions as Python text: primitives, and ``observe()`` with the view's keys.
+    :ivar stub: the functions that coded actions may call, as Python text. These are the primitives, and ``observe()``,
+        whose documentation lists the keys of the view.
     :ivar knowledge: the plugin's expert knowledge, at most 10,000 characters.
     :ivar primitives: names of the primitives.
     :ivar base_space: the environment's action space in words.
     :ivar base_actions: labels of the parts of a base action.
-    :ivar observations: name and meaning of each key that the policy may observe; the meaning is empty if the library
+    :ivar observations: name and meaning of each key that the policy may observe. The meaning is empty if ``stub``
         states it.
     :ivar reward_terms: name and meaning of each reward term, with kind and range.
     :ivar reset_options: name and meaning of each start state that training may use.
     :ivar start: the first view of an episode as text.
     :ivar training: the planned training of the iteration in progress; None if it is unknown or no policy is trained.
-    :ivar code: evaluation of the coded actions of the iteration in progress without a policy; None if they were not
-        played.
+    :ivar code: evaluation of the coded actions of the iteration in progress without a policy; None if code alone was
+        not played.
     :ivar functions: the functions of the iteration in progress that work. Outputs of features are keys of the view and
         observation keys; reward terms may have a weight.
-    :ivar remarks: function -> what its rehearsal showed that may be right or wrong, in words.
+    :ivar remarks: for each function, observations from its rehearsal that may or may not be faults, in words.
     :ivar repairs: number of repairs that remain after the present attempt at a piece of code; None if it is unknown.
-    :ivar restores: whether training may begin in the state in which a coded action ended (``after:ACTION``).
-    :ivar trainer_bounds: hyperparameter -> range, for each hyperparameter that a setup may choose.
-    :ivar option_steps: maximal primitive steps of one call of a coded action; None: the steps of an episode.
+    :ivar restores: whether training episodes may begin in the state in which a coded action ended (``after:ACTION``).
+    :ivar trainer_bounds: the valid range of each hyperparameter that a setup may choose.
+    :ivar option_steps: maximal number of primitive steps of one call of a coded action. If it is None, a call may last
+        as long as an episode.
     :ivar skills: the skills that a library offers to the run.
     """
 
@@ -115,7 +118,7 @@ class Outcome(Value):
     :ivar evaluation: evaluation of the policy, or of the code if no policy was evaluated.
     :ivar frames: frames of one evaluation episode in order of time, as PNG data URLs; empty if the critic uses no
         images.
-    :ivar rehearsals: sub-action -> its attempts, in order.
+    :ivar rehearsals: for each coded sub-action, the attempts at its code, in order.
     """
 
     plan: ActionPlan
@@ -158,12 +161,12 @@ class FastAgent(ABC):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """Write a coded action for ``sub_action``: a first version, or a repair of the last attempt.
+        """Write a coded action for ``sub_action``. The result is a first version, or a repair of the last attempt.
 
         :param plan: the plan that contains ``sub_action``.
         :param sub_action: a sub-action of kind ``code``.
         :param written: the coded actions of this iteration that already work.
-        :param attempts: the attempts at this sub-action so far, which all failed; empty for a first version.
+        :param attempts: the failed attempts at this sub-action so far; empty for a first version.
         :param history: the finished iterations.
         :returns: an action named ``sub_action.name``.
         :raises rlgpt.errors.LLMError: the model returned no source that lint accepts and no retry is left.
@@ -179,12 +182,13 @@ class FastAgent(ABC):
         attempts: Sequence[FunctionRehearsal],
         history: History,
     ) -> CodedFunction | None:
-        """Write a feature, reward term or predicate for ``function``: a first version, or a repair of the last attempt.
+        """Write a feature, reward term or predicate. The result is a first version, or a repair of the last attempt.
 
-        The default returns None, for an agent that writes only actions. The iteration continues without the function.
+        The method of this base class returns None, for agents that write only actions. The iteration then continues
+        without the function.
 
         :param plan: the plan that contains ``function``. The plan does not keep an earlier version of the function.
-        :param attempts: the attempts at this function so far, each of which failed; empty for a first version.
+        :param attempts: the failed attempts at this function so far; empty for a first version.
         :param history: the finished iterations.
         :returns: a function with the name and the kind of ``function``; None if the agent writes no functions.
         :raises rlgpt.errors.LLMError: the model returned no source that lint accepts and no retry is left.
@@ -204,24 +208,24 @@ class FastAgent(ABC):
     ) -> RLSetup:
         """Decide how the policy learns with ``actions``.
 
-        :param actions: the coded actions that were kept. The setup may offer any of them to the policy.
+        :param actions: the coded actions of this iteration that work. The setup may offer any of them to the policy.
         :param history: the finished iterations.
-        :param rehearsals: sub-action -> its attempts in this iteration, in order.
-        :returns: a setup in which all names exist: reward terms, observation keys, base actions, coded actions and
-            reset option. ``gamma`` is the discount per primitive step; ``horizon`` is in primitive steps.
+        :param rehearsals: for each coded sub-action, the attempts at its code in this iteration, in order.
+        :returns: a setup. All reward terms, observation keys, base actions, coded actions and the reset option that it
+            names must exist. ``gamma`` is the discount per primitive step; ``horizon`` is in primitive steps.
         :raises rlgpt.errors.LLMError: the model returned no valid setup and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
 
 Evidence = Literal["text", "frames", "both"]
-"""The evidence that a critic receives about a rehearsal: the trace as text, frames (before the call and after each of
-its primitives), or both.
+"""The evidence that a critic receives about a rehearsal. This is the trace as text, or frames (one before the call of
+the action, and one after each primitive that the action calls), or both.
 """
 
 
 class Shot(NamedTuple):
-    """A frame of a rehearsal. ``moment`` says when it was taken, ``url`` is a PNG data URL."""
+    """A frame of a rehearsal. ``moment`` says when the frame was taken; ``url`` has the frame as a PNG data URL."""
 
     moment: str
     url: str
@@ -246,11 +250,12 @@ class Critic(ABC):
     ) -> Review:
         """Judge whether a rehearsed action does what its sub-action describes.
 
-        :param evidence: which evidence the critic receives. Only a critic with ``supports_vision`` receives frames.
-        :param frames: frames of the rehearsed call, in order of time; empty if none could be rendered.
-        :param rehearsal: an attempt that ran without a violation of the sandbox's limits, with its trace.
+        :param evidence: the kind of evidence that the critic receives. Only a critic with ``supports_vision`` receives
+            frames.
+        :param frames: frames of the rehearsed call, in order of time; empty if no frame could be rendered.
+        :param rehearsal: the attempt to judge, with its trace. It ran without a violation of the sandbox's limits.
         :param iteration: the index of the iteration in progress.
-        :returns: a review; it has at least one finding if ``works`` is False.
+        :returns: the review. If its ``works`` is False, it has at least one finding.
         :raises rlgpt.errors.LLMError: the model returned no usable review and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """

@@ -1,4 +1,4 @@
-"""The brief: the text that describes a task to the agents. The brief is rendered from the plugin once for a run."""
+"""Makes the brief, which tells the agents about a task. A run makes its brief once, from the plugin."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ def make_brief(
 ) -> Brief:
     """Make the brief of ``task``. The function makes one environment, reads its spaces and closes the environment.
 
-    :param start_view: the view at the start of an episode. None: the view after a reset with seed 0.
-    :param limits: limits of the run's sandbox, which the stub (the library as Python text) states.
-    :param library: the library of the task, if it exists already.
+    :param start_view: the view at the start of an episode. If it is None, the view after a reset with seed 0 is used.
+    :param limits: limits of the run's sandbox, which the text for the agents states.
+    :param library: the library of the task (the primitives and the view that code may use). If it is None, the function
+        makes a library.
     """
     env = plugin.make_env(task, seed=0)
     try:
@@ -69,7 +70,7 @@ def make_brief(
 
 
 def brief_slots(brief: Brief) -> dict[str, str]:
-    """The fixed slots of a prompt that ``brief`` fills: name -> text."""
+    """The texts of ``brief`` for the fixed slots of a prompt, as a dict from the name of each slot to its text."""
     own = [(name, meaning) for name, meaning in brief.observations if meaning]
     of_view = "each key of the view that has numbers"
     return {
@@ -93,14 +94,14 @@ def brief_slots(brief: Brief) -> dict[str, str]:
 
 
 def not_offered(brief: Brief) -> tuple[str, ...]:
-    """Fields of an RLSetup that have no use in the task."""
+    """The names of the fields of an RLSetup that have no use in the task."""
     starts = () if brief.restores or brief.reset_options else ("reset_option", "reset_share")
     residual = () if brief.base_space.startswith("Box") else ("residual",)
     return (*starts, *residual, *(() if brief.trainer_bounds else ("trainer",)))
 
 
 def _measures(task: Task) -> list[str]:
-    """Success, score and each metric of ``task`` in words, one line each."""
+    """Lines of text about the success, the score and the metrics of ``task``."""
     lines = [f"- success: {task.success or 'not defined in this task; only the score counts'}"]
     described = {m.name: f"{m.doc or m.name}, the {_REDUCED[m.reduce]} of the episode" for m in task.metrics}
     if (score := task.score) is not None:
@@ -141,7 +142,7 @@ def _trainer_advice(brief: Brief) -> str:
 
 
 def _start(plugin: EnvironmentPlugin, view: Mapping[str, Plain]) -> str:
-    """``view`` as text, as code receives it. If the text is too long, the plugin's summary comes first."""
+    """The view as text. If the text is too long, it is shortened, and the plugin's summary stands before it."""
     whole = fields(view, START_LIMIT)
     if len(whole) <= START_LIMIT:
         return whole
@@ -160,9 +161,11 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
 
 
 def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, default: bool) -> Iterator[tuple[str, str]]:
-    """Name and meaning of each thing that a policy may observe: parts of the observation, and view keys with numbers.
+    """Name and meaning of each key that a policy may observe. These are parts of the observation, and those keys of the
+    view that contain numbers.
 
-    The meaning is empty if the library states it: for keys of the view, and for parts whose numbers the view contains.
+    The meaning is empty if the library states it. This is so for keys of the view, and for parts of the observation
+    that are also in the view.
     """
     observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():

@@ -1,5 +1,5 @@
-"""The teams of agents. A *team* is a slow agent, a fast agent and a critic; one team is the full method, all other
-teams are ablations.
+"""Builds the teams of agents. A *team* is a slow agent, a fast agent and a critic. One team is the full method; all
+other teams are ablations.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ from rlgpt.plugin.library import library_of
 from rlgpt.sandbox import Library, SandboxLimits
 
 WITHOUT_LLM = ("rl_only", "primitives_only")
-"""Names of the teams that need no language model, for messages."""
+"""Names of the teams that need no language model. Error messages show these names."""
 
 Models = LLM | Mapping[Role, LLM]
-"""Either one language model for all roles, or role -> language model."""
+"""Either one language model for all roles, or a mapping from each role to its language model."""
 
 
 @dataclass(frozen=True)
 class Agents:
     """A team of agents, and switches that control what the loop does with the team's results.
 
-    :ivar kind: the team's name.
-    :ivar train: whether a policy is trained. False: the policy keeps its initial weights (``untrained``), or there is
-        no policy (``code_only``).
-    :ivar evaluate: what is evaluated to judge an iteration: the policy, or the plan's coded actions in order.
-    :ivar rehearse: whether coded actions are rehearsed and repaired. False if no agent of the team repairs them.
-    :ivar revise: whether a further iteration can change plan or code. False if both are fixed.
+    :ivar kind: the name of the team.
+    :ivar train: whether a policy is trained. Without a training, the policy keeps its initial weights (``untrained``),
+        or there is no policy (``code_only``).
+    :ivar evaluate: whether an iteration is judged by an evaluation of the policy, or of the plan's coded actions in
+        order.
+    :ivar rehearse: whether coded actions are rehearsed and repaired. False if no agent of the team can repair code.
+    :ivar revise: whether a further iteration can change the result. False if plan and code never change.
     """
 
     kind: str
@@ -54,14 +55,15 @@ class Agents:
 
 @dataclass(frozen=True)
 class TeamContext:
-    """The objects from which a team is built. A factory of teams (hook ``rlgpt_agents``) receives them.
+    """The objects from which a team is built. A plugin's factory of teams (hook ``rlgpt_agents``) gets a
+    ``TeamContext``.
 
     :ivar kind: the name under which the team is selected.
-    :ivar connect: returns the language models. Only teams that need a model call it. The call raises ConfigError or
-        TranscriptError if there is no model.
+    :ivar connect: a function that returns the language models. Only teams that need a model call this function. It
+        raises ConfigError or TranscriptError if there is no model.
     :ivar library: the primitives and the view that coded actions may use.
     :ivar limits: limits of the sandbox.
-    :ivar iterations: number of iterations of the outer loop, if known; the prompts state it.
+    :ivar iterations: maximal number of iterations of the outer loop, which the prompts state; None if it is unknown.
     :ivar prompts: a folder whose files replace prompts of the same names (see :class:`~rlgpt.agents.prompt.Prompt`).
     """
 
@@ -79,22 +81,24 @@ class TeamContext:
 
 
 def rl_only(context: TeamContext) -> Agents:
-    """No language model: PPO on base actions with the plugin's default setup."""
+    """A team without a language model. A policy over the base actions learns with the plugin's default setup."""
     return pure_rl(context.kind)
 
 
 def pure_rl(kind: str = "rl_only") -> Agents:
-    """The team :func:`rl_only`."""
+    """The team of :func:`rl_only`, built without a :class:`TeamContext`."""
     return Agents(kind, FixedPlan(rl_plan()), FixedActions(), NoCritic(), rehearse=False, revise=False)
 
 
 def learning_on() -> Agents:
-    """The team :func:`rl_only` for a sub-goal: a further iteration continues the training of the iteration before."""
+    """The team of :func:`rl_only` for a sub-goal. Each further iteration continues the training of the one
+    before it.
+    """
     return replace(pure_rl(), revise=True)
 
 
 def primitives_only(context: TeamContext) -> Agents:
-    """No language model: PPO over the plugin's primitives."""
+    """A team without a language model. A policy over the plugin's primitives learns."""
     plugin, task = context.plugin, context.task
     actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
     slow, fast = FixedPlan(primitives_plan(actions)), FixedActions(actions)
@@ -110,23 +114,23 @@ def one_agent(context: TeamContext) -> Agents:
 
 
 def slow_fast(context: TeamContext) -> Agents:
-    """Slow and fast agent without a critic; rehearsals are judged by their errors alone."""
+    """A team of slow agent and fast agent without a critic. A rehearsal fails only if a verdict stops the code."""
     models = context.connect()
     return Agents(context.kind, *_slow_and_fast(context, models, context.mode()), NoCritic())
 
 
 def slow_fast_critic(context: TeamContext) -> Agents:
-    """The whole method: slow agent, fast agent and critic."""
+    """The team of the whole method, with slow agent, fast agent and critic."""
     return _whole(context)
 
 
 def untrained(context: TeamContext) -> Agents:
-    """Slow agent, fast agent and critic; the policy over the extended action space is not trained."""
+    """A team of slow agent, fast agent and critic. The policy over the extended action space is not trained."""
     return _whole(context, train=False)
 
 
 def code_only(context: TeamContext) -> Agents:
-    """A team of slow agent, fast agent and critic without learning: the plan's coded actions run in order."""
+    """A team of slow agent, fast agent and critic. No policy is trained, and the plan's coded actions run in order."""
     return _whole(context, train=False, evaluate="code", learns=False)
 
 
@@ -149,10 +153,11 @@ def build_agents(
     """Build one of rlgpt's own teams without a run configuration.
 
     :param kind: a key of :data:`TEAMS`.
-    :param llm: None if the team needs no language model.
-    :param library: the library of the run; None: a new one is made.
-    :raises UnknownNameError: there is no such team.
-    :raises ConfigError: the team needs a language model.
+    :param llm: the language model or models; None if the team needs no language model.
+    :param library: the primitives and the view that coded actions may use. If it is None, a library of the task is
+        made.
+    :raises UnknownNameError: there is no team with the name ``kind``.
+    :raises ConfigError: the team needs a language model, and ``llm`` is None.
     """
     if kind not in TEAMS:
         raise UnknownNameError("agents", kind, TEAMS, "Set agents=NAME.")

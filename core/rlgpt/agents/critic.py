@@ -1,4 +1,4 @@
-"""The critic as a language model. The critic judges rehearsals and iterations, and writes findings for the other
+"""The critic with a language model. The critic judges rehearsals and iterations, and writes findings for the other
 agents.
 """
 
@@ -25,11 +25,12 @@ FRAMES = 8
 
 
 class LLMCritic(Critic):
-    """The critic as a language model. The critic reads traces and figures; a model that accepts images gets frames as
+    """The critic with a language model. The critic reads traces and figures. A model that accepts images gets frames as
     well.
 
-    :param review_llm: the model for reviews of rehearsals; default: ``llm``.
-    :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    :param review_llm: the model for reviews of rehearsals. By default, this is ``llm``.
+    :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
+        has none.
     """
 
     def __init__(
@@ -110,7 +111,9 @@ class LLMCritic(Critic):
 
 
 def _seen(rehearsal: Rehearsal, evidence: Evidence, frames: Sequence[Shot]) -> str:
-    """The rehearsal as text (if the evidence includes text or there is no frame), and a note about the frames."""
+    """The evidence about a rehearsal as text. It contains the trace, except if frames replace it, and says what the
+    frames show.
+    """
     text = render_rehearsal(rehearsal)
     if not frames:
         return text
@@ -120,7 +123,7 @@ def _seen(rehearsal: Rehearsal, evidence: Evidence, frames: Sequence[Shot]) -> s
 
 
 def _attempt(rehearsal: Rehearsal, brief: Brief) -> str:
-    """The number of this attempt and the number of repairs that are left, as text."""
+    """The number of this attempt, and the number of repairs that remain, as text."""
     left = brief.repairs
     if left is None:
         return f"attempt {rehearsal.attempt + 1}"

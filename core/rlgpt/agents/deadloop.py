@@ -1,7 +1,7 @@
-"""The dead-loop rate: the share of repairs that fail in the same way as before.
+"""Computes the dead-loop rate, which is the share of repairs that fail in the same way as the attempt before.
 
-The RL-GPT paper compares language models by this rate and the success rate: a model that repeats the same code in other
-words makes no progress, however many repairs it has.
+The RL-GPT paper compares language models by this rate and by the success rate. A model that repeats the same code in
+other words makes no progress, however many repairs it has.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from itertools import pairwise
 from rlgpt.domain import Iteration, Rehearsal
 
 SAME_WORDS = 0.8
-"""Two reviews report the same problem if at least this share of their words (0 to 1) is the same and in the same order.
-
+"""Minimal share of equal words, in the same order, at which two reviews report the same problem. The share is 0
+to 1.
 """
 
 
@@ -24,8 +24,8 @@ SAME_WORDS = 0.8
 class DeadLoops:
     """The number of repairs, and the number of repairs that failed in the same way as the attempt before them.
 
-    :ivar repairs: number of attempts after the first one.
-    :ivar repeated: number of repairs that still have the failure which they should remove; at most ``repairs``.
+    :ivar repairs: number of attempts after the first attempt.
+    :ivar repeated: number of repairs that failed in the same way as the attempt before; at most ``repairs``.
     """
 
     repairs: int = 0
@@ -33,7 +33,7 @@ class DeadLoops:
 
     @property
     def rate(self) -> float | None:
-        """``repeated / repairs``, 0 to 1; None without repairs."""
+        """The dead-loop rate ``repeated / repairs``, 0 to 1; None if there was no repair."""
         return self.repeated / self.repairs if self.repairs else None
 
     def __add__(self, other: DeadLoops) -> DeadLoops:
@@ -43,9 +43,9 @@ class DeadLoops:
 def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
     """Whether ``after`` failed in the same way as ``before``.
 
-    The failures are the same in any of three cases: both attempts have the same source; both have a verdict of the same
-    kind and message; both have a review, and at least a share :data:`SAME_WORDS` of the words in the reviews is the
-    same. Numbers, line numbers included, are ignored, because a repair changes them.
+    The failures are the same in any of three cases. Either both attempts have the same source; or both have a verdict
+    of the same kind and message; or both have a review, and at least a share :data:`SAME_WORDS` of the words in the
+    reviews is the same. Numbers, line numbers included, are ignored, because a repair changes them.
     """
     if not (before.failed and after.failed):
         return False
@@ -63,7 +63,7 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
 
 
 def of_attempts(rehearsals: Sequence[Rehearsal]) -> DeadLoops:
-    """Count the repairs among the attempts at one coded action, given in order of time."""
+    """Count the repairs among the attempts at one coded action, which are in order of time."""
     pairs = list(pairwise(rehearsals))
     return DeadLoops(len(pairs), sum(same_failure(a, b) for a, b in pairs))
 

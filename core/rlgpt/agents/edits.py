@@ -1,4 +1,6 @@
-"""Changes of a source as search-and-replace blocks, so that a repair need not repeat unchanged lines."""
+"""Applies edits to a source. A model writes a repair as search-and-replace blocks and need not repeat unchanged
+lines.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ _SEARCH, _SPLIT, _REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
 
 
 class Edit(NamedTuple):
-    """Lines of a source, and the lines that replace them."""
+    """One edit. The lines ``search`` of a source are replaced by the lines ``replace``."""
 
     search: tuple[str, ...]
     replace: tuple[str, ...]
 
 
 def is_patch(text: str) -> bool:
-    """Whether ``text`` is meant as edits of a source, not as a source."""
+    """Whether ``text`` consists of edits of a source, and is not itself a source."""
     return any(line.startswith("<<<<<<<") for line in text.splitlines())
 
 
@@ -30,7 +32,7 @@ def patched(source: str, patch: str) -> str:
     """``source`` with the edits of ``patch`` applied in order. Each edit must match exactly once in the source that the
     edits before it produced.
 
-    :raises ValueError: names every edit that is malformed, or does not match exactly once.
+    :raises ValueError: an edit is malformed, or does not match exactly once. The message names every such edit.
     """
     lines, faults = source.splitlines(), list[str]()
     edits = list(_edits(patch, faults))
@@ -48,7 +50,9 @@ def patched(source: str, patch: str) -> str:
 
 
 def _edits(patch: str, faults: list[str]) -> Iterator[Edit]:
-    """Yield the complete edits of ``patch``. Each other line that is not empty is added to ``faults``."""
+    """Yield the complete edits of ``patch``. Messages about incomplete edits and other lines are added to
+    ``faults``.
+    """
     sides: list[list[str]] = []
     others = 0
     for line in patch.splitlines():

@@ -1,5 +1,5 @@
-"""The text about an iteration that a critic reads: figures, a table of all episodes, and the decisions of a few
-episodes.
+"""Renders the text about an iteration that a critic reads. The text has figures, a table of all episodes, and the
+decisions of a few episodes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rlgpt.agents.traces import render_outline, render_trace
 from rlgpt.domain import Episode, Evaluation, Metric, Trace
 
 ROWS = 40
-"""Maximal number of episodes in a table. If there are more, failed episodes have priority."""
+"""Maximal number of episodes in a table. If there are more episodes, the failed ones have priority."""
 
 DETAIL_LIMIT, OUTLINE_LIMIT = 6_000, 2_500
 """Maximal length, in characters, of the episode that is shown in detail, and of each other episode."""
@@ -27,7 +27,7 @@ def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequ
     """Text with result, episode return, reward terms, metrics, use of each action and errors, for the policy and for
     code alone.
 
-    :param weights: reward term -> weight in evaluations.
+    :param weights: the weight of each reward term in evaluations.
     """
     lines = [_evaluated(who, evaluation, weights, metrics) for who, evaluation in _parties(outcome)]
     if (training := outcome.training) is not None:
@@ -47,7 +47,7 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
     The first failed episode of the kept candidate (code or policy) is shown in detail. All further traced episodes have
     one line for each decision.
 
-    :param weights: reward term -> weight in evaluations.
+    :param weights: the weight of each reward term in evaluations.
     """
     parties = _parties(outcome)
     tables = [f"{who}:\n{render_table(evaluation, horizon, weights)}" for who, evaluation in parties]
@@ -61,8 +61,8 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
 
 
 def render_code(brief: Brief) -> str:
-    """The result of the code of the iteration in progress without a policy: figures, the reason why the run continues,
-    and a table of its episodes.
+    """Text about the evaluation of the code of the iteration in progress without a policy. It has figures, the reason
+    why the run continues, and a table of the episodes.
     """
     if brief.code is None or not brief.code.episodes:
         return "It was not played alone."
@@ -93,9 +93,9 @@ def _why_on(brief: Brief, code: Evaluation) -> str:
 
 
 def render_table(evaluation: Evaluation, horizon: int, weights: Mapping[str, float]) -> str:
-    """One line for each episode: seed, result, progress, length, and how the episode ended.
+    """A table with one line for each episode. A line shows the seed, the result, the length, and how the episode ended.
 
-    :param weights: reward term -> weight.
+    :param weights: the weight of each reward term in evaluations.
     """
     terms = _telling(evaluation)
     ordered = sorted(evaluation.episodes, key=lambda e: e.success)[:ROWS]
@@ -135,8 +135,8 @@ def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
 
 
 def _parties(outcome: Outcome) -> list[tuple[str, Evaluation]]:
-    """The evaluations of an outcome, each with a title: that of the policy and that of code alone, as far as they
-    exist.
+    """The evaluations of the policy and of code alone, each with a title. An evaluation that does not exist is
+    omitted.
     """
     code_only = outcome.evaluation.mode == "code"
     code = outcome.code_evaluation or (outcome.evaluation if code_only else None)

@@ -1,4 +1,4 @@
-"""The fast agent as a language model: it writes and repairs code, and sets up the learning."""
+"""The fast agent with a language model. The fast agent writes and repairs code, and sets up the learning."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EDITED = "whole or as edits, as said above"
 
 
 class Writer:
-    """Asks a language model for code: coded actions and functions, first versions and repairs."""
+    """Asks a language model for the first versions and the repairs of coded actions and functions."""
 
     def __init__(self, library: Library, limits: SandboxLimits | None, mode: Mode | None) -> None:
         self.library, self.limits, self.mode = library, limits or SandboxLimits(), mode or Mode()
@@ -58,7 +58,7 @@ class Writer:
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """A coded action from the language model: a repair if there are attempts, else a first version."""
+        """Ask for a coded action. The result is a repair if there are attempts, else a first version."""
 
         def faults(action: CodedAction) -> list[str]:
             return action_faults(action, self.library, self.limits, brief.most_steps)
@@ -101,7 +101,7 @@ class Writer:
         attempts: Sequence[FunctionRehearsal],
         history: History,
     ) -> CodedFunction:
-        """A function of a plan from the language model: a repair if there are attempts, else a first version."""
+        """Ask for a function of a plan. The result is a repair if there are attempts, else a first version."""
         known = history_text.kept_function(history, function.name, brief.skills)
         earlier = attempts[-1].function if attempts else known
         repair: dict[str, Plain] = {"attempts": len(attempts)}
@@ -123,12 +123,13 @@ class Writer:
 
 
 class LLMFast(FastAgent):
-    """The fast agent as a language model. The agent lints each source and sends the faults back to the model before any
-    code runs.
+    """The fast agent with a language model. Lint checks each source before any code runs, and the model gets the
+    faults.
 
-    :param setup_llm: the model for setups; default: ``llm``.
-    :param function_llm: the model for functions; default: ``llm``.
-    :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    :param setup_llm: the model for setups. By default, this is ``llm``.
+    :param function_llm: the model for functions. By default, this is ``llm``.
+    :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
+        has none.
     """
 
     def __init__(
@@ -244,8 +245,8 @@ class LLMFast(FastAgent):
 
 
 def _with_skill(text: str, brief: Brief, known: bool, name: str, *, source: bool) -> str:
-    """``text`` about the earlier iterations. If no earlier iteration has the code (``known`` is False), a text about
-    the code of a skill is appended.
+    """The text about the earlier iterations. If none of them has the code (``known`` is False), text about a skill with
+    code of this name is appended.
     """
     earlier = "" if known else render_earlier(brief.skills, name, source=source)
     return "\n".join(filter(None, (text, earlier)))
@@ -261,7 +262,9 @@ def notes_of(
     history: History,
     offered: Sequence[Offered] = (),
 ) -> dict[str, str]:
-    """Sub-action -> the results of its rehearsals in words, or the origin of its kept code."""
+    """A text for each coded sub-action, which says how its rehearsals went or, for kept code, where the code comes
+    from.
+    """
     notes = {name: render_attempts(attempts) for name, attempts in rehearsals.items()}
     return {**notes, **{s.name: history_text.kept_from(history, s.name, offered) for s in plan.coded if s.keep}}
 
@@ -273,8 +276,8 @@ def render_written_so_far(
     history: History,
     offered: Sequence[Offered] = (),
 ) -> str:
-    """The other coded actions of the iteration that already exist, because they were written before or the plan keeps
-    them.
+    """Text about the coded actions of this iteration that exist already. They were written before ``sub_action``, or
+    the plan keeps their code.
     """
     known = {a.name: a for a in written}
     kept = {s.name: history_text.kept_action(history, s.name, offered) for s in plan.coded if s.keep}
@@ -286,7 +289,7 @@ def render_written_so_far(
 
 
 def render_trainer(brief: Brief) -> str:
-    """The present values of the trainer's hyperparameters that a setup may set, as text; empty if they are unknown."""
+    """Text with the present values of the trainer's hyperparameters that a setup may set; empty if they are unknown."""
     if brief.training is None or not brief.training.hyperparameters:
         return ""
     values = ", ".join(f"{name} {number(value)}" for name, value in brief.training.hyperparameters.items())
@@ -294,7 +297,7 @@ def render_trainer(brief: Brief) -> str:
 
 
 def _repairs(brief: Brief, attempts: int) -> str:
-    """The number of this repair and the number of repairs that are left, as text."""
+    """The number of this repair, and the number of repairs that remain, as text."""
     left = "" if brief.repairs is None else f"; {brief.repairs or 'none'} left after it"
     return f"This is repair {attempts}{left}."
 
@@ -304,7 +307,7 @@ def _earlier(lines: Sequence[str]) -> str:
 
 
 def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the prompt of a repair: how each attempt failed, and the last attempt in full."""
+    """Texts for the prompt of a repair. They say how each attempt failed, and show the last attempt in full."""
     last = attempts[-1]
     lines = [f"- attempt {a.attempt + 1}: {shorten(failure_of(a), 600, 'the failure')}" for a in attempts[:-1]]
     full = [f"Its code:\n{code_block(last.action)}", f"What happened:\n{render_rehearsal(last)}"]
@@ -314,14 +317,14 @@ def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
 
 
 def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
-    """The figures that are recorded with a repair: number of attempts, and the kind of the last failure."""
+    """The figures that are recorded with a repair. They are the number of attempts and the kind of the last failure."""
     last = attempts[-1]
     return {"attempts": len(attempts), "failure": last.stopped_by.kind if last.stopped_by is not None else "review"}
 
 
 def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -> dict[str, str]:
-    """The slots of a function's repair: how each attempt failed, and the last attempt in full. The texts are empty if
-    there is no attempt.
+    """Texts for the prompt of a function's repair. They say how each attempt failed, and show the last attempt in full.
+    Without attempts, there are no texts.
     """
     if not attempts:
         return {}
@@ -335,7 +338,9 @@ def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -
 
 
 def render_answers(rehearsal: FunctionRehearsal) -> str:
-    """One line for each output of the function: its range, how often it changed, and a few values."""
+    """Text with one line for each output of the function. A line has range, mean, number of changes and a few
+    values.
+    """
     return "\n".join(
         f"- {a.name}: {number(a.low)} to {number(a.high)}, mean {number(a.mean)}, changed {a.changes} times"
         + (f", {a.outside} times outside its bounds" if a.outside else "")
@@ -352,7 +357,7 @@ def _failure(attempt: FunctionRehearsal) -> str:
 def render_written(actions: Iterable[CodedAction], notes: Mapping[str, str], limit: int = 12_000) -> str:
     """Coded actions with their sources, together about ``limit`` characters.
 
-    :param notes: name -> how the action did in its rehearsals, or where it comes from.
+    :param notes: for the name of an action, a text about its rehearsals or about its origin.
     """
     listed = list(actions)
     room = limit // max(1, len(listed))

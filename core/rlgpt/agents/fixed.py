@@ -1,4 +1,4 @@
-"""Agents without a language model, for the ablations: a fixed plan, primitives as actions, no critic."""
+"""Agents without a language model, for ablations. They use a fixed plan, primitives as actions, and no critic."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin.types import Primitive
 
 MAX_VARIANTS = 32
-"""Maximal number of coded actions that are made from one primitive: one for each value of its ``bool``
-and ``choice`` arguments.
+"""Maximal number of coded actions that are made from one primitive. There is one action for each combination of the
+values of the primitive's ``bool`` and ``choice`` arguments.
 """
 
 MAX_PARAMETERS = 8
@@ -41,7 +41,7 @@ class FixedPlan(SlowAgent):
 
 
 class FixedActions(FastAgent):
-    """A fast agent that returns the actions it was given, and the plugin's default setup with all of these actions."""
+    """A fast agent with fixed actions. Its setup is the plugin's default setup, with all of these actions."""
 
     def __init__(self, actions: Sequence[CodedAction] = ()) -> None:
         self._actions = {a.name: a for a in actions}
@@ -56,10 +56,9 @@ class FixedActions(FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """The given action with the sub-action's name. Failed attempts do not change it, because this agent cannot
-        repair.
+        """Return the fixed action with the sub-action's name. It never changes, because this agent cannot repair code.
 
-        :raises UnknownNameError: there is no action of that name.
+        :raises UnknownNameError: there is no fixed action with this name.
         """
         if sub_action.name not in self._actions:
             raise UnknownNameError("fixed action", sub_action.name, self._actions)
@@ -75,7 +74,7 @@ class FixedActions(FastAgent):
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
         names = tuple(a.name for a in actions)
-        # the order of the primitives is not a plan, so the policy gets no prior towards it
+        # The order of the primitives is not a plan, so a fresh policy does not prefer this order.
         own = {"coded_actions": names, "plan_prior": 0.0, "reason": "the plugin's defaults"}
         return brief.default_setup.model_copy(update=own)
 
@@ -106,7 +105,7 @@ def rl_plan() -> ActionPlan:
 
 
 def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
-    """A plan in which every primitive is a coded action. The choice among them is learned."""
+    """A plan in which every primitive is a coded action. The policy learns which primitive to choose."""
     coded = (
         SubAction(name=a.name, description=a.doc, kind="code", reason="a primitive of the plugin") for a in actions
     )
@@ -121,7 +120,7 @@ def primitive_actions(primitives: Sequence[Primitive], taken: Sequence[str] = ()
     or ``choice`` argument becomes a separate action (``go_up``, ``go_down``), as long as a primitive has at most
     :data:`MAX_VARIANTS` actions. Further arguments keep their defaults.
 
-    :param taken: names that base actions already have; an action with such a name gets the prefix ``do_``.
+    :param taken: names of base actions. A coded action whose name is taken gets the prefix ``do_``.
     :raises ConfigError: two actions would have the same name.
     """
     actions = tuple(action for p in primitives for action in _variants(p, {*taken, "base"}))

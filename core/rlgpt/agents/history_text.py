@@ -1,4 +1,6 @@
-"""The earlier iterations as text for each agent, bounded in length, and the figures that prompts show."""
+"""Renders the earlier iterations as text of bounded length for each agent, and computes the figures that
+prompts show.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +28,20 @@ LIMIT = 14_000
 """Approximate maximal length of a history, in characters. A note about omitted text may be added."""
 
 SAME = 60
-"""Characters of a long line that are repeated."""
+"""Number of characters of a long line that are repeated if the same line stands in an earlier text."""
 
 N = TypeVar("N", CodedAction, CodedFunction)
 
 
 def measured(history: History) -> dict[str, Plain]:
-    """The figures of the last finished iteration; empty if none is finished."""
+    """The figures of the last finished iteration; empty if no iteration is finished."""
     if not history:
         return {}
     return figures(history[-1].evaluation, history[-1].code_evaluation)
 
 
 def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]:
-    """Success rate, mean score and mean return of a policy; the success rate of code alone if it was played."""
+    """Success rate, mean score and mean return of a policy, and the success rate of code alone (if code was played)."""
     result: dict[str, Plain] = {
         "success": round(evaluation.success_rate, 3),
         "reward": round(evaluation.mean_reward, 3),
@@ -52,8 +54,8 @@ def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]
 
 
 def for_slow(history: History, limit: int = LIMIT) -> str:
-    """The history for the slow agent: one line for each iteration. The last and the best iteration also show each
-    sub-action's result and the critic's findings.
+    """Text about the history for the slow agent. It has one line for each iteration. The last and the best iteration
+    also show each sub-action's result and the critic's findings.
     """
     return _render(
         history, limit, lambda it: [_sub_actions(it, history), _errors(it), _critique(it, slow=True, fast=False)]
@@ -61,8 +63,8 @@ def for_slow(history: History, limit: int = LIMIT) -> str:
 
 
 def for_setup(history: History, limit: int = LIMIT) -> str:
-    """The history for the fast agent's setup: a line for each iteration. The last and the best iteration
-    also show setup, use of actions, learning curve and findings.
+    """Text about the history for the fast agent's setup. It has one line for each iteration. The last and the best
+    iteration also show setup, use of actions, learning curve and findings.
     """
     return _render(
         history,
@@ -78,8 +80,8 @@ def for_setup(history: History, limit: int = LIMIT) -> str:
 
 
 def for_critic(history: History, limit: int = LIMIT // 2) -> str:
-    """The history for the critic: one line for each iteration. The last and the best iteration also show what was tried
-    and what the critic found.
+    """Text about the history for the critic. It has one line for each iteration. The last and the best iteration also
+    show the coded actions, the setup and the critic's findings.
     """
     return _render(
         history,
@@ -93,8 +95,8 @@ def for_critic(history: History, limit: int = LIMIT // 2) -> str:
 
 
 def for_solo(history: History, limit: int = LIMIT) -> str:
-    """The history for the single agent: the texts of :func:`for_slow` and :func:`for_setup`, and the newest source of
-    each action.
+    """Text about the history for the single agent. It has the content of :func:`for_slow` and :func:`for_setup`, and
+    the newest source of each action.
     """
     actions = {a.name: a for it in history for a in it.actions}
     room = max(200, limit // 2 // max(1, len(actions)) - 100)
@@ -114,9 +116,9 @@ def for_solo(history: History, limit: int = LIMIT) -> str:
 
 
 def for_action(history: History, name: str, limit: int = LIMIT, *, source: bool = True) -> str:
-    """Text about the newest coded action ``name``: attempts, source, errors and the critic's findings.
+    """Text about the newest coded action ``name``, with attempts, source, errors and the critic's findings.
 
-    :param source: False for a repair, which shows the source that it changes.
+    :param source: whether the text contains the source. False for a repair, whose prompt shows the source elsewhere.
     """
     if not history:
         return FIRST
@@ -138,9 +140,9 @@ def for_action(history: History, name: str, limit: int = LIMIT, *, source: bool 
 
 
 def for_function(history: History, name: str, *, source: bool = True) -> str:
-    """The newest coded function ``name``: its source, its errors and the critic's findings about it.
+    """Text about the newest coded function ``name``, with source, errors and the critic's findings.
 
-    :param source: False for a repair, which shows the source that it changes.
+    :param source: whether the text contains the source. False for a repair, whose prompt shows the source elsewhere.
     """
     if not history:
         return FIRST
@@ -157,29 +159,29 @@ def for_function(history: History, name: str, *, source: bool = True) -> str:
 
 
 def newest(history: History, name: str) -> Iteration | None:
-    """The last iteration that has a coded action of this name."""
+    """The last iteration that has a coded action with the name ``name``; None if no iteration has one."""
     return next((it for it in reversed(history) if any(a.name == name for a in it.actions)), None)
 
 
 def kept_action(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedAction | None:
-    """The coded action that a sub-action with ``keep`` refers to: the newest one of this name in the history, else the
-    one in the offered skills.
+    """The code of a sub-action that is kept. This is the newest coded action with the name ``name`` in the history, or
+    else the one in the offered skills; None if neither has one.
     """
     last = newest(history, name)
     return _named(last.actions, name) if last is not None else skill_action(offered, name)
 
 
 def kept_function(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedFunction | None:
-    """The coded function that a planned function with ``keep`` refers to: the newest one of this name in the history,
-    else the one in the offered skills.
+    """The code of a function that is kept. This is the newest coded function with the name ``name`` in the history, or
+    else the one in the offered skills; None if neither has one.
     """
     had = next((f for it in reversed(history) for f in it.functions if f.name == name), None)
     return had or skill_function(offered, name)
 
 
 def origin(history: History, name: str) -> Iteration | None:
-    """The iteration that wrote the newest coded action of this name, which later iterations kept; None if no iteration
-    wrote it, because it is from the library of skills.
+    """The iteration that wrote the newest coded action with the name ``name``. Later iterations may have kept the
+    action. None if the action comes from the library of skills.
     """
     had = [it for it in reversed(history) if any(a.name == name for a in it.actions)]
     kept = [any(s.name == name and s.keep for s in it.plan.sub_actions) for it in had]
@@ -187,7 +189,7 @@ def origin(history: History, name: str) -> Iteration | None:
 
 
 def kept_from(history: History, name: str, offered: Sequence[Offered] = ()) -> str:
-    """The iteration or skill from which a plan keeps a coded action, and the results of this action there, as text."""
+    """Text about the iteration or skill from which a plan keeps a coded action, with the action's results there."""
     wrote, last = origin(history, name), newest(history, name)
     if wrote is None:
         skill = skill_of(offered, name)
@@ -231,7 +233,9 @@ def _render(history: History, limit: int, parts: Callable[[Iteration], list[str]
 
 
 def _once(text: str, earlier: Sequence[str]) -> str:
-    """``text``, in which a long line that an earlier text has too is cut to its beginning."""
+    """``text`` without repetitions. If a long line is also in an earlier text, only the beginning of the line
+    is kept.
+    """
     known = {line for block in earlier for line in block.splitlines() if len(line) > 2 * SAME}
     return "\n".join(f"{line[:SAME]}... (as above)" if line in known else line for line in text.splitlines())
 
@@ -278,7 +282,7 @@ def _sub_actions(it: Iteration, history: History) -> str:
 
 
 def _fate(it: Iteration, name: str, history: History) -> str:
-    """Whether a coded action was written or kept in an iteration, and how much it was used there, as text."""
+    """Text that says whether an iteration wrote or kept a coded action, and how often the action was chosen there."""
     if any(s.name == name and s.keep for s in it.plan.sub_actions):
         wrote = origin(history[: it.index + 1], name)
         where = "the library of skills" if wrote is None else f"iteration {wrote.index + 1}"

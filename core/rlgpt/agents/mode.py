@@ -1,4 +1,4 @@
-"""How a run uses a plan, and how many steps the training will have, as text for a measured slot of the prompts."""
+"""Renders, for a measured slot of the prompts, how a run uses a plan and how many steps the training will have."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ TITLE = "# This iteration"
 class Mode(Value):
     """How this run uses a plan.
 
-    The text fills a measured slot of the prompts, which no fingerprint contains, so ablations can share recordings. A
-    replay reports a recording that was made in another mode.
+    Fingerprints do not depend on the mode, because its text fills a measured slot of the prompts. Therefore ablations
+    can use the same recordings. A replay prints a message if its recording was made in another mode.
 
-    :ivar learns: whether a policy is trained. False: the plan's coded actions run in order.
-    :ivar iterations: number of iterations of the outer loop, if known.
+    :ivar learns: whether a policy is trained. If it is False, the plan's coded actions run in order.
+    :ivar iterations: maximal number of iterations of the outer loop; None if it is unknown.
     """
 
     learns: bool = True
     iterations: int | None = None
 
     def text(self, iteration: int, brief: Brief) -> str:
-        """The text of the iteration in progress."""
+        """The text about the iteration in progress."""
         if not self.learns:
             return (
                 f"{TITLE}\n{self._count(iteration)} There is no reinforcement learning in this run: the plan's coded "
@@ -36,7 +36,7 @@ class Mode(Value):
         return f"{TITLE}\n{' '.join(sentences)}"
 
     def over(self, iteration: int) -> str:
-        """The text of a finished iteration."""
+        """The text about a finished iteration."""
         ended = "was the last planned" if self._is_last(iteration) else "is over"
         return f"{TITLE}\nIteration {iteration + 1} {ended}."
 
@@ -44,7 +44,7 @@ class Mode(Value):
         return {} if self.learns else {"mode": "code only"}
 
     def _count(self, iteration: int) -> str:
-        """Iterations count from 1 in prompts."""
+        """A sentence with the number of the iteration. Prompts count iterations from 1."""
         if self.iterations is None:
             return f"This is iteration {iteration + 1}."
         last = ", the last one" if self._is_last(iteration) else ""

@@ -1,4 +1,4 @@
-"""The planner: divides a long task into a graph of sub-goals, and revises the graph from evidence."""
+"""The planner, which divides a long task into a graph of sub-goals and revises the graph from evidence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from rlgpt.llm.base import LLM, RequestKey
 from rlgpt.sandbox import Library, SandboxLimits, lint
 
 Check = Callable[[GoalGraph], Sequence[str]]
-"""Plays the predicates of a graph and returns its faults, in words for a language model."""
+"""A function that evaluates the predicates of a graph in played episodes. It returns messages for a language model
+about the faults of the graph.
+"""
 
 MOST_VIEW = 1_200
 """Maximal number of characters of one view in a prompt."""
@@ -32,18 +34,18 @@ class Planner(ABC):
 
     @abstractmethod
     def plan(self, brief: Brief, check: Check) -> GoalGraph:
-        """The first graph.
+        """Write the first graph of a run.
 
-        :param check: returns the faults of a graph. The returned graph has none.
+        :param check: a function that returns the faults of a graph. The graph that ``plan`` returns has no faults.
         :raises rlgpt.errors.LLMError: the model returned no usable graph and no retry is left.
         """
 
     @abstractmethod
     def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
-        """The next graph; the same as ``graph`` if the planner changes nothing.
+        """Write the next graph. It is equal to ``graph`` if the planner changes nothing.
 
-        :param evidence: what episodes of ``graph`` show.
-        :param check: as in :meth:`plan`.
+        :param evidence: figures and findings from episodes of ``graph``.
+        :param check: a function that returns the faults of a graph. The graph that ``revise`` returns has no faults.
         :param revision: number of the revision, from 1.
         """
 
@@ -101,19 +103,20 @@ _SECTION = re.compile(r"^#+ *sub-?goal: *`?([a-z][a-z0-9_]*)`?.*$", re.MULTILINE
 def split_predicates(source: str) -> dict[str, str]:
     """Split a block of code in which a line ``# sub-goal: NAME`` precedes each source.
 
-    :returns: name -> source.
+    :returns: a dict from the name of each sub-goal to the source of its predicate.
     """
     pieces = _SECTION.split(source)
     return {name: text.strip("\n") + "\n" for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
 class LLMPlanner(Planner):
-    """The planner as a language model.
+    """The planner with a language model.
 
-    :param library: contains the keys of the view, which predicates read.
+    :param library: the library of the task, which says which keys of the view a predicate may read.
     :param most: maximal number of sub-goals.
     :param repairs: maximal number of further requests if a graph has faults.
-    :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
+        has none.
     """
 
     def __init__(
@@ -158,8 +161,8 @@ class LLMPlanner(Planner):
 def graph_faults(
     graph: GoalGraph, brief: Brief, library: Library, limits: SandboxLimits, most: int = MAX_SUB_GOALS
 ) -> list[str]:
-    """The faults of a graph that are found without playing: too many sub-goals, predicates that lint refuses or that
-    use their memory, and horizons above the task's horizon.
+    """The faults of a graph that can be found without playing episodes. The graph must not have too many sub-goals.
+    Lint must accept each predicate, and a predicate must not use its memory. No horizon may exceed the task's horizon.
     """
     return list(_faults(graph, brief, library, limits, most))
 

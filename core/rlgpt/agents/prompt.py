@@ -1,5 +1,5 @@
-"""Prompts: jinja2 templates with slots for text. A *fingerprint* (a hash) identifies the prompt for which a reply was
-recorded.
+"""Renders prompts from jinja2 templates with slots for text. A *fingerprint* (a hash) identifies the prompt for which a
+reply was recorded.
 
 ``prompts/NAME/PART.md`` contains one part of one prompt; ``prompts/shared`` contains parts that several prompts use. A
 part contains text, slots and includes of other parts::
@@ -7,8 +7,9 @@ part contains text, slots and includes of other parts::
     You plan for {{goal}}.
     {% include "shared/method.md" %}
 
-A *fixed* slot contains text from the task and its plugin; the fingerprint depends on it. A *measured* slot contains
-results of a run (figures, traces, history, earlier replies); the fingerprint does not depend on it. jinja2 does not
+A *fixed* slot contains text from the task and its plugin, and the fingerprint depends on this text. A *measured* slot
+contains results of a run, such as figures, traces, the history or earlier replies. The fingerprint does not depend on
+the text of measured slots. jinja2 does not
 expand inserted text, so a model's earlier reply cannot fill a slot or include a file.
 """
 
@@ -40,7 +41,7 @@ SYSTEM = "shared/system"
 """The part that is the system message of all shipped prompts."""
 
 WITH_SKILLS = "skills/system"
-"""The system message of a run to which a library of skills offers something."""
+"""The part that is the system message if a library offers skills to the run."""
 
 _EMPTY = "\x00"
 """The text of an empty slot while a template is rendered."""
@@ -49,11 +50,10 @@ _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 class _EmptySlot(StrictUndefined):
-    """A slot without a value, which is rendered as its own name. A condition or a loop on it is an error, as in the
-    base class.
+    """The value of a slot without a text. The slot is rendered as its own name, ``{{name}}``, so a part without texts
+    is rendered as the text of its template. The fingerprint is computed from this text.
 
-    A part that is rendered with empty slots is therefore the text of its template, from which the fingerprint is
-    computed.
+    As in the base class, a condition or a loop on a slot without a text is an error.
     """
 
     def __str__(self) -> str:  # type: ignore[override]
@@ -62,17 +62,20 @@ class _EmptySlot(StrictUndefined):
 
 @dataclass(frozen=True)
 class Rendered:
-    """Messages that are ready to send, and their fingerprint: the hash of the templates and the fixed slots."""
+    """Messages that are ready to send, and their fingerprint, which is the hash of the templates and the fixed
+    slots.
+    """
 
     messages: tuple[Message, ...]
     fingerprint: str
 
 
 class Prompt:
-    """One prompt of the package.
+    """One prompt of the package ``rlgpt.agents``.
 
-    :param name: name of its folder in ``rlgpt/agents/prompts``.
-    :param folder: folder of the user's own prompts. A file in it replaces the package's file at the same relative path.
+    :param name: the name of the prompt, which is the name of a folder in ``rlgpt/agents/prompts``.
+    :param folder: the folder with the user's own prompts; None if the user has none. A file in this folder replaces the
+        package's file at the same relative path.
     """
 
     def __init__(self, name: str, folder: Path | None = None) -> None:
@@ -89,7 +92,8 @@ class Prompt:
     def template(self, part: str) -> str:
         """The text of ``part`` with all includes inserted and ``{{name}}`` for each slot.
 
-        :param part: a file of this prompt's folder, without its ending, or ``NAME/PART`` of another one.
+        :param part: the name of a file in this prompt's folder, without its ending, or ``NAME/PART`` for a file in the
+            folder of another prompt.
 
         :raises UnknownNameError: there is no such part.
         :raises ConfigError: the file is not a valid template, or contains more than slots and includes.
@@ -108,11 +112,11 @@ class Prompt:
         images: Sequence[str] = (),
         pictured: str = "",
     ) -> Rendered:
-        """The messages of ``parts``, in order: a part named ``system`` is the system message, the others are one user
-        message.
+        """Render messages from ``parts``, in order. Each part named ``system`` becomes a system message. All other
+        parts become one user message.
 
-        :param fixed: fixed slot -> text from the task and its plugin. Texts that no part uses are ignored.
-        :param measured: measured slot -> text from the run.
+        :param fixed: the text of each fixed slot, from the task and its plugin. Texts that no part uses are ignored.
+        :param measured: the text of each measured slot, from the run.
         :param images: images for the user message, as PNG data URLs.
         :param pictured: a description of the images that the prompt asks for. The fingerprint depends on this
             description, not on the images, because renderers differ and some machines have none.
@@ -145,7 +149,9 @@ class Prompt:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _filled(self, part: str, texts: Mapping[str, str]) -> str:
-        """``part`` with its slots filled. The line breaks before an empty slot are left out as well."""
+        """The text of ``part`` with its slots filled. If the text of a slot is empty, the line breaks before the slot
+        are removed too.
+        """
         marked = self._render(part, {name: text or _EMPTY for name, text in texts.items()})
         return re.sub(f"\\n{{0,2}}{_EMPTY}", "", marked).strip("\n")
 

@@ -25,7 +25,7 @@ from rlgpt.rl.terms import term_curves
 
 
 def render_plan(plan: ActionPlan) -> str:
-    """The sub-actions, numbered in the order of use, from 1; then the functions."""
+    """A plan as text. It lists the sub-actions, numbered from 1 in the order of use, and then the functions."""
     rows = [
         f"{i}. `{s.name}` ({s.kind}{', kept' if s.keep else ''}): {s.description} (Why {s.kind}: {s.reason})"
         for i, s in enumerate(plan.sub_actions, start=1)
@@ -48,9 +48,9 @@ def render_findings(findings: Iterable[Finding]) -> str:
 
 
 def render_functions(functions: Sequence[CodedFunction], remarks: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Text about the functions of an iteration: purpose and outputs of each; empty if there is no function.
+    """Text about purpose and outputs of each function of an iteration; empty if there is no function.
 
-    :param remarks: function -> what its rehearsal showed.
+    :param remarks: for the name of a function, observations from its rehearsal, in words.
     """
     if not functions:
         return ""
@@ -72,7 +72,9 @@ def _function(function: CodedFunction) -> str:
 
 
 def render_result(evaluation: Evaluation) -> str:
-    """Success rate and mean score as text, as far as the task has them, and the number of episodes."""
+    """The result of an evaluation as text, with success rate, mean score and number of episodes. A task without a
+    success or without a score has only the other one.
+    """
     episodes = len(evaluation.episodes)
     if not episodes:
         return "not played"
@@ -100,16 +102,17 @@ def render_usage(evaluation: Evaluation) -> str:
 
 
 def marked(name: str, weights: Mapping[str, float]) -> str:
-    """The name of a reward term, and whether its weight is 0."""
+    """The name of a reward term, with a note if the weight of the term is 0."""
     return name if weights.get(name) else f"{name} (weight 0)"
 
 
 def render_curve(
     training: TrainingRecord | None, weights: Mapping[str, float], *, has_success: bool = True, points: int = 8
 ) -> str:
-    """At most ``points`` rows of a learning curve: result, episode return, each reward term, use of each action.
+    """A learning curve as text of at most ``points`` lines. A line has the result, the episode return, the reward terms
+    and the use of each action.
 
-    :param weights: reward term -> its weight in the training.
+    :param weights: the weight of each reward term in the training.
     :param has_success: whether the task has a success.
     """
     if training is None or not training.curve:
@@ -141,11 +144,11 @@ def render_terms(
     weights: Mapping[str, float],
     points: int = 6,
 ) -> str:
-    """One line for each reward term: its sum per training episode, and its correlation with success. Empty if there is
-    no term.
+    """Text with one line for each reward term. A line has the sums of the term over training episodes, and its
+    correlation with success. Empty if there is no reward term.
 
     :param functions: the coded functions. Reward terms that are not among them are the plugin's.
-    :param weights: reward term -> its weight in the training.
+    :param weights: the weight of each reward term in the training.
     """
     coded = {f.name for f in functions if isinstance(f, CodedReward)}
     lines = []
@@ -168,7 +171,7 @@ def render_terms(
 
 
 def render_verdicts(verdicts: Iterable[Verdict], most: int = 8) -> str:
-    """At most ``most`` different verdicts with their counts, the most frequent first."""
+    """Text about at most ``most`` different verdicts with their counts. The most frequent verdict comes first."""
     counted = Counter((v.action, v.kind, v.line, v.message) for v in verdicts)
     lines = [
         f"- {n} times: {render_verdict(Verdict(action=action, kind=kind, line=line, message=message))}"
@@ -180,7 +183,9 @@ def render_verdicts(verdicts: Iterable[Verdict], most: int = 8) -> str:
 
 
 def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
-    """The number of attempts at a coded action, how the last one ended, and what the critic said of one that works."""
+    """Text with the number of attempts at a coded action, and the result of the last attempt. If the last attempt
+    works, the critic's findings on it follow.
+    """
     if not rehearsals:
         return "not rehearsed"
     last = rehearsals[-1]
@@ -199,7 +204,7 @@ def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
 def render_signatures(actions: Iterable[CodedAction], notes: Mapping[str, str]) -> str:
     """Coded actions without their sources.
 
-    :param notes: action -> the result of its rehearsals, or its origin.
+    :param notes: for the name of an action, a text about its rehearsals or about its origin.
     """
     rows = [f"`{a.name}`{f': {notes[a.name]}' if a.name in notes else ''}\n{signature(a)}" for a in actions]
     return "\n\n".join(rows) or "(none)"

@@ -1,7 +1,7 @@
-"""The replies that language models give, and how they become values of the domain.
+"""The schemas of the replies of language models, and the conversion of replies into values of :mod:`rlgpt.domain`.
 
-The descriptions of the fields are part of the prompts. Each reply begins with ``thoughts``: a model that has to answer
-before it reasons answers worse.
+The descriptions of the fields are part of the prompts. Each reply begins with ``thoughts``, because the answers of a
+model are worse if it has to answer before it reasons.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ MAX_FUNCTIONS = 6
 
 
 class _Planning(Value):
-    """The fields of a plan."""
+    """The fields of a reply that contains a plan."""
 
     thoughts: Thoughts
     sub_actions: tuple[SubActionReply, ...] = Field(
@@ -88,7 +88,10 @@ class _Planning(Value):
     )
 
     def plan(self) -> ActionPlan:
-        """:raises ValueError: two of its names are equal."""
+        """The plan of this reply.
+
+        :raises ValueError: two sub-actions or functions have the same name.
+        """
         return ActionPlan(
             thoughts=self.thoughts,
             sub_actions=tuple(s.value() for s in self.sub_actions),
@@ -97,7 +100,7 @@ class _Planning(Value):
 
 
 class PlanReply(_Planning):
-    """The slow agent's reply."""
+    """A reply of the slow agent with a plan."""
 
 
 class ParameterReply(Value):
@@ -115,7 +118,10 @@ class ParameterReply(Value):
     doc: str = Field(default="", max_length=300)
 
     def value(self) -> Parameter:
-        """:raises ValueError: the range is empty, or the default is outside it."""
+        """The parameter of this reply.
+
+        :raises ValueError: the range is empty, or the default is outside the range.
+        """
         return Parameter(**self.model_dump())
 
 
@@ -135,7 +141,10 @@ class SignatureReply(Value):
     max_steps: int = Field(ge=1, le=1_000_000, description="primitive steps after which a call is ended")
 
     def action(self, name: str, source: str) -> CodedAction:
-        """:raises ValueError: a parameter is not valid."""
+        """The coded action with the signature of this reply.
+
+        :raises ValueError: a parameter is not valid.
+        """
         parameters = tuple(p.value() for p in self.parameters)
         return CodedAction(name=name, doc=self.doc, source=source, parameters=parameters, max_steps=self.max_steps)
 
@@ -145,21 +154,21 @@ class Thinking(Value):
 
 
 class ActionReply(SignatureReply, Thinking):
-    """The fast agent's reply: one coded action."""
+    """A reply of the fast agent with one coded action."""
 
     source: str
 
     def value(self, name: str, earlier: CodedAction | None = None) -> CodedAction:
-        """The action.
+        """The coded action of this reply.
 
-        :param earlier: the version that edits apply to.
-        :raises ValueError: a parameter is not valid; an edit does not match, or there is nothing to edit.
+        :param earlier: the earlier version of the action, to which edits in the reply apply; None if there is none.
+        :raises ValueError: a parameter is not valid, an edit does not match, or there is no earlier version to edit.
         """
         return self.action(name, _whole(self.source, earlier))
 
 
 class RepairReply(Thinking):
-    """The fast agent's reply to a failed attempt: what changes."""
+    """A reply of the fast agent with a repair. It contains only what changes since the failed attempt."""
 
     doc: str | None = Field(default=None, max_length=1500, description="null: as it was")
     parameters: tuple[ParameterReply, ...] | None = Field(default=None, max_length=8, description="null: as they were")
@@ -169,7 +178,7 @@ class RepairReply(Thinking):
     def value(self, last: CodedAction) -> CodedAction:
         """The repaired action.
 
-        :raises ValueError: a parameter is not valid; an edit does not match.
+        :raises ValueError: a parameter is not valid, or an edit does not match.
         """
         return CodedAction(
             name=last.name,
@@ -197,7 +206,7 @@ class OutputReply(Value):
 
 
 class FunctionReply(Thinking):
-    """The fast agent's reply: one feature, reward term or predicate."""
+    """A reply of the fast agent with one feature, reward term or predicate."""
 
     doc: str = Field(min_length=1, max_length=1500, description="what its numbers say, for people and the other agents")
     outputs: tuple[OutputReply, ...] = Field(
@@ -211,7 +220,7 @@ class FunctionReply(Thinking):
     def value(self, plan: FunctionPlan, earlier: CodedFunction | None = None) -> CodedFunction:
         """The function that ``plan`` asks for.
 
-        :param earlier: the version that edits apply to.
+        :param earlier: the earlier version of the function, to which edits in the reply apply; None if there is none.
         :raises ValueError: a range is empty, a feature has no outputs, or an edit does not match.
         """
         name, doc, source = plan.name, self.doc, _whole(self.source, earlier)
@@ -224,8 +233,8 @@ class FunctionReply(Thinking):
 
 
 class SetupReply(RLSetup):
-    """The fast agent's reply: how the policy learns. The reply must set the fields that a setup may otherwise leave
-    unset, except for the fields of :data:`rlgpt.plugin.defaults.GUIDED`.
+    """A reply of the fast agent with the setup of the learning. The reply must set the fields that a setup may
+    otherwise leave unset, except for the fields of :data:`rlgpt.plugin.defaults.GUIDED`.
     """
 
     reward_weights: dict[str, Finite] = Field(min_length=1, description="reward term -> weight, -100 to 100")
@@ -235,7 +244,7 @@ class SetupReply(RLSetup):
     reason: str = Field(max_length=2000, description="why, in two or three sentences")
 
     def value(self, default: RLSetup) -> RLSetup:
-        """The setup; ``default`` has the values of the fields that were left out."""
+        """The setup of this reply. Fields of ``GUIDED`` that the reply leaves out have their values in ``default``."""
         left_out = {name: getattr(default, name) for name in GUIDED if name not in self.model_fields_set}
         return RLSetup.model_validate({**self.model_dump(), **left_out})
 
@@ -250,7 +259,7 @@ class FindingReply(Value):
 
 
 class ReviewReply(Value):
-    """The critic's reply about one rehearsal."""
+    """A reply of the critic with the review of one rehearsal."""
 
     thoughts: Thoughts
     works: bool
@@ -261,7 +270,7 @@ class ReviewReply(Value):
 
 
 class CritiqueReply(Value):
-    """The critic's reply about an iteration."""
+    """A reply of the critic with the critique of an iteration."""
 
     thoughts: Thoughts
     summary: str = Field(min_length=1, max_length=2000)
@@ -278,11 +287,11 @@ class Named(Value):
 
 
 class NamedSignatureReply(SignatureReply, Named):
-    """A signature with its name."""
+    """A coded action without its source."""
 
 
 class SoloReply(_Planning):
-    """The single agent's reply: plan, actions and setup. One Python block holds every source, each after its name."""
+    """A reply of the single agent with plan, actions and setup. One Python block has the sources of all actions."""
 
     actions: tuple[NamedSignatureReply, ...] = Field(
         max_length=12, description="one for each sub-action of kind code that is not kept"
@@ -291,7 +300,7 @@ class SoloReply(_Planning):
     source: str = Field(default="", description="the sources of all coded actions, each begun by `# action: NAME`")
 
     def coded(self) -> dict[str, CodedAction]:
-        """Name -> coded action, for each action that has a source.
+        """The coded actions that have a source, by name.
 
         :raises ValueError: a parameter is not valid.
         """
@@ -303,6 +312,8 @@ _SECTION = re.compile(r"^#+ *action: *`?([a-z][a-z0-9_]*)`?.*$", re.MULTILINE)
 
 
 def split_sources(source: str) -> dict[str, str]:
-    """Name -> source, from a block in which each source follows a line ``# action: NAME``."""
+    """Split a block of code in which a line ``# action: NAME`` precedes each source. The result has the sources by
+    name.
+    """
     pieces = _SECTION.split(source)
     return {name: text.strip("\n") + "\n" for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}

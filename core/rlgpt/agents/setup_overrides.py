@@ -1,5 +1,5 @@
-"""Fields of the RL setup that the user fixes, for example ``setup.gamma=0.97``. The user's values have
-priority over those of agents and plugin.
+"""Applies the user's values for fields of the RL setup, for example ``setup.gamma=0.97``. The values of the user have
+priority over the values of agents and plugin.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from rlgpt.plugin.defaults import reward_terms_of
 
 
 class SetupOverrides(RLSetup):
-    """The user's values for fields of an RL setup. The fast agent or the plugin decides the fields that are not set.
+    """The user's values for fields of an RL setup. The fast agent or the plugin decides all other fields.
 
-    :ivar reward_weights: these weights are added to those of the setup, or replace them if the term is the same.
-        Hyperparameters in ``trainer`` are merged in the same way.
+    :ivar reward_weights: weights of reward terms. They are added to the weights of the setup; if both have the same
+        term, the user's weight counts. Hyperparameters in ``trainer`` are merged in the same way.
     """
 
     reward_weights: Mapping[str, float] = Field(default_factory=dict)
@@ -40,11 +40,11 @@ class SetupOverrides(RLSetup):
 
     @model_serializer(mode="wrap")
     def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit unset fields from a run's record, because null is a valid value of some fields."""
+        """Write only fields that the user set into a run's record, because null is a valid value of some fields."""
         return {key: value for key, value in handler(self).items() if key in self.model_fields_set}
 
     def apply(self, setup: RLSetup) -> RLSetup:
-        """``setup`` with the user's values."""
+        """The given setup, changed by the user's values."""
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         if "reward_weights" in fields:
             fields["reward_weights"] = {**setup.reward_weights, **self.reward_weights}
@@ -56,8 +56,8 @@ class SetupOverrides(RLSetup):
         """Check the fields whose valid values are known before a run begins.
 
         :raises UnknownNameError: the plugin has no such reward term, observation key, base action or reset option.
-        :raises ConfigError: the horizon is longer than the task's own; ``reset_option`` needs a saved state and the
-            task has none; or a hyperparameter is outside the plugin's bounds.
+        :raises ConfigError: the horizon is longer than the task's own; or ``reset_option`` needs saved states, which
+            the task does not support; or a hyperparameter is outside the plugin's bounds.
         """
         set_ = self.model_fields_set
         if "reward_weights" in set_:
@@ -84,7 +84,7 @@ class SetupOverrides(RLSetup):
 
 
 class OverriddenSetup(FastAgent):
-    """A wrapper around a fast agent that replaces values of each setup by the user's values."""
+    """A fast agent that changes each setup of another fast agent by the user's values."""
 
     def __init__(self, fast: FastAgent, overrides: SetupOverrides) -> None:
         self._fast, self._overrides = fast, overrides
@@ -121,7 +121,7 @@ class OverriddenSetup(FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """The setup of the wrapped agent with the user's values.
+        """Return the setup of the wrapped agent, changed by the user's values.
 
         :raises ConfigError: the user's values do not fit the environment or the coded actions of this iteration.
         """

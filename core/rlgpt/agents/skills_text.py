@@ -1,4 +1,4 @@
-"""The offered skills as text for prompts."""
+"""Renders the skills that a library offers to a run, as text for prompts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ DOC_LIMIT = 400
 
 
 def render_skills(offered: Sequence[Offered]) -> str:
-    """A line for each skill: what it reached and where; then a line for each of its actions, without code."""
+    """Text about the offered skills. Each skill has a line with its task and its result, and a line for each action."""
     return "\n\n".join(_skill(skill) for skill in offered)
 
 
 def render_earlier(offered: Sequence[Offered], name: str, *, source: bool) -> str:
-    """The code of a skill under this name, for the agent that writes a new version; empty if there is none."""
+    """Text with the code that a skill has under the name ``name``, for the agent that writes a new version. Empty if no
+    skill has code with this name.
+    """
     for skill in offered:
         for code in (*skill.actions, *skill.functions):
             if code.name == name:
@@ -30,17 +32,17 @@ def render_earlier(offered: Sequence[Offered], name: str, *, source: bool) -> st
 
 
 def skill_action(offered: Sequence[Offered], name: str) -> CodedAction | None:
-    """The offered action of this name; None if there is none."""
+    """The action with the name ``name`` in the offered skills; None if no skill has one."""
     return next((a for skill in offered for a in skill.actions if a.name == name), None)
 
 
 def skill_function(offered: Sequence[Offered], name: str) -> CodedFunction | None:
-    """The offered function of this name; None if there is none."""
+    """The function with the name ``name`` in the offered skills; None if no skill has one."""
     return next((f for skill in offered for f in skill.functions if f.name == name), None)
 
 
 def skill_of(offered: Sequence[Offered], name: str) -> str:
-    """The skill that offers an action, and what it reached; empty if there is none."""
+    """Text with the skill that offers an action, and the result of this skill; empty if no skill offers the action."""
     found = next((skill for skill in offered if any(a.name == name for a in skill.actions)), None)
     return "" if found is None else f"{found.id}: {_result(found)}"
 

@@ -1,4 +1,4 @@
-"""The slow agent as a language model. The slow agent decides which sub-actions are coded and which are learned."""
+"""The slow agent with a language model. The slow agent decides which sub-actions are coded and which are learned."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rlgpt.skills import Offered
 
 
 class LLMSlow(SlowAgent):
-    """The slow agent as a language model. The inputs of a plan are the brief and, from the second iteration on, the
-    history.
+    """The slow agent with a language model. The model reads the brief and, from the second iteration on, the history.
 
-    :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
+        has none.
     """
 
     def __init__(self, llm: LLM, mode: Mode | None = None, *, prompts: Path | None = None) -> None:
@@ -43,9 +43,8 @@ class LLMSlow(SlowAgent):
 
 
 def with_kept(plan: ActionPlan, history: History, offered: Sequence[Offered] = ()) -> ActionPlan:
-    """``plan`` with the descriptions and reasons of kept code, because a reply may leave them out. The descriptions and
-    reasons are copied from ``history`` or from the offered skills. The features that kept skills read are added to the
-    plan.
+    """Complete ``plan``. A reply may leave out the descriptions and reasons of kept code, so they are copied from
+    ``history`` or from the offered skills. The features that the code of kept skills reads are added to the plan.
     """
 
     def completed(value: Value, earlier: Value | None) -> Value:
@@ -73,7 +72,7 @@ def _taken(action: CodedAction, skill: Offered) -> SubAction:
 
 
 def _features(plan: ActionPlan, history: History, offered: Sequence[Offered]) -> Iterator[FunctionPlan]:
-    """The features that the plan does not name and that the skills read which it keeps unchanged."""
+    """The missing features of a plan. They are read by actions of skills that the plan keeps unchanged."""
     named = {f.name for f in plan.functions}
     kept = {s.name for s in plan.coded if s.keep}
     for skill in offered:

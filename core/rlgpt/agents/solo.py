@@ -1,5 +1,5 @@
-"""The single agent: one language model that gives plan, code and setup in one reply. The solo agent replaces slow and
-fast agent (an ablation of the paper).
+"""The single agent, a language model that gives plan, code and setup in one reply. The single agent replaces slow agent
+and fast agent (an ablation of the paper).
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMSolo(SlowAgent, FastAgent):
-    """Slow and fast agent in one object. The solo agent sends one request for each iteration, and one for each repair.
+    """Slow agent and fast agent in one object. It sends one request for each iteration, and one for each repair.
 
     The reply of an iteration is kept in memory only. If a run stops between plan and setup, the reply is lost. After
     the resume, the agent asks for code and setup of the stored plan in separate requests.
 
-    :param prompts: the user's own prompts, or None (see :class:`~rlgpt.agents.prompt.Prompt`).
+    :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
+        has none.
     """
 
     def __init__(
@@ -128,9 +129,9 @@ class LLMSolo(SlowAgent, FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """The setup of the iteration's reply, without the actions that did not survive their rehearsals.
+        """Return the setup from the iteration's reply, without the actions that failed in their rehearsals.
 
-        If functions were written after that reply, a new request asks for the setup, because the reply could not name
+        If functions were written after the reply, a new request asks for the setup, because the reply could not name
         these functions.
         """
         reply = self._reply(brief, plan, history)

@@ -1,4 +1,4 @@
-"""Renders values and long texts for prompts: numbers are rounded, and the length is bounded."""
+"""Renders values and long texts for prompts. Numbers are rounded, and the length is limited."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from rlgpt.domain import CodedAction, Plain
 
 
 def number(value: float) -> str:
-    """A number with four significant digits; a whole number has no decimal point, and zero no sign."""
+    """A number as text with four significant digits. A whole number has no decimal point, and zero has no sign."""
     return f"{value + 0.0:.4g}"
 
 
 def plain(value: Plain, limit: int = 200) -> str:
     """A JSON-like value as one line of at most ``limit`` characters, with rounded floats.
 
-    Of an array of numbers that is longer, only the shape is given; of another list or dict, the items that fit.
+    If the line would be longer, an array of numbers is replaced by its shape, and another list or dict has only the
+    items that fit.
     """
     text = _line(value)
     if len(text) <= limit:
@@ -30,7 +31,7 @@ def plain(value: Plain, limit: int = 200) -> str:
 
 
 def _some(value: list[Plain] | dict[str, Plain], limit: int) -> str:
-    """The first items of a list or dict, and how many more there are."""
+    """The first items of a list or dict, and the number of further items, as text."""
     items = (
         [f"{_key(k)}: {_line(v)}" for k, v in value.items()] if isinstance(value, dict) else [_line(v) for v in value]
     )
@@ -69,17 +70,17 @@ def _key(name: str) -> str:
 
 
 def fields(values: Mapping[str, Plain], limit: int = 200) -> str:
-    """Fields as text, for example ``a=1, b=[0.5, 2]``. Each value has at most ``limit`` characters."""
+    """Names and values as text, for example ``a=1, b=[0.5, 2]``. Each value has at most ``limit`` characters."""
     return ", ".join(f"{key}={plain(value, limit)}" for key, value in values.items())
 
 
 LONG = 12
-"""Of lists with more numbers than this, the numbers that changed most are shown."""
+"""Length above which only those numbers of a list that changed most are shown."""
 
 MOST = 6
 
 FLOOR = 0.1
-"""Changes of numbers that are much smaller count little: they are often noise."""
+"""Size of a number below which changes count less, because changes of small numbers are often noise."""
 
 SHORT_LIST = 80
 """Maximal number of characters of a changed list that is shown completely. For a longer list, only the removed and the
@@ -88,7 +89,9 @@ added items are shown.
 
 
 def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int = 200) -> list[str]:
-    """``key: old -> new`` for each key whose rounded value differs; of long lists what differs."""
+    """Lines ``key: old -> new`` for the keys whose rounded values differ. For a long list, a line has only the elements
+    that differ.
+    """
     keys = dict.fromkeys((*before, *after))
     return [
         f"{key}: {_change(before, after, key, limit)}"
@@ -109,7 +112,9 @@ def most_changed(before: Mapping[str, Plain], after: Mapping[str, Plain], most: 
 
 
 def _relative(old: Plain, new: Plain) -> float:
-    """The largest change of a number, divided by :data:`FLOOR` plus the larger of both, 0 to 2; 1 for other values."""
+    """The relative change of a value, 0 to 2. The change of a number is divided by :data:`FLOOR` plus the larger
+    absolute value. The result is the largest one among the numbers in the value, and 1 for values that are not numbers.
+    """
     ours, theirs = ([v for _, v in _flat(value)] for value in (old, new))
     if len(ours) != len(theirs) or not all(_is_number(v) for v in (*ours, *theirs)):
         return 1.0
@@ -140,7 +145,9 @@ def _change(before: Mapping[str, Plain], after: Mapping[str, Plain], key: str, l
 
 
 def _items(what: str, items: list[Plain], limit: int) -> str:
-    """Items that are gone or new: those that fit; only their number, if none fits."""
+    """Items that were removed or added, as text. If no item fits into ``limit`` characters, only their number
+    is given.
+    """
     text = plain(items, limit)
     return f"{len(items)} {what}" if text.startswith("[... ") else f"{what} {text}"
 
@@ -155,8 +162,8 @@ def _lines_of(old: list[Plain], new: list[Plain]) -> int:
 
 
 def _rows(old: str, new: str) -> list[tuple[int, str, str]]:
-    """The lines that differ between two texts with the same number of lines: number (from 0), old line, new line. For
-    texts with different numbers of lines, the list is empty.
+    """The lines that differ between two texts with the same number of lines. Each item has the number of the line (from
+    0), the old line and the new line. If the numbers of lines differ, the list is empty.
     """
     ours, theirs = old.split("\n"), new.split("\n")
     if len(ours) == 1 or len(ours) != len(theirs):
@@ -165,8 +172,8 @@ def _rows(old: str, new: str) -> list[tuple[int, str, str]]:
 
 
 def _elements(old: Plain, new: Plain) -> list[tuple[str, float, float]]:
-    """Position (``[i][j]``), old number and new number of each element that differs, if both values are long lists of
-    the same shape; else empty.
+    """The elements that differ between two long lists of the same shape. Each item has the position (``[i][j]``), the
+    old number and the new number. For other values, the list is empty.
     """
     ours, theirs = dict(_flat(old)), dict(_flat(new))
     if len(ours) <= LONG or ours.keys() != theirs.keys() or "" in ours:
@@ -190,7 +197,7 @@ def _is_number(value: Plain) -> bool:
 
 
 def numbers(value: Plain) -> list[float]:
-    """The numbers of a value, flat; those of text and dicts do not count."""
+    """The numbers in a value, as a flat list. Numbers in texts and dicts are ignored."""
     if isinstance(value, list):
         return [n for item in value for n in numbers(item)]
     return [float(value)] if isinstance(value, bool | int | float) and math.isfinite(value) else []
@@ -199,7 +206,7 @@ def numbers(value: Plain) -> list[float]:
 def shorten(text: str, limit: int, what: str = "") -> str:
     """``text`` with at most ``limit`` characters. A note replaces the middle of a longer text.
 
-    :param what: what the text is, for the note.
+    :param what: a name of the text, which the note contains.
     """
     if len(text) <= limit:
         return text
@@ -210,13 +217,13 @@ def shorten(text: str, limit: int, what: str = "") -> str:
 
 
 def bullets(lines: Mapping[str, str] | tuple[tuple[str, str], ...], empty: str = "(none)") -> str:
-    """A line ``- name: text`` for each pair; ``empty`` if there are no pairs."""
+    """Text with a line ``- name: text`` for each pair; the text ``empty`` if there are no pairs."""
     pairs = lines.items() if isinstance(lines, Mapping) else lines
     return "\n".join(f"- {name}: {text}" if text else f"- {name}" for name, text in pairs) or empty
 
 
 def signature(action: CodedAction) -> str:
-    """A coded action without its source: doc, parameters and step limit."""
+    """Doc, parameters and step limit of a coded action, as text."""
     parameters = "; ".join(
         f"{p.name} from {number(p.low or 0.0)} to {number(p.high or 0.0)} {p.unit}".rstrip()
         + f", default {number(float(p.default))}"
@@ -228,9 +235,10 @@ def signature(action: CodedAction) -> str:
 
 
 def code_block(action: CodedAction, limit: int | None = None) -> str:
-    """A coded action for prompts.
+    """A coded action with its source, as text for prompts.
 
-    :param limit: maximal length of the source in characters; None: the whole source, which a repair by edits needs.
+    :param limit: maximal length of the source in characters. If it is None, the whole source is shown, as a repair by
+        edits needs it.
     """
     return f"{signature(action)}\n{source_block(action.source, limit)}"
 

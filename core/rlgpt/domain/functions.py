@@ -1,5 +1,5 @@
-"""Coded functions: features, reward terms and predicates, which run at every primitive step. The source of a function
-is data that only the sandbox runs.
+"""Coded functions. These are the features, reward terms and predicates that run at every primitive step. Only the
+sandbox runs the source of a coded function; for all other code, the source is data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _ordered(what: str, low: float, high: float) -> None:
 
 
 class Output(Value):
-    """One number that a feature function computes. The number is clipped into ``[low, high]``."""
+    """The definition of one number that a coded feature computes. The number is clipped into ``[low, high]``."""
 
     name: Name
     low: Finite
@@ -34,7 +34,9 @@ class Output(Value):
 
     @property
     def neutral(self) -> float:
-        """The number that is used if the function fails: 0, or the bound nearest to 0."""
+        """The number that replaces the output if the function fails. It is the number in the bounds that is nearest to
+        0.
+        """
         return neutral(self.low, self.high)
 
 
@@ -44,7 +46,7 @@ def neutral(low: float, high: float) -> float:
 
 
 class _Function(Value):
-    """Source of one function of the view and ``memory``, a dict that exists until the episode ends."""
+    """A coded function. Its arguments are the view and ``memory``, a dict that exists until the episode ends."""
 
     entry: ClassVar[str]
     name: Name
@@ -53,9 +55,9 @@ class _Function(Value):
 
 
 class CodedFeatures(_Function):
-    """``def features(view, memory) -> dict``: a number for each of ``outputs``.
+    """A coded feature. ``def features(view, memory) -> dict`` returns a number for each of ``outputs``.
 
-    The policy may observe them, and other code reads them as keys of the view.
+    The policy may observe these numbers, and other code reads them as keys of the view.
     """
 
     entry: ClassVar[str] = "features"
@@ -71,7 +73,8 @@ class CodedFeatures(_Function):
 
 
 class CodedReward(_Function):
-    """``def reward(view, memory) -> float``: a term of the reward, clipped into ``[low, high]``.
+    """A coded reward term. ``def reward(view, memory) -> float`` returns the term, which is clipped into ``[low,
+    high]``.
 
     :ivar kind: kind of the reward term, as in :class:`rlgpt.plugin.types.RewardTerm`.
     """
@@ -89,11 +92,11 @@ class CodedReward(_Function):
 
 
 class CodedPredicate(_Function):
-    """``def done(view, memory) -> bool``: whether a sub-goal is reached."""
+    """A coded predicate. ``def done(view, memory) -> bool`` returns whether a sub-goal is reached."""
 
     entry: ClassVar[str] = "done"
     type: Literal["predicate"] = "predicate"
 
 
 CodedFunction = Annotated[CodedFeatures | CodedReward | CodedPredicate, Field(discriminator="type")]
-"""A coded function; its field ``type`` distinguishes the classes."""
+"""Any coded function. The field ``type`` says which class a record has."""

@@ -19,17 +19,18 @@ MAX_CALLS = 200
 
 
 class SubGoal(Value):
-    """One node of a graph.
+    """A sub-goal, which is one node of a graph.
 
-    :ivar goal: what is true when the sub-goal is reached, in words.
-    :ivar done: source of ``def done(view, memory) -> bool``, which is True while the sub-goal holds. The function reads
-        only the view, because ``memory`` stays empty.
+    :ivar goal: a description, for people and prompts, of what is true when the sub-goal is reached.
+    :ivar done: source of ``def done(view, memory) -> bool``, which returns True while the sub-goal holds. The function
+        reads only the view, because ``memory`` is always empty.
     :ivar needs: names of sub-goals that must hold when this sub-goal is called.
     :ivar horizon: maximal number of primitive steps of one call.
-    :ivar kind: ``code``: coded actions alone; ``rl``: a policy over base actions; ``both``: the two loops decide.
+    :ivar kind: how the sub-goal is solved. ``code`` means coded actions alone, ``rl`` means a policy over base actions,
+        and with ``both`` the two loops decide.
     :ivar standing: whether the sub-goal must hold at all times. When it does not hold, the current call ends and this
         sub-goal is called.
-    :ivar version: increases when a revision of the graph changes another field than ``needs``.
+    :ivar version: number of revisions of the graph that changed a field of the sub-goal other than ``needs``.
     """
 
     name: Name
@@ -47,21 +48,24 @@ class SubGoal(Value):
 
     @property
     def label(self) -> str:
-        """The name, followed by the version if it is not 0. Folders and task ids use it."""
+        """The name of the sub-goal, followed by its version if the version is not 0. Folders and task ids contain the
+        label.
+        """
         return f"{self.name}-{self.version}" if self.version else self.name
 
     def is_same(self, other: SubGoal) -> bool:
-        """Whether results for ``other`` are valid for this sub-goal, too. The needs and the version may differ."""
+        """Whether results for the sub-goal ``other`` are valid for this one too. Only needs and version may differ."""
         same = ("name", "goal", "done", "horizon", "kind", "standing")
         return all(getattr(self, field) == getattr(other, field) for field in same)
 
 
 class GoalGraph(Value):
-    """A graph of sub-goals. Each sub-goal names those that it needs. The last sub-goal is the task's own success.
+    """A graph of sub-goals. Each sub-goal names the sub-goals that it needs. The last sub-goal is the task's own
+    success.
 
-    :raises ValueError: the graph is invalid: two names are equal; a need does not exist, is a standing sub-goal or is
-        the last one; the needs form a circle; the last sub-goal is standing; or the last sub-goal needs a sub-goal
-        neither directly nor indirectly, and it is not standing. The message names the sub-goals.
+    :raises ValueError: two names are equal; or a need does not exist, is a standing sub-goal or is the last sub-goal;
+        or the needs form a circle; or the last sub-goal is standing; or a sub-goal is not standing, and the last
+        sub-goal does not need it, neither directly nor indirectly. The message names the sub-goals.
     """
 
     thoughts: str = ""
@@ -104,7 +108,9 @@ class GoalGraph(Value):
                         )
 
     def _circle(self) -> list[str]:
-        """The names along a circle of needs, the first name repeated at its end; empty if there is none."""
+        """Names of sub-goals that need each other in a circle; the first name is also the last. Empty without a
+        circle.
+        """
         finished: set[str] = set()
 
         def visit(name: str, path: list[str]) -> list[str]:
@@ -141,7 +147,7 @@ class GoalGraph(Value):
 
     @property
     def in_order(self) -> tuple[SubGoal, ...]:
-        """All sub-goals. Each one comes after those that it needs, and the last sub-goal comes last."""
+        """All sub-goals, in an order in which each one comes after its needs. The last sub-goal comes last."""
         ordered: list[SubGoal] = []
 
         def visit(node: SubGoal) -> None:
@@ -155,7 +161,9 @@ class GoalGraph(Value):
         return tuple(ordered)
 
     def revised(self, new: GoalGraph) -> GoalGraph:
-        """``new`` with version numbers. Unchanged sub-goals keep their version; changed ones get the next version."""
+        """The graph ``new`` with version numbers. Unchanged sub-goals keep their version; changed ones get the next
+        version.
+        """
         nodes = []
         for node in new.nodes:
             old = next((n for n in self.nodes if n.name == node.name), None)
@@ -165,14 +173,21 @@ class GoalGraph(Value):
 
 
 def part_prefix(whole: str) -> str:
-    """The beginning of the ids of the tasks of sub-goals; ``whole``: the id of the task that is divided."""
+    """The text with which the task ids of sub-goals begin. The argument ``whole`` is the id of the task that is
+    divided.
+    """
     plugin, _, name = whole.partition("/")
     return f"{plugin}/{name[:36]}."
 
 
 CallEnd = Literal["done", "horizon", "episode", "stuck", "interrupted"]
-"""How a call of a sub-goal ended, in the order of the literals: its predicate holds; its horizon was reached; the
-episode ended; its code was stuck; a standing sub-goal interrupted it.
+"""How a call of a sub-goal ended.
+
+- ``done``: the predicate of the sub-goal became true.
+- ``horizon``: the call reached the horizon of the sub-goal.
+- ``episode``: the episode ended.
+- ``stuck``: the code of the sub-goal was stuck.
+- ``interrupted``: a standing sub-goal interrupted the call.
 """
 
 
@@ -194,9 +209,10 @@ class GraphEpisode(Value):
     """How a graph was played in one episode.
 
     :ivar calls: the calls in order, at most the first :data:`MAX_CALLS`.
-    :ivar reached: sub-goal -> primitive steps of the episode when it was first seen to hold.
-    :ivar agrees: whether the predicate of the last sub-goal gave the same answer as the task's success, at the end of
-        the episode.
+    :ivar reached: for each sub-goal that was reached, the number of primitive steps of the episode when its predicate
+        was first true.
+    :ivar agrees: whether, at the end of the episode, the predicate of the last sub-goal gave the same answer as the
+        task's success.
     :ivar view: the plugin's summary of the last view, if the episode failed.
     """
 
@@ -212,14 +228,15 @@ class GraphEpisode(Value):
 class SubGoalFigures(Value):
     """Figures of a sub-goal.
 
-    :ivar calls: number of its calls in the episodes of the whole graph.
-    :ivar done: number of these calls that reached the sub-goal.
-    :ivar steps: primitive steps of all its calls.
-    :ivar ended: end of a call -> number of calls.
-    :ivar alone: success rate in episodes of this sub-goal alone; None if the run has not worked on it yet.
-    :ivar iterations: finished iterations of its two loops.
-    :ivar worked: primitive steps of its two loops.
-    :ivar blocked: number of episodes of the graph in which it was never called, because something before it failed.
+    :ivar calls: number of calls of the sub-goal in the episodes of the whole graph.
+    :ivar done: number of calls that reached the sub-goal.
+    :ivar steps: number of primitive steps of all calls of the sub-goal.
+    :ivar ended: for each way in which a call can end, the number of calls that ended so.
+    :ivar alone: success rate in episodes of the sub-goal alone; None if the run has not worked on the sub-goal yet.
+    :ivar iterations: number of finished iterations in which the run worked on the sub-goal.
+    :ivar worked: number of primitive steps that the run spent on these iterations.
+    :ivar blocked: number of episodes of the graph in which the sub-goal was never called, because an earlier sub-goal
+        failed.
     """
 
     name: Name
@@ -242,9 +259,9 @@ class SubGoalFigures(Value):
 class Edge(Value):
     """A finding about a need, from episodes of the graph.
 
-    :ivar kind: ``unneeded``: ``node`` has the need ``need``, but was reached in episodes in which ``need`` had not held
-        before. ``missing``: ``node`` does not have the need ``need``, but was reached only in calls at whose start
-        ``need`` held.
+    :ivar kind: ``unneeded`` means that the sub-goal ``node`` has the need ``need``, but was reached in episodes in
+        which ``need`` had not held before. ``missing`` means that ``node`` does not have the need ``need``, but was
+        reached only in calls at whose start ``need`` held.
     :ivar count: number of episodes (``unneeded``) or calls (``missing``) that show this.
     """
 
@@ -255,11 +272,12 @@ class Edge(Value):
 
 
 class GraphEvidence(Value):
-    """What a revision of the graph is based on.
+    """The evidence from played episodes on which a revision of the graph is based.
 
     :ivar episodes: number of episodes of the whole graph, of which ``successes`` succeeded.
-    :ivar furthest: sub-goal -> the last view, as text, of a failed episode that ended in a call of this sub-goal.
-    :ivar disagreements: number of episodes at whose end the last predicate and the task's success differed.
+    :ivar furthest: for a sub-goal, the last view, as text, of a failed episode that ended in a call of this sub-goal.
+    :ivar disagreements: number of episodes at whose end the predicate of the last sub-goal and the task's success
+        differed.
     """
 
     episodes: int = Field(default=0, ge=0)

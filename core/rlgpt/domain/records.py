@@ -14,7 +14,7 @@ from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Name, Plain, RL
 
 
 class Finding(Value):
-    """A problem that the critic found, and a suggestion. ``action`` is a sub-action, or empty for the whole plan."""
+    """A problem that the critic found, with a suggestion. ``action`` names a sub-action; empty means the whole plan."""
 
     action: str = ""
     problem: str
@@ -22,7 +22,9 @@ class Finding(Value):
 
 
 class Critique(Value):
-    """The critic's findings on an iteration: on the plan for the slow agent, on code and setup for the fast one."""
+    """The critic's findings on an iteration. The slow agent gets those on the plan, the fast agent those on code and
+    setup.
+    """
 
     summary: str
     for_slow: tuple[Finding, ...] = ()
@@ -40,8 +42,8 @@ class OtherStart(Value):
     """The result of a rehearsal in an episode whose trace is not kept.
 
     :ivar ended: how the action ended; ``masked`` if it was not allowed to start.
-    :ivar verdict: what stopped the action; None if nothing stopped it.
-    :ivar steps: primitive steps of the action.
+    :ivar verdict: the verdict that stopped the action; None if no verdict stopped it.
+    :ivar steps: number of primitive steps of the action.
     :ivar score: the score of the episode; None if the task has no score.
     :ivar before, after: the view before and after the action.
     """
@@ -59,10 +61,10 @@ class OtherStart(Value):
 class Rehearsal(Value):
     """One attempt at a coded action: the action, its trace in the environment, and the critic's review.
 
-    :ivar attempt: 0 for the first version, 1 for the first repair.
-    :ivar trace: the episode whose last decision is the action; None if lint refused the source.
-    :ivar verdict: what stopped the action in the trace; None if nothing stopped it.
-    :ivar others: the results in the other episodes.
+    :ivar attempt: number of the version of the action, 0 for the first version and 1 for the first repair.
+    :ivar trace: the trace of the episode whose last decision is the action; None if lint refused the source.
+    :ivar verdict: the verdict that stopped the action in the trace; None if no verdict stopped it.
+    :ivar others: the results of the rehearsal in episodes without a trace.
     :ivar review: the critic's review; None if the critic was not asked.
     """
 
@@ -83,7 +85,8 @@ class Rehearsal(Value):
 
     @property
     def failed(self) -> bool:
-        """Whether a verdict stopped the action in any episode, or the critic's review says that it does not work.
+        """Whether a verdict stopped the action in any episode, or the critic's review says that the action does not
+        work.
 
         An action that never ran has not failed, but it does not count as working either.
         """
@@ -93,12 +96,14 @@ class Rehearsal(Value):
 
     @property
     def exercised(self) -> bool:
-        """Whether the action, which is last in the trace, was allowed to start."""
+        """Whether the action was allowed to start in the episode of the trace. The action is the last decision of the
+        trace.
+        """
         return self.trace is not None and not (self.trace.decisions and self.trace.decisions[-1].ended == "masked")
 
     @property
     def succeeded(self) -> bool:
-        """Whether the task was a success from every start, and the action was the last one that ran in the trace."""
+        """Whether the action works and every episode of the rehearsal was a success of the task."""
         return self.works and self.trace is not None and self.trace.success and all(o.success for o in self.others)
 
     @property
@@ -111,10 +116,10 @@ class AnswerSummary(Value):
     """The answers of a function at the moments of a rehearsal, before they are clipped into their bounds.
 
     :ivar name: name of the feature's output, or of the function if it is not a feature.
-    :ivar low, high: the least and the greatest answer; for a predicate, False is 0 and True is 1.
-    :ivar changes: number of moments at which the answer differs from the answer before, in the same episode.
+    :ivar low, high: the least and the greatest answer. The answers of a predicate are 0 for False and 1 for True.
+    :ivar changes: number of moments at which the answer differs from the previous answer in the same episode.
     :ivar outside: number of moments at which the answer is outside its declared bounds.
-    :ivar samples: a few answers of the first episode, evenly spaced, in order of time.
+    :ivar samples: a few answers from the first episode, at evenly spaced moments, in order of time.
     """
 
     name: Name
@@ -129,15 +134,17 @@ class AnswerSummary(Value):
 class FunctionRehearsal(Value):
     """One attempt at a coded function: the function, and its answers at the primitive steps of some episodes.
 
-    :ivar attempt: 0 for the first version, 1 for the first repair.
-    :ivar played: the episodes, in words.
+    :ivar attempt: number of the version of the function, 0 for the first version and 1 for the first repair.
+    :ivar played: a description of the episodes of the rehearsal, in words.
     :ivar moments: number of views (of resets and primitive steps) on which the function was called. The first verdict
         ends the calls of the function.
-    :ivar fuel: the highest fuel of one call.
-    :ivar answers: a summary for each output of a feature, or one for another function; empty if there is no answer.
-    :ivar verdict: the verdict that stopped the function; None if nothing stopped it.
-    :ivar fault: another fault in words, such as bounds that exclude every answer; or empty.
-    :ivar remarks: properties in words that may or may not be faults, such as answers that never change.
+    :ivar fuel: the largest fuel that one call of the function used.
+    :ivar answers: summaries of the answers, one for each output of a feature, or one for another function; empty if
+        the function gave no answer.
+    :ivar verdict: the verdict that stopped the function; None if no verdict stopped it.
+    :ivar fault: a description of a fault that no verdict covers, such as bounds that exclude every answer; empty if the
+        rehearsal found no such fault.
+    :ivar remarks: descriptions of properties that may or may not be faults, such as answers that never change.
     """
 
     attempt: int
@@ -160,14 +167,16 @@ class FunctionRehearsal(Value):
 
 
 class Steps(Value):
-    """Primitive steps of a run by purpose. The report on fresh seeds is outside the budget and not included.
+    """Numbers of primitive steps of a run, by purpose. The episodes of the report do not count, because they are
+    outside the budget.
 
-    :ivar rehearsal: rehearsals of coded actions.
-    :ivar code: evaluations of coded actions alone.
-    :ivar training: trainings, including steps that a kill lost.
-    :ivar selection: evaluations on the selection seeds, and episodes played for a critic with vision.
-    :ivar lost: steps outside training in stages that a kill or an error ended early. Such a stage was repeated or never
-        finished.
+    :ivar rehearsal: primitive steps of the rehearsals of coded actions.
+    :ivar code: primitive steps of the evaluations of coded actions alone.
+    :ivar training: primitive steps of the trainings, including steps whose results were lost in a kill.
+    :ivar selection: primitive steps of the evaluations on the selection seeds, and of the episodes that are played to
+        show pictures to the critic.
+    :ivar lost: primitive steps outside training in stages that a kill or an error ended early. Such a stage was
+        repeated, or was never finished.
     """
 
     rehearsal: int = Field(default=0, ge=0)
@@ -182,7 +191,7 @@ class Steps(Value):
 
     @property
     def before_training(self) -> int:
-        """Steps of an iteration that are counted before those of its training."""
+        """Primitive steps of an iteration that are counted before the steps of its training."""
         return self.rehearsal + self.code + self.lost
 
     def __add__(self, other: Steps) -> Steps:
@@ -198,7 +207,7 @@ class Iteration(Value):
     :ivar training: the record of the training; None if no policy was trained.
     :ivar evaluation: the evaluation of the policy in its best mode, or of the code if no policy was evaluated.
     :ivar rivals: the evaluations of the policy in its other modes.
-    :ivar critique: the critic's findings; None until a later iteration needs them.
+    :ivar critique: the critic's findings; None until a later iteration needs the findings.
     """
 
     index: int
@@ -223,23 +232,25 @@ class Iteration(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """The better evaluation on the selection seeds: the code's if it is strictly better than the policy's."""
+        """The better evaluation on the selection seeds. If code and policy are equally good, it is the policy's
+        evaluation.
+        """
         code = self.code_evaluation
         return code if code is not None and code.rank > self.evaluation.rank else self.evaluation
 
     @property
     def success_rate(self) -> float:
-        """Success rate of the better one of code and policy, 0 to 1."""
+        """Success rate, 0 to 1, of the code or of the policy, whichever is better."""
         return self.kept.success_rate
 
 
 def best_of(history: Sequence[Iteration]) -> Iteration:
-    """The iteration with the best result on the selection seeds: by success rate, then by score.
+    """The iteration with the best result on the selection seeds. Success rates are compared first, then scores.
 
     Of two iterations with the same rank, the iteration with the higher mean return is better. If the mean returns are
     equal too, the later iteration is better.
 
-    :param history: at least one iteration.
+    :param history: all iterations to compare, at least one.
     """
     return max(history, key=lambda i: (i.kept.rank, i.kept.mean_reward, i.index))
 
@@ -247,7 +258,7 @@ def best_of(history: Sequence[Iteration]) -> Iteration:
 class Provenance(Value):
     """The origin of a bundle, and its result on seeds that were not used for selection.
 
-    :ivar versions: package -> its version when the bundle was made.
+    :ivar versions: a mapping from each package to its version when the bundle was made.
     :ivar success_rate: success rate, 0 to 1; None if the bundle was not evaluated or the task has no success.
     """
 
@@ -263,16 +274,18 @@ class Provenance(Value):
 class World(Value):
     """The names that the code uses in a bundle for an environment without a plugin.
 
-    :ivar labels: label -> meaning, for each part of the base action; None: the environment's own labels.
-    :ivar observations: name -> meaning, for each number of the observation; None: the observation is one list. For a
-        Dict: part -> meaning, or part -> (name -> meaning).
+    :ivar labels: a mapping from the label of each part of the base action to its meaning; None if the environment's own
+        labels are used.
+    :ivar observations: a mapping from the name of each number of the observation to its meaning; None if the
+        observation is one list without names. For a Dict space, a mapping from each part to its meaning, or to the
+        names of its numbers with their meanings.
     :ivar primitives: names of the user's own primitives. These primitives are Python code outside the sandbox and are
         not part of a bundle.
-    :ivar idle: the action that does nothing: a label of a Discrete space, or an action with lists for arrays. None: no
-        action was given.
-    :ivar success: the rule of success as text (:mod:`rlgpt.plugin.rules`). None: there is no rule, or the rule is a
-        function.
-    :ivar metrics: key of ``info`` -> metric.
+    :ivar idle: the action that does nothing, either a label of a Discrete space or an action with lists in place of
+        arrays. None if the user gave no idle action.
+    :ivar success: the rule of success as text (:mod:`rlgpt.plugin.rules`). None if there is no rule, or if the rule is
+        a function.
+    :ivar metrics: a mapping from keys of ``info`` to metrics.
     """
 
     labels: Mapping[str, str | Mapping[str, str]] | None = None
@@ -287,7 +300,8 @@ class World(Value):
 class BundledGraph(Value):
     """How the coded actions of a bundle reach the sub-goals of a graph.
 
-    :ivar actions: sub-goal -> coded actions that play it, in this order and again and again.
+    :ivar actions: a mapping from each sub-goal to the coded actions that play it. The actions run in this order, and
+        then from the beginning again.
     """
 
     graph: GoalGraph
@@ -301,8 +315,8 @@ class Bundle(Value):
         has no graph.
     :ivar actions: coded actions with distinct names. All actions with shared code have the same shared code.
     :ivar functions: coded features, reward terms and predicates, with distinct names.
-    :ivar setup: the RL setup with which a policy learned to use them; None if no policy was trained.
-    :ivar world: the environment's names, if :func:`rlgpt.design` made the bundle.
+    :ivar setup: the RL setup with which a policy learned to use the coded actions; None if no policy was trained.
+    :ivar world: the names of the environment's actions and observations, if :func:`rlgpt.design` made the bundle.
     :ivar graph: the sub-goals that the actions reach, if a planner divided the task.
     """
 

@@ -1,4 +1,4 @@
-"""Tasks and decisions about them: plans, coded actions, how the policy learns."""
+"""Tasks, plans, coded actions, and the setup of the learning."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ action returned.
 
 NAME = r"^[a-z][a-z0-9_]{0,39}$"
 Name = Annotated[str, StringConstraints(pattern=NAME)]
-"""A name that is also valid as a file name: lower case letters, digits and underscores, a letter first,
-at most 40 characters.
+"""A name that is also valid as a file name. A name has at most 40 lower case letters, digits and underscores, and
+begins with a letter.
 """
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-z0-9_.-]{0,79}$")]
@@ -35,22 +35,22 @@ TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-
 
 Scalar = float | int | bool | str
 Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
-"""Values that can cross the boundary between host and sandbox: JSON values without NaN."""
+"""Values that can cross the boundary between host and sandbox. These are the values of JSON, without NaN."""
 
 
 class Value(BaseModel):
     """The base class of frozen values. An unknown field is an error."""
 
-    # A diverged simulator yields NaN and infinities. As null in JSON they could not be read back.
+    # A diverged simulator yields NaN and infinities. If JSON stored them as null, they could not be read back.
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
 
 
 class Parameter(Value):
     """One typed, bounded argument of a primitive or of a coded action.
 
-    ``float`` and ``int`` need ``low < high``: the inclusive range, in ``unit``. ``choice`` needs ``choices``. The
-    default must be in the range or among the choices. The parameters of a coded action are ``float``: the policy
-    chooses them from a Box.
+    The kinds ``float`` and ``int`` need ``low < high``, the inclusive range in the unit ``unit``. The kind ``choice``
+    needs ``choices``. The default must be in the range or among the choices. All parameters of a coded action have the
+    kind ``float``, because the policy chooses their values from a Box space.
     """
 
     model_config = ConfigDict(
@@ -87,7 +87,8 @@ RETURN = "return"
 class Metric(Value):
     """A number of an episode that the environment reports, such as an achievement or a distance.
 
-    :ivar name: its key in ``info["metrics"]``, a mapping of numbers that a reset and each step may report.
+    :ivar name: the key of the metric in ``info["metrics"]``, a mapping with numbers that a reset and each step may
+        report.
     :ivar reduce: how the numbers of the steps are reduced to one number for the episode. A step without a number is
         ignored. If no step has a number, the episode has no value for this metric.
     """
@@ -108,10 +109,10 @@ class Metric(Value):
 class Score(Value):
     """The number that measures the quality of an episode.
 
-    :ivar metric: a metric of the task, or ``return``: the environment's own return, undiscounted.
-    :ivar maximize: whether higher is better.
-    :ivar target: a run ends when the mean score over the selection episodes reaches it. None: a run uses its whole
-        budget.
+    :ivar metric: the name of a metric of the task, or ``return`` for the environment's own undiscounted return.
+    :ivar maximize: whether a higher score is better.
+    :ivar target: the mean score over the selection episodes at which a run ends. If the target is None, a run uses its
+        whole budget.
     """
 
     metric: Name = RETURN
@@ -159,7 +160,7 @@ class Task(Value):
 
 
 class SubAction(Value):
-    """One part of a plan: written as code, or learned.
+    """A sub-action of a plan. It is either written as code or learned.
 
     :ivar keep: whether the newest code of an earlier iteration is used unchanged. Kept code is neither written nor
         rehearsed again.
@@ -176,7 +177,7 @@ class FunctionPlan(Value):
     """A function that runs at every primitive step, as a plan asks for it (:mod:`rlgpt.domain.functions`).
 
     :ivar name: a name that differs from the names of all sub-actions.
-    :ivar keep: see :class:`SubAction`.
+    :ivar keep: whether the newest code of an earlier iteration is used unchanged, as for :class:`SubAction`.
     """
 
     name: Name
@@ -187,9 +188,10 @@ class FunctionPlan(Value):
 
 
 class ActionPlan(Value):
-    """The slow agent's decision: at least one sub-action, in the order of use. All names differ.
+    """The slow agent's plan. It has at least one sub-action; the sub-actions stand in the order of use, and all names
+    differ.
 
-    :ivar functions: further code of the plan: features, reward terms and predicates.
+    :ivar functions: the features, reward terms and predicates that the plan asks for.
     """
 
     thoughts: str = ""
@@ -213,13 +215,13 @@ class CodedAction(Value):
     """A coded action: an option (Sutton, Precup and Singh 1999) as code. The source defines a generator
     ``run(**parameters)`` that yields calls of primitives.
 
-    The source may also define ``can_start(view) -> bool``, the option's initiation set. The source is data: only the
-    sandbox runs it. ``run(memory, ...)`` and ``can_start(view, memory)`` get a dict that lasts for the episode and that
-    all actions of the environment share.
+    The source may also define ``can_start(view) -> bool``, the option's initiation set. Only the sandbox runs the
+    source. If ``run`` or ``can_start`` has an argument ``memory``, it gets a dict that exists until the episode ends
+    and that all actions of the environment share.
 
     :ivar parameters: at most 8 parameters, all of kind ``float`` with finite ranges; the policy sets their values.
-    :ivar shared: source with helper functions and constants, loaded before ``source``. Each action with the shared
-        source contains a copy of it.
+    :ivar shared: source with helper functions and constants that is loaded before ``source``. Each action that uses the
+        shared source contains a copy of it.
     """
 
     name: Name

@@ -18,7 +18,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write a file at a path that the user chose; see :meth:`Folder.write`.
+    """Write a file atomically at a path that the user chose, as :meth:`Folder.write` does.
 
     :raises RlgptError: the file cannot be written.
     """
@@ -26,7 +26,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 
 
 def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
-    """Read a text file at a path that the user chose; see :meth:`Folder.read_text`.
+    """Read a text file at a path that the user chose, as :meth:`Folder.read_text` does.
 
     :raises RlgptError: (an error of the class ``error``) the file cannot be read.
     """

@@ -15,7 +15,7 @@ M = TypeVar("M")
 MAX_DEPTH = 100
 """Maximal depth of nested brackets. The deepest file of a run has about 12 levels."""
 MAX_CONTAINERS = 2_000_000
-"""Maximal number of lists and objects in one file. Each takes far more memory than its characters."""
+"""Maximal number of lists and objects in one file. A list or object takes far more memory than its characters."""
 _MAX_INT = 1 << 63
 _MAX_DIGITS = 400
 """Maximal length of a number in characters. No float needs more characters."""
@@ -29,8 +29,8 @@ class _Refused(ValueError):
 def parse_json(text: str) -> Any:
     """Parse ``text``.
 
-    :raises ValueError: the text is not JSON, is nested too deeply, has a number out of range, or has a key twice. The
-        message states the fault.
+    :raises ValueError: the text is not JSON, is nested too deeply, contains a number out of range, or contains a key of
+        an object twice. The message states the fault.
     """
     _check_depth(text)
     return json.loads(text, parse_int=_integer, parse_float=_float, object_pairs_hook=_object)
@@ -48,9 +48,9 @@ def read_json(
     """Parse and validate ``text``.
 
     :param kind: the type of the value: a pydantic model, or an adapter of any type that pydantic can validate.
-    :param where: the beginning of the message: the file, and the line if there are several.
-    :param advice: one sentence that tells the user what to do.
-    :param version: the value that ``schema_version`` must have in the text; None: any value.
+    :param where: the beginning of an error message, which names the file, and the line if the file has several lines.
+    :param advice: one sentence in the error message that tells the user what to do.
+    :param version: the value that ``schema_version`` must have in the text. If ``version`` is None, any value is valid.
     :raises RlgptError: (an error of the class ``error``) the text exceeds a limit, has another version, or does not fit
         the type.
     """
@@ -78,7 +78,7 @@ def _reason(fault: ValueError) -> str:
 
 def _check_depth(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return  # Most texts are too small to be nested too deeply; counting takes a hundredth of the time.
+        return  # The count of brackets shows for most texts that the limit holds, in a hundredth of the time.
     depth = containers = 0
     for token in _TOKENS.finditer(text):
         first = text[token.start()]

@@ -16,7 +16,9 @@ from pathlib import Path
 
 CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 PLAIN = CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Flags for every call of ``open``: a link is an error, and opening a pipe does not wait for its other end."""
+"""Flags for every call of ``open``. With these flags a link is an error, and opening a pipe does not wait for a
+writer.
+"""
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 
 
@@ -24,9 +26,9 @@ _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
     """Open the folder that contains ``name``. Returns the folder's descriptor and the last part of the name.
 
-    If the system has no folder descriptors, it returns None and the whole path.
+    If the system has no folder descriptors, the function returns None and the whole path.
 
-    :param make: create the folders above ``name``.
+    :param make: whether missing folders above ``name`` are created.
     :raises OSError: a part of the path is a link or not a folder, or the name points outside ``root``.
     """
     parts = name.split("/")
@@ -53,8 +55,9 @@ def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int |
 def open_file(name: str, flags: int, at: int | None, *, single: bool = False) -> int:
     """Open a regular file and return its descriptor. A missing file is an error unless ``flags`` create it.
 
-    :param at: see :func:`parent`.
-    :param single: the file must have no second name (hard link), because it is changed in place.
+    :param at: the descriptor of the folder that contains the file; None if ``name`` is the whole path (see
+        :func:`parent`).
+    :param single: True if the file must have no second name (hard link), because the file is changed in place.
     :raises OSError: ``name`` is a link, a folder, a device or a pipe.
     """
     with suppress(

@@ -1,5 +1,5 @@
-"""``Folder``: safe access to a folder that may come from an untrusted source. All access to runs and bundles uses
-it.
+"""The class ``Folder``, for safe access to a folder that may come from an untrusted source. All access to run folders
+and bundles uses this class.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Folder:
         return file
 
     def read(self, name: str, *, limit: int) -> bytes:
-        """Read a file; see :meth:`open`."""
+        """Read a whole file; :meth:`open` documents the arguments and the errors."""
         with self.open(name, limit=limit) as file, self._faults(name, "read"):
             content = file.read(limit + 1)
         if len(content) > limit:
@@ -61,7 +61,7 @@ class Folder:
         return content
 
     def read_text(self, name: str, *, limit: int) -> str:
-        """Read a file as UTF-8 text; see :meth:`open`.
+        """Read a whole file as UTF-8 text; :meth:`open` documents the arguments and further errors.
 
         :raises RlgptError: the file is not UTF-8.
         """
@@ -73,7 +73,7 @@ class Folder:
     def open_in_place(self, name: str, *, append: bool = False) -> BinaryIO:
         """Open a file to read and change it in place. If it is missing, it is created, with its parent folders.
 
-        :param append: True: every write is appended.
+        :param append: whether every write goes to the end of the file.
         :raises RlgptError: the file is not a regular file, or it has a second name (hard link), whose content would
             change too.
         """
@@ -85,7 +85,7 @@ class Folder:
         """Write a file atomically: after a crash, and for any reader, it has either the old or the new content. Parent
         folders are created.
 
-        :raises RlgptError: it cannot be written.
+        :raises RlgptError: the file cannot be written.
         """
         data = content.encode() if isinstance(content, str) else content
         with self._faults(name, "written"), parent(self.path, name, make=True) as (at, last):
@@ -125,7 +125,8 @@ class Folder:
         """Move the folder ``source`` to ``name``, in one step. Parent folders are created.
 
         :param source: a folder on the same file system, which is not empty.
-        :returns: whether it was moved; False: there is already something of this name, which does not change.
+        :returns: whether the folder was moved. False means that something with this name already exists; it does not
+            change.
         :raises RlgptError: a part of the name is a link, or the folder cannot be moved.
         """
         with self._faults(name, "written"), parent(self.path, name, make=True) as (at, last):
@@ -144,7 +145,7 @@ class Folder:
         """Move a file, a folder or a link out of this folder to ``target``, on the same file system. The target of a
         link does not change.
 
-        :raises RlgptError: it is missing, a folder above it is a link, or it cannot be moved.
+        :raises RlgptError: there is nothing of this name, a folder above it is a link, or it cannot be moved.
         """
         with self._faults(name, "moved"), parent(self.path, name) as (at, last):
             os.rename(last, target, src_dir_fd=at)

@@ -35,7 +35,7 @@ class JsonLines(Generic[V]):
         self.folder, self.name, self._kind, self._advice, self._full = folder, name, kind, advice, full
 
     def read(self) -> list[V]:
-        """The values of all complete lines, oldest first; none if there is no file.
+        """The values of all complete lines, oldest first; an empty list if the file is missing.
 
         :raises RlgptError: a complete line is not a valid value; the message names the line.
         """

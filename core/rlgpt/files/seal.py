@@ -1,6 +1,6 @@
-"""Seals: a seal proves that this user, on this machine, wrote certain bytes.
+"""Makes and checks seals. A seal proves that this user, on this machine, wrote certain bytes.
 
-The seal is an HMAC under a secret of this user on this machine.
+A seal is an HMAC (hash-based message authentication code) with a secret key that only this user has.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ _BYTES = 32
 
 
 def key_file() -> Path:
-    """The file with the user's secret, in the user's state folder (on Linux ``$XDG_STATE_HOME/rlgpt``)."""
+    """The path of the file with the user's secret key, in the user's state folder (Linux:
+    ``$XDG_STATE_HOME/rlgpt``).
+    """
     return platformdirs.user_state_path("rlgpt") / "seal.key"
 
 
 def seal(content: bytes) -> str:
-    """The seal of ``content``. Empty if no secret can be stored on this machine."""
+    """The seal of ``content``. Empty if no secret key can be stored on this machine."""
     key = _key() or _new_key()
     return hmac.new(key, content, hashlib.sha256).hexdigest() if key else ""
 
