@@ -1,5 +1,5 @@
-"""Describes the result of an attempt at code in words, with a class (``good``, ``warn``, ``bad``) for
-the text colour.
+"""Describes in words how an attempt to write code ended. Each description has a CSS class (``good``, ``warn``,
+``bad``), which sets the colour of the text.
 """
 
 from __future__ import annotations
@@ -7,11 +7,11 @@ from __future__ import annotations
 from rlgpt.domain import FunctionRehearsal, Rehearsal
 
 State = tuple[str, str]
-"""A few words, and their tone."""
+"""A few words, and the CSS class that sets their colour."""
 
 
 def state(attempt: Rehearsal | FunctionRehearsal) -> State:
-    """What became of an attempt."""
+    """How an attempt to write code ended, in words."""
     if isinstance(attempt, FunctionRehearsal):
         if attempt.verdict is not None:
             return attempt.verdict.kind, "bad"

@@ -1,5 +1,5 @@
-"""Draws learning curves: success or score against primitive steps, one line for each method, with the
-interval over its runs.
+"""Draws learning curves: success or score against primitive steps. Each method has one line, with the interval over the
+method's runs.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _INK = "#010203"
 
 
 def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float, float]]:
-    """The learning curve of a run over all its primitive steps. The curve contains the points of training and, after
-    each iteration, the result of the selection.
+    """The learning curve of a run over all its primitive steps. The curve contains the points of the trainings and,
+    after each iteration, the result of the selection.
 
-    A point of training is a mean over at least the newest ``smooth`` episodes. Steps of rehearsals, of earlier
-    iterations and steps lost to kills are counted first, so the curve of a method that spends such steps starts further
-    to the right.
+    A point of a training is a mean over at least the newest ``smooth`` episodes. The position of a point includes all
+    earlier steps: those of rehearsals, of earlier iterations, and those that were lost when a process was killed. So
+    the curve of a method that spends such steps begins further to the right.
     """
     points: list[tuple[float, float]] = []
     before = 0
@@ -67,12 +67,15 @@ def is_number(value: object) -> bool:
 
 
 def _is_drawable(value: float, evaluation: Evaluation) -> bool:
-    """Whether a value of a run can be drawn. Runs may be untrusted, and sums of drawn values must stay finite."""
+    """Whether a value of an untrusted run can be drawn. Sums of drawn values must be finite."""
     return 0 <= value <= 1 if evaluation.has_success else abs(value) < MAX_SCORE
 
 
 def newest(points: Sequence[tuple[float, float]], episodes: int = 20) -> float:
-    """Mean over the newest of ``points`` (episodes, value) that together have at least ``episodes`` episodes."""
+    """The mean value over the newest points that together have at least ``episodes`` episodes.
+
+    :param points: pairs of a number of episodes and a value, in order of time.
+    """
     count, total = 0.0, 0.0
     for n, value in reversed(points):
         count += n
@@ -85,8 +88,8 @@ def newest(points: Sequence[tuple[float, float]], episodes: int = 20) -> float:
 def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Interpolate all runs of a method on one axis of steps. A run that ended early keeps its last value.
 
-    :returns: steps ``[points]`` and success ``[runs, points]``. The axis begins when every run has a point, and ends
-        with the longest run.
+    :returns: steps ``[points]`` and success ``[runs, points]``. The axis begins at the first step at which every run
+        has a point, and ends at the last step of the longest run.
     """
     runs = [r for r in runs if r]
     if not runs:
@@ -104,7 +107,7 @@ def draw(
     number of steps.
 
     :param methods: method -> the curve of each of its runs.
-    :param score: the label of the vertical axis; empty: the axis shows success, 0 to 100 %.
+    :param score: the label of the vertical axis. If it is empty, the axis shows success from 0 to 100 %.
     :param axis: the label of the horizontal axis.
     """
     from matplotlib.figure import Figure
@@ -129,7 +132,9 @@ def draw(
 
 
 def svg(figure: Any) -> str:
-    """The figure as an ``<svg>`` element with the text colour of the page around it. Equal figures give equal text."""
+    """The figure as an ``<svg>`` element in the text colour of the page that contains it. Equal figures give equal
+    text.
+    """
     import matplotlib
 
     out = io.StringIO()

@@ -21,7 +21,7 @@ def success_range(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def score_name(evaluation: Evaluation) -> str:
-    """The score's name for a report: ``score (coins, more is better)``, with its unit if it has one."""
+    """The name of the score in a report, with its unit if it has one, such as ``score (coins, more is better)``."""
     score = evaluation.score
     assert score is not None
     unit = f", {score.unit}" if score.unit else ""
@@ -30,12 +30,12 @@ def score_name(evaluation: Evaluation) -> str:
 
 
 def mean_score(evaluation: Evaluation) -> Interval | None:
-    """Mean score with its 95 % interval over the episodes. None if there are no scores or their sum is not finite."""
+    """The mean score with its 95 % interval over the episodes; None without scores or if their sum is not finite."""
     return _mean([e.score for e in evaluation.episodes if e.score is not None])
 
 
 def metric_figures(evaluation: Evaluation) -> Iterator[tuple[str, Interval, int]]:
-    """Name, mean with its 95 % interval, and number of episodes of each metric that was reported.
+    """For each reported metric: its name, its mean with the 95 % interval, and the number of episodes that report it.
 
     A metric is left out if the sum of its numbers is not finite.
     """

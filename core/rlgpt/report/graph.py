@@ -1,4 +1,6 @@
-"""Draws a graph of sub-goals: what needs what, how often each was reached, and where steps and failures went."""
+"""Draws a graph of sub-goals. The drawing shows which sub-goals each sub-goal needs, how often each was reached, and
+how many steps and failures belong to each.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,18 @@ WIDTH, HEIGHT, GAP_X, GAP_Y = 190, 64, 46, 18
 
 Shape = tuple[str, dict[str, Any], list[Any]]
 """An element of a drawing: its SVG tag, its attributes, and its content, which is text or further elements. The report
-makes markup from it; the live page makes elements, because no text may become markup there."""
+converts an element to markup. The live page converts it to an element of the browser, because no text may become markup
+in the live page.
+"""
 
 
 class GraphBox(Value):
-    """One sub-goal of a drawing.
+    """The box of one sub-goal in a drawing.
 
-    :ivar column, row: its place; a sub-goal is right of all that it needs.
-    :ivar share: share of the steps of all calls, 0 to 1; ``lost`` of it went into calls that did not reach it.
+    :ivar column: number of the column; a sub-goal is to the right of all sub-goals that it needs.
+    :ivar row: number of the row.
+    :ivar share: share of the steps of all calls that calls of this sub-goal took, from 0 to 1.
+    :ivar figures: the figures of the sub-goal from the played episodes.
     """
 
     name: str
@@ -34,7 +40,9 @@ class GraphBox(Value):
 
 
 def boxes(kept: KeptGraph) -> tuple[GraphBox, ...]:
-    """The sub-goals of a graph with their places, in an order in which each follows what it needs."""
+    """The boxes of all sub-goals of a graph. The box of a sub-goal comes after the boxes of the sub-goals that it
+    needs.
+    """
     figures = {f.name: f for f in kept.evidence.figures}
     total = max(1, sum(f.steps for f in figures.values()))
     used: dict[int, int] = {}
@@ -59,8 +67,8 @@ def boxes(kept: KeptGraph) -> tuple[GraphBox, ...]:
 
 
 def drawing(drawn: tuple[GraphBox, ...]) -> Shape:
-    """A drawing: an arrow leads from each need; the bar of a sub-goal is its share of the steps, the red number its
-    failed calls.
+    """The drawing of a graph. An arrow leads from each need of a sub-goal to this sub-goal. The bar in a box shows the
+    share of the steps, and the red number is the number of failed calls.
     """
     at = {b.name: (b.column * (WIDTH + GAP_X) + 2, b.row * (HEIGHT + GAP_Y) + 2) for b in drawn}
     parts = [arrow for box in drawn for need in box.needs for arrow in _arrow(at[need], at[box.name])]
@@ -72,7 +80,7 @@ def drawing(drawn: tuple[GraphBox, ...]) -> Shape:
 
 
 def markup(shape: Shape | str) -> Markup:
-    """A drawing as markup. Every text is escaped."""
+    """A drawing as SVG markup. Every text in it is escaped."""
     if isinstance(shape, str):
         return Markup("{}").format(shape)
     tag, attributes, content = shape

@@ -1,5 +1,5 @@
-"""Renders a report as one HTML page. The page contains no script and loads nothing from other servers;
-all text from language models is escaped.
+"""Renders a report as one HTML page. The page contains no script and loads nothing from other servers. All text from
+language models is escaped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TEMPLATES = Path(__file__).parent / "page"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
 )
-"""Content Security Policy of the page: even if escaping fails, no script runs and no server is contacted."""
+"""Content Security Policy of the page. It prevents scripts and connections to servers even if escaping has a fault."""
 
 
 def render(page: Page) -> str:
@@ -70,7 +70,7 @@ def _environment() -> Environment:
 
 
 def shares(iteration: Iteration) -> list[tuple[str, int, float]]:
-    """How an iteration's primitive steps were spent: purpose, number of steps, share in percent."""
+    """The primitive steps of an iteration by purpose: purpose, number of steps, share in percent."""
     steps = iteration.steps.model_dump()
     whole = max(1, iteration.steps.total)
     return [(name, n, 100 * n / whole) for name, n in steps.items() if n]

@@ -42,18 +42,20 @@ class LoadedRun:
 
     @property
     def began(self) -> bool:
-        """Whether there is anything to show: a finished iteration, or a graph of sub-goals that was played."""
+        """Whether the run has a result to show: a finished iteration, or a graph of sub-goals that was played."""
         return bool(self.iterations) or self.graph is not None
 
     @property
     def curve(self) -> list[tuple[float, float]]:
-        """The learning curve: of a graph, its success on the selection seeds after each round of playing it."""
+        """The learning curve of the run. For a run with a graph of sub-goals, a point of the curve is the success of
+        the whole graph on the selection seeds.
+        """
         if self.graph is None:
             return curves.curve(self.iterations)
         return graph_curve(self.run)
 
     def parts(self) -> Iterator[tuple[SubGoal, tuple[Iteration, ...], int]]:
-        """The sub-goals of the graph, with the finished iterations and the tokens of each."""
+        """For each sub-goal of the graph: the sub-goal, its finished iterations, and the number of its tokens."""
         if self.graph is None:
             return
         for node in self.graph.graph.in_order:
@@ -64,8 +66,8 @@ class LoadedRun:
 
     @property
     def outcome(self) -> Evaluation:
-        """The run's report on fresh seeds. If there is no report: the evaluation of its best iteration on
-        the selection seeds.
+        """The evaluation in the run's report. If the run has no report, the evaluation of its best iteration on the
+        selection seeds.
         """
         if self.report is not None:
             return self.report.kept
@@ -73,7 +75,7 @@ class LoadedRun:
 
     @property
     def bill(self) -> tuple[int, float | None]:
-        """Tokens and dollars of the run's exchanges; see :func:`bill`."""
+        """Tokens and dollars of all replies in the run, as :func:`bill` computes them."""
         return bill(self.exchanges)
 
     def clips(self) -> Iterator[Clip]:
@@ -87,8 +89,8 @@ class LoadedRun:
 
 
 def described(config: Mapping[str, Any]) -> dict[str, str]:
-    """Goal, rule of success and result of the trial of a run on an environment without a plugin, as far as its
-    configuration has them. The configuration may be from another version, or hostile.
+    """The goal, the rule of success and the result of the trial, for a run on an environment without a plugin. A value
+    that the configuration lacks is missing here. The configuration may be from another version, or hostile.
     """
     environment = _mapping(config.get("environment"))
     prepared = _mapping(environment.get("prepared"))
@@ -108,9 +110,8 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:
-    """Tokens and dollars of exchanges. A replayed exchange counts with its cost at the time of recording.
-
-    Dollars are None if the price of any exchange is unknown.
+    """Tokens and dollars of exchanges (requests with their replies). A replayed exchange counts with the cost of the
+    original exchange. Dollars are None if the price of any exchange is unknown.
     """
     usages = [e.reply.usage for e in exchanges]
     dollars = [u.dollars for u in usages]
@@ -118,8 +119,8 @@ def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:
 
 
 def find(folders: Sequence[Path]) -> list[Path]:
-    """Find the runs in ``folders``. A folder is a run or contains runs, as the folder of a sweep does. Links are not
-    followed.
+    """Find the runs in ``folders``. Each folder is the folder of a run, or contains folders of runs (as the folder of a
+    sweep does). Links are not followed.
 
     :raises RunError: a folder contains no run.
     """

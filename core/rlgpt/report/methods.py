@@ -56,8 +56,8 @@ def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """The settings that define a method, as a flat mapping. The description of an environment without a
-    plugin is one value.
+    """The settings that define a method, as a flat mapping. For an environment without a plugin, its whole description
+    is one value of this mapping.
     """
     from rlgpt.config.earlier import current
 

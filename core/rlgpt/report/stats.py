@@ -18,8 +18,8 @@ Statistic = Callable[[Scores], Scores]
 
 REPETITIONS = 5_000
 FEW = 5
-"""Least number of runs for an interval. Fewer runs are shown with their range. (For three runs, the interval of a
-percentile bootstrap equals the range.)
+"""Minimal number of runs for an interval. For fewer runs, the range of the values is shown. (For three runs, the
+interval of a percentile bootstrap equals the range.)
 """
 
 
@@ -40,8 +40,8 @@ class Interval(Value):
 def iqm(scores: Scores) -> Scores:
     """The interquartile mean over the last axis: the mean without the lowest and the highest quarter.
 
-    As in rliable (``scipy.stats.trim_mean`` with 0.25), ``floor(n / 4)`` values are removed at each end, so that fewer
-    than four values give their plain mean.
+    As in rliable (``scipy.stats.trim_mean`` with 0.25), ``floor(n / 4)`` values are removed at each end. The
+    interquartile mean of fewer than four values is therefore their mean.
 
     :param scores: ``[..., n]``.
     :returns: ``[...]``.
@@ -63,12 +63,12 @@ def interval(
     """Compute a statistic over runs and tasks, with its stratified percentile-bootstrap interval.
 
     Runs are drawn with replacement within each task (the stratum), and ``statistic`` gets all drawn scores. With few
-    runs the interval is too narrow. In a simulation with scores from Beta distributions, the 95 % interval of one
-    task's IQM contains the true value with probability 0.88 to 0.91 for 5 runs, and 0.74 to 0.78 for 3 runs, for which
-    the interval equals the range.
+    runs the interval is too narrow. In a simulation with scores from Beta distributions, the 95 % interval of the
+    interquartile mean (IQM) on one task contains the true value with probability 0.88 to 0.91 for 5 runs, and with
+    probability 0.74 to 0.78 for 3 runs. For 3 runs, the interval equals the range.
 
-    :param scores: ``[runs]`` or ``[runs, tasks]``, finite.
-    :param statistic: maps ``[..., n]`` to ``[...]``.
+    :param scores: finite scores, ``[runs]`` or ``[runs, tasks]``.
+    :param statistic: a function from ``[..., n]`` to ``[...]``.
     :raises ValueError: there are no scores, or a score is not finite.
     """
     matrix = _matrix(scores)
@@ -78,8 +78,8 @@ def interval(
 
 
 def spread(scores: Sequence[float]) -> Interval:
-    """IQM over the runs of one task with its 95 % interval, or with the range if there are fewer than
-    :data:`FEW` runs.
+    """The interquartile mean over the runs of one task, with its 95 % interval. With fewer than :data:`FEW` runs, it
+    has the range of the scores instead of the interval.
     """
     found = interval(scores)
     if len(scores) >= FEW:
@@ -100,10 +100,12 @@ def difference(
     """The interval of ``statistic(ours) - statistic(theirs)``. The two groups of scores are resampled independently
     unless ``paired`` is True.
 
-    :param ours: ``[runs]`` or ``[runs, tasks]``.
-    :param theirs: ``[runs]`` or ``[runs, tasks]``; its number of runs may differ, unless ``paired``.
-    :param paired: run i of ``ours`` belongs to run i of ``theirs``, for example because one continues from the other's
-        result. The two runs of a pair are drawn together, so that their common variation does not widen the interval.
+    :param ours: the scores of one group, ``[runs]`` or ``[runs, tasks]``.
+    :param theirs: the scores of the other group, ``[runs]`` or ``[runs, tasks]``. The number of runs may differ from
+        that of ``ours``, unless ``paired`` is True.
+    :param paired: whether run i of ``ours`` belongs to run i of ``theirs``, for example because one run continues from
+        the result of the other run. The two runs of a pair are drawn together, so that their common variation does not
+        widen the interval.
     :raises ValueError: :func:`interval` does not accept the scores, or ``paired`` scores have different shapes.
     """
     rng = np.random.default_rng(seed)
@@ -120,11 +122,11 @@ def difference(
 def band(
     scores: ArrayLike, *, repetitions: int = 1_000, level: float = 0.95, seed: int = 0
 ) -> tuple[Scores, Scores, Scores]:
-    """IQM with lower and upper bound at each point of a learning curve. The bootstrap draws whole runs, because
-    neighbouring points of a run are correlated.
+    """The interquartile mean with the bounds of its interval at each point of a learning curve. The bootstrap draws
+    whole runs, because neighbouring points of a run are correlated.
 
     :param scores: ``[runs, points]``.
-    :returns: three arrays ``[points]``.
+    :returns: the mean, the lower bound and the upper bound, each ``[points]``.
     """
     matrix = _matrix(scores)
     runs = matrix.shape[0]
@@ -145,8 +147,8 @@ def _matrix(scores: ArrayLike) -> Scores:
 
 
 def _drawn(matrix: Scores, repetitions: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Indices of runs, ``[repetitions, runs, tasks]``: for each repetition and task, all runs are drawn
-    with replacement.
+    """Indices of the drawn runs, ``[repetitions, runs, tasks]``. For each repetition and task, as many runs are drawn
+    with replacement as there are runs.
     """
     return rng.integers(len(matrix), size=(repetitions, *matrix.shape))
 

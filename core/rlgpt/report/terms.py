@@ -1,4 +1,6 @@
-"""The reward terms of an iteration: the sum of each term in training, and its correlation with success."""
+"""Describes the reward terms of an iteration: the sum of each term over an episode of the training, and the correlation
+of this sum with success.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ WIDTH, HEIGHT = 160, 28
 class TermRow(NamedTuple):
     """One reward term in a table.
 
-    :ivar coded: whether an agent wrote the term. False: it is a term of the plugin.
-    :ivar line: points of an SVG ``polyline``; empty if there is no curve.
-    :ivar ends: the sum over an episode at the beginning and at the end of the training, as text.
-    :ivar correlation: correlation of the sum with success, as text.
+    :ivar coded: whether an agent wrote the term; False for a term of the plugin.
+    :ivar line: the curve of the term as points of an SVG ``polyline``; empty if there is no curve.
+    :ivar ends: the sum of the term over an episode at the beginning and at the end of the training, as text.
+    :ivar correlation: the correlation of this sum with success, as text.
     """
 
     name: str

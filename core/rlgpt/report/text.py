@@ -2,8 +2,8 @@
 
 Deceptive characters, such as marks that reverse the direction of writing, are shown by their names.
 
-Escaping for HTML is done in one place, by the template engine; the two functions that return markup escape every
-character of their input themselves. The live page gets the same tokens and lines as data.
+The template engine escapes all text for HTML. Only :func:`highlight` and :func:`diff` return markup; both escape every
+character of their input. The live page gets the same tokens and lines as data.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ LIMIT = 6_000
 
 
 def visible(text: str, limit: int = LIMIT) -> str:
-    """At most ``limit`` characters of a text, with invisible characters replaced by their names and a
-    note about omitted text.
+    """At most ``limit`` characters of a text. Each invisible character is replaced by its name. A note says how many
+    characters were left out.
     """
     shown = terminal.visible(text[:limit])
     return shown if len(text) <= limit else f"{shown}… ({len(text) - limit:,} more characters)"
 
 
 Token = tuple[str, str]
-"""Pygments' short class name for the colour, or empty; and the text."""
+"""A token of source code: the short name that Pygments gives to its CSS class (or an empty text), and the text."""
 DiffLine = tuple[str, str]
-"""``add``, ``del``, ``same`` or ``gap``; and the line with its sign."""
+"""A line of a difference: its kind (``add``, ``del``, ``same`` or ``gap``), and its text with the sign of the kind."""
 
 
 def tokens(source: str) -> list[list[Token]]:
-    """The tokens of each line of a Python source, invisible characters replaced by their names."""
+    """The tokens of each line of a Python source. Each invisible character is replaced by its name."""
     from pygments.lexers import PythonLexer
     from pygments.token import STANDARD_TYPES
 
@@ -52,8 +52,8 @@ def tokens(source: str) -> list[list[Token]]:
 
 
 def highlight(source: str) -> Markup:
-    """Python source as HTML: one ``<span class="line">`` for each line, with Pygments' short class names for
-    colours.
+    """Python source as HTML, with one ``<span class="line">`` for each line. The colours come from CSS classes with the
+    short names that Pygments gives them.
     """
     span = Markup('<span class="{}">{}</span>')
     lines = (Markup("").join(span.format(c, t) if c else escape(t) for c, t in line) for line in tokens(source))
@@ -61,7 +61,7 @@ def highlight(source: str) -> Markup:
 
 
 def diff_lines(before: str, after: str) -> list[DiffLine]:
-    """The changes of a repair, with three lines of context."""
+    """The changed lines between the source before a repair and the source after it, with three lines of context."""
     kinds = {"+": "add", "-": "del", " ": "same", "@": "gap"}
     old, new = visible(before, 20_000).splitlines(), visible(after, 20_000).splitlines()
     changes = list(difflib.unified_diff(old, new, n=3, lineterm=""))[2:]
@@ -69,6 +69,6 @@ def diff_lines(before: str, after: str) -> list[DiffLine]:
 
 
 def diff(before: str, after: str) -> Markup:
-    """The changes of a repair as HTML lines; see :func:`diff_lines`."""
+    """The result of :func:`diff_lines` as HTML."""
     line = Markup('<span class="line {}">{}\n</span>')
     return Markup("").join(line.format(kind, text) for kind, text in diff_lines(before, after))

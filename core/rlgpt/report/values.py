@@ -1,4 +1,4 @@
-"""The values that a report shows. These values are computed from run records."""
+"""The values that a report shows. They are computed from the records of runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.report.stats import Interval
 
 
 class MethodRow(Value):
-    """One line of the table: the results of a method. Steps, tokens and dollars are means over its runs."""
+    """One line of the table of methods: the results of a method. Steps, tokens and dollars are means over its runs."""
 
     method: str
     runs: int
@@ -33,7 +33,7 @@ class Clip(Value):
 
 
 class PartStory(Value):
-    """The work on one sub-goal, for the report."""
+    """The work of a run on one sub-goal, as the report shows it."""
 
     name: str
     goal: str
@@ -97,7 +97,7 @@ class Comparison(Value):
 
 
 class Page(Value):
-    """All values of a report."""
+    """All values that the page of a report shows."""
 
     title: str
     note: str = ""

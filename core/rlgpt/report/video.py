@@ -19,8 +19,8 @@ Frame = NDArray[np.uint8]
 
 
 def caption(frame: Frame, text: str) -> Frame:
-    """A copy of the frame with ``text`` on a dark strip at its upper edge. (Video players show their
-    controls at the lower edge.)
+    """A copy of the frame with ``text`` on a dark strip at its upper edge. The strip is not at the lower edge, because
+    video players show their controls there.
     """
     from PIL import Image, ImageDraw, ImageFont
 
@@ -35,12 +35,14 @@ def caption(frame: Frame, text: str) -> Frame:
 
 
 class Film:
-    """Writes an mp4 video (H.264, which every browser plays). The file appears when it is complete, or not at all.
+    """Writes an mp4 video (H.264, which every browser plays), completely or not at all.
 
-    The encoder writes into a temporary folder outside the run, because it would follow a link inside the run.
+    The encoder writes into a temporary folder outside the run, because an encoder would follow a link inside the run.
+    No file is written if there is no frame, or if an error ends the ``with`` block.
 
-    :param folder: the folder for the file; ``name`` is the path within it. No file is written if there is no frame, or
-        if an error ends the ``with`` block.
+    :param folder: the folder for the file.
+    :param name: the path of the file within ``folder``.
+    :param fps: frames per second.
     :raises RlgptError: there is no encoder, the encoder failed, or the file cannot be written.
     """
 

@@ -32,8 +32,8 @@ def write_page(folders: Sequence[Path], out: Path, *, note: str = "") -> Page:
 
 
 def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
-    """The values of the page for these runs. Runs without a finished iteration are left out; the page's
-    note gives their number.
+    """The values of the page that compares ``runs``. The page leaves out runs without a finished iteration; a note
+    gives the number of these runs.
     """
     finished = [loaded for loaded in map(LoadedRun.of, runs) if loaded.began]
     if not finished:
@@ -74,8 +74,8 @@ def table(page: Page) -> str:
 
 
 def _column(name: str, intervals: Sequence[Interval | None]) -> list[str]:
-    """The column's title and its cells, padded to the same width. The title explains the brackets if all
-    cells have the same kind of interval, else each cell explains its own brackets.
+    """The title and the cells of a column, padded to the same width. The title says what the brackets mean if all cells
+    have the same kind of interval, else each cell says what its brackets mean.
     """
     levels = {i.level for i in intervals if i is not None}
     mixed = len(levels) > 1
@@ -91,7 +91,7 @@ def _comparison(title: str, runs: Sequence[LoadedRun]) -> Comparison:
     name = score_name(scored[0]) if scored else ""
     judged = [loaded for loaded in runs if loaded.outcome.has_success]
     has_success = bool(judged) or not scored
-    # Runs of one task may differ here: design() may be called with success= or with score=.
+    # Runs of one task may have a success or a score: design() may be called with success= or with score=.
     alike = {id(loaded) for loaded in (judged or runs)}
     drawn = {
         method: shown
@@ -133,8 +133,8 @@ def _row(method: str, runs: Sequence[LoadedRun]) -> MethodRow:
 
 
 def _shown(runs: Sequence[LoadedRun]) -> Iterator[LoadedRun]:
-    """For each method whose plan a language model wrote, the run with the best result. If there is only
-    one run, it is included in any case.
+    """The runs that the page shows in detail: the best run of each method whose plan a language model wrote. If there
+    is only one run, the page shows it in any case.
     """
     for group in _methods(runs).values():
         best = max(group, key=lambda loaded: loaded.outcome.rank)

@@ -12,8 +12,8 @@ from rlgpt.domain import Evaluation, Mode, Steps, TaskId, Value
 SCHEMA_VERSION: Final = 1
 
 Status = Literal["running", "finished", "stopped", "failed"]
-"""The state of a run. ``stopped``: the run ended early for an expected reason (a spent budget, the end of a recording,
-an interrupt); ``failed``: an error ended it.
+"""The state of a run. A run is ``stopped`` if it ended early for an expected reason (a spent budget, the end of a
+recording, an interrupt). A run is ``failed`` if an error ended it.
 """
 
 
@@ -21,9 +21,9 @@ class Report(Value):
     """The report of a run: an evaluation of its best iteration on seeds that no selection used. The steps of the report
     do not count towards the budget.
 
-    :ivar acting: the policy's mode that the selection chose; None in a record of an earlier version, which always
-        sampled.
-    :ivar sampled: evaluation of the sampling policy, or of the code.
+    :ivar acting: the mode of the policy that the selection chose. None in a record of an earlier version; the mode was
+        then always ``sampled``.
+    :ivar sampled: evaluation of the policy in the mode ``sampled``, or of the code.
     """
 
     iteration: int
@@ -38,8 +38,8 @@ class Report(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """The evaluation by which the run is judged: of the code, or of the policy in the mode that the
-        selection chose.
+        """The evaluation that counts as the result of the run. It evaluates the code, or the policy in the mode that
+        the selection chose.
         """
         chosen = {"sharpened": self.sharpened, "greedy": self.greedy}.get(self.acting or "sampled")
         return chosen or self.sampled
@@ -48,11 +48,11 @@ class Report(Value):
 class RunRecord(Value):
     """The record of one run.
 
-    :ivar config: the configuration as JSON-like values, without API keys. References such as ``${...}`` in it are not
-        resolved again.
+    :ivar config: the configuration as JSON-like values, without API keys. A reference such as ``${...}`` in the
+        configuration is not resolved when the record is read.
     :ivar steps: all primitive steps so far. An active run updates this number every few seconds.
-    :ivar best: index of the best iteration on the selection seeds so far. This field is information for readers;
-        commands do not use it.
+    :ivar best: index of the best iteration on the selection seeds so far. The field is only for people who read the
+        file; commands do not use it.
     :ivar seal: a code which proves that this user made the run or approved its configuration (:mod:`rlgpt.runs.seal`).
     """
 

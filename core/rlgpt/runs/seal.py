@@ -12,7 +12,9 @@ from rlgpt.runs.record import RunRecord
 
 
 def seal(record: RunRecord) -> str:
-    """The seal of a record, over its task, seed and configuration. Empty if no secret can be stored on this machine."""
+    """The seal of a record. It covers the task, the seed and the configuration. The seal is empty if no secret can be
+    stored on this machine.
+    """
     return seal_of(_sealed(record))
 
 

@@ -38,7 +38,7 @@ class Run:
     """One run on disk. The run's folder may come from an untrusted source, so all its files are accessed through
     :attr:`files`.
 
-    Use :meth:`create` or :meth:`open`; hold :meth:`lock` while writing.
+    Call :meth:`create` or :meth:`open` to make an object, and hold :meth:`lock` while you write.
     """
 
     def __init__(self, folder: Path, record: RunRecord) -> None:
@@ -89,7 +89,9 @@ class Run:
         return is_own(self._record)
 
     def update(self, **changes: Any) -> None:
-        """Change fields of the record, also on disk. A given configuration counts as approved by the user."""
+        """Change fields of the record in memory and on disk. If ``config`` is among the fields, the new configuration
+        counts as approved by the user.
+        """
         if "reason" in changes:
             changes["reason"] = redact(changes["reason"])
         record = RunRecord.model_validate({**self._record.model_dump(), **changes})
@@ -99,8 +101,8 @@ class Run:
         self.rewrite(RECORD.removesuffix(".json"), record)
 
     def once(self, name: str, kind: type[T] | Any, make: Callable[[], T]) -> T:
-        """The value of stage ``name``. The value is read if the stage's file exists. Else ``make`` is called and its
-        result is written.
+        """The result of stage ``name``. If the stage's file exists, the result is read from it. Else ``make`` is called
+        and its result is written to the file.
 
         :param name: a path in the folder, without ``.json``.
         :param kind: a type that pydantic can validate (a model, or a tuple of models).
@@ -114,8 +116,8 @@ class Run:
         return value
 
     def rewrite(self, name: str, value: BaseModel) -> None:
-        """Write stage ``name`` and replace an existing file. An iteration is rewritten when the critic
-        has judged the iteration.
+        """Write the result of stage ``name``, and replace the stage's file if it exists. An iteration is written a
+        second time when the critic has judged it.
         """
         self.files.write(f"{name}.json", value.model_dump_json(indent=1) + "\n")
 
@@ -141,7 +143,7 @@ class Run:
         return self.stage("report", Report)
 
     def stages(self, iteration: int, subfolder: str, kind: type[M]) -> list[M]:
-        """The values of all JSON files in a subfolder of an iteration's subfolders, in the order of their names.
+        """The values of all JSON files ``iterations/ITERATION/SUBFOLDER/*/*.json``, in the order of their names.
 
         :raises RunError: one of the files cannot be read.
         """
@@ -156,7 +158,7 @@ class Run:
         return [self._read(f"{subfolder}/{name}", kind) for name in self._json(subfolder)]
 
     def stage(self, name: str, kind: type[M]) -> M | None:
-        """The value of a stage that may be unfinished: None if its file is missing.
+        """The result of stage ``name``; None if the stage is not finished.
 
         :raises RunError: the stage's file exists and cannot be read.
         """
@@ -171,11 +173,11 @@ class Run:
 
     @property
     def stop_requested(self) -> bool:
-        """Whether a stop is requested since the process of the run began."""
+        """Whether somebody has requested a stop since the process of the run began."""
         return self.files.exists(STOP)
 
     def forget_stop(self) -> None:
-        """Withdraw a request to stop."""
+        """Delete an earlier request to stop the run."""
         self.files.remove(STOP)
 
     def forget(self, name: str) -> None:
