@@ -1,4 +1,6 @@
-"""Renders the calls of primitives within a decision: what each returned, and what code observed after it."""
+"""Renders the calls of primitives within a decision. The text has the outcome of each call, and the changes that code
+observed after the call.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +14,29 @@ from rlgpt.domain import Plain, PrimitiveCall
 OBSERVE = "observe"
 
 RUN = 3
-"""So many successive calls of one primitive are shown as one series."""
+"""Number of successive calls of one primitive from which on they are shown as one series."""
 
 SAMPLES = 7
-"""Values of a series that are shown."""
+"""Maximal number of values of a series that are shown."""
 
 SEEN, SHORT = 6, 6
-"""Keys of the view whose change is shown, those that change most; and the most numbers of a key of which a series is
-shown."""
+"""``SEEN`` is the maximal number of keys of the view whose changes are shown; these are the keys that change most.
+``SHORT`` is the maximal number of numbers in a value for which a series of values is shown.
+"""
 
 VIEW = "view "
-"""Begins the name of a key that code observed, beside the outcome's own keys."""
+"""Prefix that distinguishes a key of the view from a key of the outcome."""
 
 MISSING = "-"
-"""Shown for a value that a call did not return."""
+"""The text that stands for a value that a call did not return."""
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """A call of a primitive, and the values of the view that code observed after it and that had changed.
+    """A call of a primitive, and the changes of the view that code observed after the call.
 
-    :ivar before: the values that these keys had.
+    :ivar view: the changed keys of the view, with their new values.
+    :ivar before: the same keys of the view, with their earlier values.
     """
 
     call: PrimitiveCall
@@ -75,13 +79,15 @@ def _left_out(count: int) -> str:
 
 
 def _size(seen: _Seen) -> float:
-    """The size of the change of the view: the sum over its keys of the change divided by the key's largest number."""
+    """The size of the change of the view. The change of each key is divided by the key's largest number, and the
+    results are summed.
+    """
     return sum(_spread([old, new]) for new, old in ((v, seen.before.get(k, v)) for k, v in seen.view.items()))
 
 
 def _looked(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain]) -> list[_Seen]:
-    """Each call with the observed changes of the view after it. Keys that the outcome of the call contains are left
-    out.
+    """Each call with the changes of the view that code observed after the call. Keys that are also in the outcome of
+    the call are left out.
     """
     known, seen = dict(start), list[_Seen]()
     for call in calls:
@@ -111,7 +117,9 @@ def _call(seen: _Seen) -> str:
 
 
 def _series(name: str, run: Sequence[_Seen]) -> str:
-    """Successive calls of one primitive: what stays the same once, what varies as a series in order of time."""
+    """Successive calls of one primitive as one line of text. A value that stays the same is written once. A value that
+    varies is written as a series in order of time.
+    """
     calls = [seen.call for seen in run]
     args = {key: [c.args.get(key) for c in calls] for key in dict.fromkeys(k for c in calls for k in c.args)}
     keys = [k for k in dict.fromkeys(k for c in calls for k in c.outcome) if k != "steps"]
@@ -129,13 +137,17 @@ def _series(name: str, run: Sequence[_Seen]) -> str:
 
 
 def _filled(key: str, run: Sequence[_Seen]) -> list[Plain]:
-    """The values of a key of the view after each call: one that does not change stays as it was."""
+    """The value of a key of the view after each call. If a call did not change the key, the earlier value is
+    repeated.
+    """
     value = next((seen.before[key] for seen in run if key in seen.before), MISSING)
     return [value := seen.view.get(key, value) for seen in run]
 
 
 def _spread(values: Sequence[Plain]) -> float:
-    """The range of a series of values divided by its largest number; -1 for long lists, which are not shown."""
+    """The range of a series of values, divided by its largest absolute number. For values with too many numbers, the
+    result is -1, because their series is not shown.
+    """
     flat = [numbers(v) for v in values if v != MISSING]
     if not flat or len(flat[0]) > SHORT or any(len(f) != len(flat[0]) for f in flat):
         return -1.0
@@ -144,7 +156,9 @@ def _spread(values: Sequence[Plain]) -> float:
 
 
 def _varying(values: Sequence[Plain]) -> str:
-    """``1, 2, 3 (x4), 5``: equal neighbours once, of many a few, evenly spread."""
+    """A series of values as text, such as ``1, 2, 3 (x4), 5``. Equal neighbours are written once, with their count. Of
+    a long series, a few evenly spaced values are written.
+    """
     runs = [
         (text, len(list(group))) for text, group in groupby(MISSING if v == MISSING else plain(v, 60) for v in values)
     ]

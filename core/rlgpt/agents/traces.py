@@ -1,8 +1,8 @@
-"""Renders episodes as text for prompts: each decision with its calls of primitives, and the keys of the view that it
-changed.
+"""Renders episodes as text for prompts. The text shows each decision with its calls of primitives, and with the keys of
+the view that the decision changed.
 
-The size of its change in the view decides whether a decision is shown in full. The first and the last decision, and
-decisions with an error, have priority over all others.
+If there is not enough room, the decisions with the largest changes of the view are shown in full. The first and the
+last decision, and decisions with an error, have priority over all others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from rlgpt.agents.text import fields, most_changed, number, numbers, shorten
 from rlgpt.domain import Decision, OtherStart, Plain, Rehearsal, Trace, Verdict, VerdictKind
 
 KEYS, SEEN = 12, 6
-"""Keys of the view whose change is shown, those that change most: of a decision, and from another start."""
+"""Maximal number of keys of the view whose changes are shown; these are the keys that change most. ``KEYS`` is for a
+decision in a trace, and ``SEEN`` is for a rehearsal from another start.
+"""
 
 ENDINGS = {
     "base": "base action",
@@ -47,24 +49,24 @@ FAULTS: Mapping[VerdictKind, str] = {
 
 
 def render_verdict(verdict: Verdict) -> str:
-    """A verdict as one line: the kind of error, where it occurred, and its message."""
+    """A verdict as one line of text, with the kind of error, the place of the error, and the message."""
     where = f", line {verdict.line}" if verdict.line is not None else ""
     when = f", {verdict.step} primitive steps into the call" if verdict.step else ""
     return f"{FAULTS[verdict.kind]} in {verdict.action}{where}{when}: {verdict.message}"
 
 
 def render_decision(decision: Decision, index: int, *, calls: int = 40) -> str:
-    """One decision as text: the action, how it ended, at most ``calls`` of its calls of primitives, and the changes of
-    the view.
+    """One decision as text. The text has the action, how the decision ended, at most ``calls`` calls of primitives, and
+    the changes of the view.
     """
     return "\n".join(_Entry((decision,), index).lines(calls))
 
 
 def render_trace(trace: Trace, limit: int = 6000, *, calls: int = 40, of_last: bool = False) -> str:
-    """An episode in about ``limit`` characters.
+    """An episode as text of about ``limit`` characters.
 
-    :param calls: maximal number of calls of primitives that are shown for one decision; 0: none.
-    :param of_last: show calls of primitives for the last decision only.
+    :param calls: maximal number of calls of primitives that are shown for one decision. With 0, no calls are shown.
+    :param of_last: whether calls of primitives are shown for the last decision only.
     """
     head = f"Episode with seed {trace.seed}: {_result(trace)}, total reward {number(trace.total_reward)}."
     if not trace.decisions:
@@ -79,13 +81,13 @@ def render_trace(trace: Trace, limit: int = 6000, *, calls: int = 40, of_last: b
 
 
 def render_outline(trace: Trace, limit: int = 2500) -> str:
-    """An episode as text: one line for each decision with its changes of the view, without calls of primitives."""
+    """An episode as text, with one line for each decision and its changes of the view, without calls of primitives."""
     return render_trace(trace, limit, calls=0)
 
 
 def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
-    """One attempt at a coded action as text: what stopped the attempt, the trace (about ``limit`` characters), and the
-    calls from other starts.
+    """One attempt at a coded action as text. The text has the verdict that stopped the action, the trace (about
+    ``limit`` characters), and the results from other starts.
     """
     parts = []
     if rehearsal.verdict is not None:
@@ -100,7 +102,9 @@ def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
 
 
 def _other(other: OtherStart, start: Mapping[str, Plain]) -> str:
-    """The result from another start, with the keys that did not change but differ from ``start``, such as a goal."""
+    """The result of a rehearsal from another start, as text. The text also has those keys of the view that did not
+    change and differ from the view ``start``, such as another goal.
+    """
     who = f"From the start of seed {other.seed}"
     if other.ended == "masked":
         return f"{who}: it never ran, because it may not start at any moment of this episode."
@@ -117,7 +121,7 @@ def _other(other: OtherStart, start: Mapping[str, Plain]) -> str:
 
 
 def failure_of(rehearsal: Rehearsal) -> str:
-    """A description of how an attempt failed; "worked" if it did not fail."""
+    """Text that says how an attempt failed, or "worked" if the attempt did not fail."""
     if rehearsal.verdict is not None:
         return render_verdict(rehearsal.verdict)
     if rehearsal.stopped_by is not None:
@@ -138,7 +142,9 @@ def _result(trace: Trace) -> str:
 
 @dataclass(frozen=True)
 class _Entry:
-    """Successive decisions that share one text: decisions of one call, of the same base action, or without a change."""
+    """Successive decisions that share one text. They belong to one call of a coded action, or choose the same base
+    action, or change nothing.
+    """
 
     decisions: tuple[Decision, ...]
     index: int
@@ -162,7 +168,9 @@ class _Entry:
         )
 
     def lines(self, calls: int, room: int = 1 << 30) -> list[str]:
-        """The text; at most ``calls`` lines about primitives, and as many as fit in about ``room`` characters."""
+        """The lines of the text. At most ``calls`` lines are about primitives, and all lines have about ``room``
+        characters together.
+        """
         first, last = self.decisions[0], self.decisions[-1]
         tail = [f"   {render_verdict(last.verdict)}"] if last.verdict is not None else []
         if memory := {key: value for d in self.decisions for key, value in d.memory.items()}:
@@ -198,7 +206,7 @@ def _entries(trace: Trace) -> list[_Entry]:
 
 
 def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
-    """Yield the decisions of each call of an action as one entry."""
+    """Yield one entry for each call of an action. The entry has all decisions of this call."""
     call: list[Decision] = []
     for index, decision in enumerate(decisions, start=1):
         if call and decision.action != call[-1].action:
@@ -242,8 +250,8 @@ def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> 
 
 
 def _by_weight(entries: Sequence[_Entry]) -> list[int]:
-    """Indices of the entries by priority: the last one (in a rehearsal, the rehearsed call), the first one, entries
-    with an error, then the others by the size of their change.
+    """Indices of the entries by priority. The last entry comes first (in a rehearsal, this is the rehearsed call), then
+    the first entry, then entries with an error, and then all others by the size of their change.
 
     The change of a key is divided by the range of that key in the episode. The change of a key without numbers is 1.
     """

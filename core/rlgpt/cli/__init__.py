@@ -1,4 +1,6 @@
-"""The command line. The import is fast: the module of a command is imported when the command is called."""
+"""The command line. The import of this package is fast, because the module of a command is imported only when the
+command is called.
+"""
 
 from rlgpt.cli.main import main
 

@@ -16,7 +16,7 @@ PACKAGES = ("gymnasium", "numpy", "torch", "hydra-core", "litellm", "wasmtime")
 
 
 def all_checks() -> Iterator[tuple[Check, bool]]:
-    """All checks, each with a flag that says whether a run is impossible without it."""
+    """All checks of the installation. Each comes with a flag that says whether every run needs what the check tests."""
     yield Check("python", True, platform.python_version()), True
     for package in PACKAGES:
         yield version(package), True
@@ -45,7 +45,7 @@ def configuration() -> Check:
 
 
 def sandbox() -> Check:
-    """Run a line of code in the sandbox, which tests that its guest program is built, can be compiled, and answers."""
+    """Check that the sandbox works, by running a coded action in it."""
     from rlgpt.domain import CodedAction
     from rlgpt.sandbox import Done, Library, Sandbox
 
@@ -60,7 +60,7 @@ def sandbox() -> Check:
 
 
 def boundary() -> Check:
-    """Try a few known attacks on the sandbox, to test that it stops them on this machine."""
+    """Check that the sandbox stops a few known attacks on this machine."""
     from rlgpt.sandbox.proof import ESCAPES, prove
 
     faults = prove()

@@ -20,7 +20,7 @@ CONFIG = "config"
 
 
 def compose(loader: ConfigLoader, overrides: Sequence[str]) -> Any:
-    """Hydra's configuration for one run.
+    """Compose Hydra's configuration for one run.
 
     :raises ConfigError: Hydra refuses an override.
     """
@@ -51,7 +51,7 @@ def plain(config: Any) -> dict[str, Any]:
 
 
 def run_config(values: Mapping[str, Any]) -> RunConfig:
-    """The validated configuration.
+    """Validate the values of a composed configuration.
 
     :raises UnknownNameError: a key does not exist; the message gives similar keys from all groups.
     :raises ConfigError: a value is not valid.
@@ -63,7 +63,7 @@ def run_config(values: Mapping[str, Any]) -> RunConfig:
 
 
 def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], checked: Sequence[str]) -> RunConfig:
-    """``config`` with overrides applied. An override such as ``trainer=NAME`` replaces the whole group.
+    """Apply overrides to ``config``. An override such as ``trainer=NAME`` replaces the whole group.
 
     Hydra evaluates only the overridden keys, so it does not resolve interpolations in ``config``.
 
@@ -90,7 +90,7 @@ def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], c
 
 
 def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """The names of all settings. The names of nested settings have dots."""
+    """The names of all settings of ``model``. The names of nested settings have dots."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, Component):
@@ -100,7 +100,7 @@ def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def explain(error: BaseException) -> str:
-    """A message for an error of Hydra or OmegaConf: the first line of the innermost cause, and the key."""
+    """A message for an error of Hydra or OmegaConf. It has the first line of the innermost cause, and the key."""
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
@@ -117,7 +117,7 @@ def hydra_errors() -> tuple[type[Exception], ...]:
 
 
 def _at(node: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """The nested mapping at ``path``; it is created if it is missing."""
+    """The nested mapping at ``path``. A missing mapping is created."""
     for key in path:
         if not isinstance(node.get(key), dict):
             node[key] = {}

@@ -1,4 +1,6 @@
-"""Makes a video of a run's best iteration: one fresh episode, with the name of the active action on each frame."""
+"""Makes a video of an episode that a run's best iteration plays. Each frame shows the name of the action in
+progress.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ FPS = 20
 
 
 def film(context: LoopContext, name: str, *, seed: int | None = None) -> str:
-    """Write the video. If no frame can be rendered, no video is written and the returned line gives the reason.
+    """Write the video. If no frame can be rendered, no video is written, and the returned line gives the reason.
 
-    :param name: path of the file within the run's folder.
-    :param seed: seed of the episode; default: the first seed of the report.
-    :returns: one line for the user.
+    :param name: path of the video file, relative to the run's folder.
+    :param seed: seed of the episode. If it is None, the first seed of the report is used.
+    :returns: one line of text for the user.
     """
     kept, history = kept_of(context.run), context.run.iterations()
     if kept is None and not best_of(history).kept.episodes:

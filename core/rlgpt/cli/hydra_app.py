@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
 
 GROUPS = {"agents": "name", "planner": "name", "trainer": "name", "llm": "kind", "executor": "name"}
-"""Kind of part (trainer, ...) that is chosen by ``KIND=NAME`` -> the key of the configuration for this name."""
+"""The configuration groups whose options are names of components, as in ``trainer=NAME``. Each group is mapped to the
+key that has the name in the composed configuration.
+"""
 
 
 @contextmanager
 def opened(
     manager: PluginManager, given: Mapping[str, Any] | None = None, searchpath: Sequence[str] = ()
 ) -> Iterator[Hydra]:
-    """Hydra with the folder ``conf/``, the defaults of ``RunConfig``, and the parts and configuration groups of the
-    installed plugins.
+    """A context in which Hydra is initialised. Hydra reads the folder ``conf/``, the defaults of ``RunConfig``, and the
+    components and configuration groups of the installed plugins.
 
-    :param given: key of the configuration -> value that replaces its default.
-    :param searchpath: further folders of configuration groups, in the form of ``hydra.searchpath``.
+    :param given: for keys of the configuration, values that replace the defaults.
+    :param searchpath: further folders with configuration groups, in the form of ``hydra.searchpath``.
     """
     from hydra._internal.hydra import Hydra
     from hydra._internal.utils import create_config_search_path
@@ -43,7 +45,7 @@ def opened(
     store = ConfigStore.instance()
     before = copy.deepcopy(store.repo)
     defaults = {**RunConfig().plain(), "planner": PlannerConfig().model_dump(mode="json")}
-    defaults["llm"]["kind"] = None  # Without a kind, LLMSettings chooses record if a model is given, else replay.
+    defaults["llm"]["kind"] = None  # LLMSettings then chooses ``record`` if a model is given, else ``replay``.
     store.store(name="schema", node={**defaults, **_escaped(given or {})})
     for kind, key in GROUPS.items():
         for name in manager.parts(kind):
@@ -56,7 +58,9 @@ def opened(
 
 
 def _escaped(node: Any) -> Any:
-    """``node`` with interpolations escaped, because text that is data must not be resolved."""
+    """``node`` with every ``${`` escaped, because the values are data and Hydra must not resolve interpolations in
+    them.
+    """
     if isinstance(node, str):
         return node.replace("${", "\\${")
     if isinstance(node, Mapping):

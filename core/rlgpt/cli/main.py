@@ -1,5 +1,5 @@
-"""The entry point of the command line: parses arguments, calls a command, and converts errors to a
-message and an exit status.
+"""The entry point of the command line. It parses the arguments, calls a command, and converts an error to a message and
+an exit status.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INTERRUPTED = 130
 DESCRIPTION = """A language model writes options, PPO learns with them, in any gymnasium environment.
 
   rlgpt tasks                                       the tasks of the installed plugins
-  rlgpt train task=PLUGIN/TASK                      one run; replays the replies that its plugin ships
+  rlgpt train task=PLUGIN/TASK                      one run; replays a recording that the plugin ships
   rlgpt train task=PLUGIN/TASK llm.model=openai/gpt-5   asks this language model
   rlgpt design ENV_ID --goal TEXT llm.model=MODEL   one run in any gymnasium environment
   rlgpt train -m 'task=PLUGIN/A,PLUGIN/B' 'seed=range(5)'   a sweep"""
@@ -37,77 +37,111 @@ class Parser(argparse.ArgumentParser):
 def _runs(p: argparse.ArgumentParser) -> None:
     """Add the arguments that ``train`` and ``design`` have in common."""
     p.add_argument(
-        "overrides", nargs="*", metavar="KEY=VALUE", help="configuration: seed=1, trainer=ppo, llm.model=openai/gpt-5"
+        "overrides",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="settings, such as seed=1, trainer=ppo or llm.model=openai/gpt-5",
     )
-    p.add_argument("-m", "--multirun", action="store_true", help="one run for each combination of the values given")
-    p.add_argument("-j", "--jobs", type=int, metavar="N", help="with -m: N runs at once, each in a process of its own")
-    p.add_argument("--cfg", action="store_true", help="print the configuration that would be used, and exit")
+    p.add_argument("-m", "--multirun", action="store_true", help="one run for each combination of the given values")
+    p.add_argument(
+        "-j", "--jobs", type=int, metavar="N", help="with -m: number of runs at the same time, each in its own process"
+    )
+    p.add_argument("--cfg", action="store_true", help="print the configuration that the run would use, and exit")
 
 
 def _resume(p: argparse.ArgumentParser) -> None:
     p.add_argument("run", metavar="RUN", help="a run's folder")
-    p.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="changes, such as a larger llm.budget.dollars")
+    p.add_argument(
+        "overrides", nargs="*", metavar="KEY=VALUE", help="changed settings, such as a larger llm.budget.dollars"
+    )
 
 
 def _evaluate(p: argparse.ArgumentParser) -> None:
     p.add_argument("run", metavar="RUN", help="a run's folder")
-    p.add_argument(
-        "overrides", nargs="*", metavar="task_settings.NAME=VALUE", help="play the task with other settings of its own"
-    )
-    p.add_argument("--episodes", type=int, default=50, help="episodes in each mode (default 50)")
-    p.add_argument("--seed", type=int, default=None, help="first of the evaluation seeds (default: fresh ones)")
+    p.add_argument("overrides", nargs="*", metavar="task_settings.NAME=VALUE", help="changed settings of the task")
+    p.add_argument("--episodes", type=int, default=50, help="number of episodes in each mode (default: 50)")
+    p.add_argument("--seed", type=int, default=None, help="the first seed (default: seeds that the run never used)")
     p.add_argument("--video", action="store_true", help="also write a video of the first episode")
 
 
 def _report(p: argparse.ArgumentParser) -> None:
     p.add_argument(
-        "runs", nargs="+", metavar="RUN", help="run folders, or folders of runs (a sweep's): one page compares them"
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="run folders, or folders with run folders, such as that of a sweep; the page compares these runs",
     )
-    p.add_argument("--out", default=None, help="the page to write (default: report.html in the first folder)")
+    p.add_argument("--out", default=None, help="path of the page (default: report.html in the first folder)")
 
 
 def _view(p: argparse.ArgumentParser) -> None:
-    p.add_argument("folders", nargs="*", metavar="FOLDER", help="run folders, or folders of runs (default: runs)")
-    p.add_argument("--port", type=int, default=None, help="of this machine (default: 8765, or a free one)")
+    p.add_argument(
+        "folders", nargs="*", metavar="FOLDER", help="run folders, or folders with run folders (default: runs)"
+    )
+    p.add_argument(
+        "--port", type=int, default=None, help="port of the page on this machine (default: 8765, or a free port)"
+    )
     p.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
 def _tasks(p: argparse.ArgumentParser) -> None:
-    p.add_argument("pattern", nargs="?", default="*", help="such as 'PLUGIN/*'")
-    p.add_argument("--json", action="store_true", help="for programs: the tasks as JSON")
+    p.add_argument("pattern", nargs="?", default="*", help="a pattern of task names, such as 'PLUGIN/*'")
+    p.add_argument("--json", action="store_true", help="print the tasks as JSON, for programs")
 
 
 def _design(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "env",
         metavar="ENV_ID",
-        help="as registered with gymnasium; MODULE:ENV_ID imports a module first (PYTHONPATH=. finds one here)",
+        help="the environment's registered id in gymnasium; MODULE:ENV_ID imports a module first (with PYTHONPATH=., a "
+        "module in this folder)",
     )
-    p.add_argument("--goal", required=True, help="what is to be achieved, a sentence")
-    p.add_argument("--docs", default=None, metavar="FILE", help="what an expert knows (default: its docstring)")
-    form = "comma-separated; or a JSON file: a list, or name -> meaning (default: see docs/design.md)"
-    p.add_argument("--labels", default=None, metavar="NAMES", help=f"of the action's parts, {form}")
-    p.add_argument("--observations", default=None, metavar="NAMES", help=f"of the observation's numbers, {form}")
-    p.add_argument("--idle", default=None, metavar="ACTION", help="what does nothing: a label, or an action as JSON")
+    p.add_argument("--goal", required=True, help="the goal of the task, as one sentence")
+    p.add_argument(
+        "--docs",
+        default=None,
+        metavar="FILE",
+        help="a file with expert knowledge about the environment (default: its docstring)",
+    )
+    form = (
+        "separated by commas, or a JSON file with a list or with a meaning for each name (default: see docs/design.md)"
+    )
+    p.add_argument("--labels", default=None, metavar="NAMES", help=f"names of the action's parts, {form}")
+    p.add_argument("--observations", default=None, metavar="NAMES", help=f"names of the observation's numbers, {form}")
+    p.add_argument("--idle", default=None, metavar="ACTION", help="the action that does nothing, as a label or as JSON")
     p.add_argument(
         "--success",
         default=None,
         metavar="RULE",
-        help="the return that counts, or a rule: 'is_success at the end', 'terminated and not crashed' (default: what "
-        "the environment reports; else none, and the return is the score)",
+        help="the return that counts as success, or a rule such as 'is_success at the end' or 'terminated and not "
+        "crashed' (default: the success that the environment reports; if it reports none, the return is the score)",
     )
-    p.add_argument("--score", default=None, metavar="KEY", help="return, or a key of info; =-KEY: less is better")
-    p.add_argument("--metrics", default=None, metavar="KEYS", help="of info, that are recorded: separated by commas")
-    p.add_argument("--trial", type=int, default=3, metavar="N", help="episodes that try these rules first (default 3)")
-    p.add_argument("--horizon", type=int, default=None, metavar="STEPS", help="of an episode (default: its own limit)")
-    p.add_argument("--folder", default=None, help="of the run; a run that is there is resumed")
+    p.add_argument(
+        "--score", default=None, metavar="KEY", help="the word return, or a key of info; --score=-KEY if less is better"
+    )
+    p.add_argument("--metrics", default=None, metavar="KEYS", help="keys of info to record, separated by commas")
+    p.add_argument(
+        "--trial",
+        type=int,
+        default=3,
+        metavar="N",
+        help="number of random episodes that test the rules before the run (default: 3)",
+    )
+    p.add_argument(
+        "--horizon",
+        type=int,
+        default=None,
+        metavar="STEPS",
+        help="maximal number of steps of an episode (default: the environment's own limit)",
+    )
+    p.add_argument("--folder", default=None, help="folder of the run; a run in this folder is resumed")
     _runs(p)
 
 
 def _bundle(p: argparse.ArgumentParser) -> None:
     actions = p.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, summary in (
-        ("show", "print what a bundle holds"),
+        ("show", "print the content of a bundle"),
         ("check", "check a bundle, and lint its sources"),
         ("pack", "write a bundle and its model card as a zip archive"),
         ("push", "upload a bundle to the Hugging Face hub"),
@@ -118,7 +152,7 @@ def _bundle(p: argparse.ArgumentParser) -> None:
             action.add_argument("out", metavar="FILE.zip")
         elif name == "push":
             action.add_argument("repository", metavar="USER/NAME")
-            action.add_argument("--public", action="store_true", help="a new repository can be seen by everybody")
+            action.add_argument("--public", action="store_true", help="make a new repository public")
     pulling = actions.add_parser("pull", help="download a bundle from the hub and check it")
     pulling.add_argument("repository", metavar="USER/NAME")
     pulling.add_argument("out", metavar="FOLDER", help="a new folder")
@@ -128,35 +162,58 @@ def _bundle(p: argparse.ArgumentParser) -> None:
 def _skills(p: argparse.ArgumentParser) -> None:
     actions = p.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, summary in (
-        ("list", "list the skills of a library, with results and whether runs offer them"),
-        ("show", "print a skill: what it does, its tests, its code"),
-        ("test", "play skills again on their recorded starts, in the plugins that are installed"),
+        ("list", "list the skills of a library with their results; the list says which skills runs offer"),
+        ("show", "print a skill with its purpose, its tests and its code"),
+        ("test", "play skills again in the installed plugins, on their recorded starts"),
         ("remove", "delete a skill, or one version of it"),
     ):
         action = actions.add_parser(name, help=summary, description=summary)
-        action.add_argument("folder", metavar="FOLDER", help="the library: the folder of skills=FOLDER")
+        action.add_argument("folder", metavar="FOLDER", help="the folder of the library, as in skills=FOLDER")
         if name == "test":
-            action.add_argument("skills", nargs="*", metavar="NAME[/VERSION]", help="default: the newest of each skill")
-            action.add_argument("--episodes", type=int, default=10, metavar="N", help="of each skill (default 10)")
-            action.add_argument("--trust", action="store_true", help="approve settings and modules of others' skills")
+            action.add_argument(
+                "skills",
+                nargs="*",
+                metavar="NAME[/VERSION]",
+                help="the skills to test (default: the newest version of each skill)",
+            )
+            action.add_argument(
+                "--episodes", type=int, default=10, metavar="N", help="number of episodes for each skill (default: 10)"
+            )
+            action.add_argument(
+                "--trust",
+                action="store_true",
+                help="approve the settings and modules of skills that somebody else made",
+            )
         elif name != "list":
             of = "all versions" if name == "remove" else "the newest version"
-            action.add_argument("skill", metavar="NAME[/VERSION]", help=f"without VERSION: {of}")
+            action.add_argument("skill", metavar="NAME[/VERSION]", help=f"the skill; without VERSION, {of}")
         if name != "remove":
-            action.add_argument("--json", action="store_true", help="for programs: the same as JSON")
+            action.add_argument("--json", action="store_true", help="print the result as JSON, for programs")
 
 
 def _experiments(p: argparse.ArgumentParser) -> None:
-    p.add_argument("name", nargs="?", default=None, metavar="NAME", help="show this experiment, with results so far")
+    p.add_argument(
+        "name",
+        nargs="?",
+        default=None,
+        metavar="NAME",
+        help="the experiment to show, with its results so far (default: list all experiments)",
+    )
 
 
 def _doctor(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--json", action="store_true", help="for programs: the checks as JSON")
+    p.add_argument("--json", action="store_true", help="print the checks as JSON, for programs")
 
 
 def _new_plugin(p: argparse.ArgumentParser) -> None:
-    p.add_argument("name", metavar="NAME", help="lower case, digits, underscore: the prefix of its task ids")
-    p.add_argument("--folder", default=".", help="where the distribution's folder is made (default: here)")
+    p.add_argument(
+        "name",
+        metavar="NAME",
+        help="name of the plugin in lower case letters, digits and underscores; its task ids begin with it",
+    )
+    p.add_argument(
+        "--folder", default=".", help="the folder in which the plugin's folder is made (default: this folder)"
+    )
 
 
 COMMANDS = {
@@ -165,11 +222,14 @@ COMMANDS = {
     "evaluate": ("play a run's best policy on fresh seeds", _evaluate),
     "design": ("run both loops on an environment without a plugin", _design),
     "report": ("write report.html for one run or several", _report),
-    "view": ("show runs on a local page, also while they run", _view),
+    "view": ("show runs on the live page", _view),
     "bundle": ("show, check, pack, push or pull a bundle of coded actions", _bundle),
     "skills": ("list, show, test or remove skills of a library", _skills),
     "tasks": ("list the tasks of the installed plugins", _tasks),
-    "experiments": ("list the experiments that end in a table: recordings, cost, results so far", _experiments),
+    "experiments": (
+        "list the experiments that end in a table, with their recordings, costs and results so far",
+        _experiments,
+    ),
     "doctor": ("check this installation", _doctor),
     "new-plugin": ("make the folder of a new plugin", _new_plugin),
 }
@@ -201,10 +261,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. For an error that a user can cause, print its message to stderr and return its exit status.
+    """Run one command. If an error occurs that a user can cause, its message is printed to stderr.
 
-    :returns: the exit status: 0, or that of the error (2: invalid input, 1: a failure during the run, 3: a spent
-        budget).
+    :returns: the exit status. It is 0 without an error, 1 after a failure during the run, 2 for invalid input, and 3 if
+        a budget is spent.
     """
     arguments = parse(sys.argv[1:] if argv is None else argv)
     if arguments.version:

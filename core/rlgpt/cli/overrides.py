@@ -1,4 +1,4 @@
-"""Checks the overrides of the command line before Hydra receives them. Every error message gives the valid names."""
+"""Checks the overrides of the command line before Hydra receives them. An error message gives the valid names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rlgpt.plugin.manager import PluginManager
 
 IN_DEFAULTS = ("agents", "planner", "trainer", "llm", "executor", "experiment")
-"""The groups of ``conf/config.yaml``. Hydra adds any other group with ``+``."""
+"""The groups that ``conf/config.yaml`` names. Hydra needs a ``+`` before an override that adds any other group."""
 
 
 def parse(text: str) -> Override:
@@ -43,7 +43,7 @@ def keys_of(overrides: Sequence[str]) -> set[str]:
 
 
 def experiment_of(overrides: Sequence[str]) -> str:
-    """The name in ``experiment=NAME``; empty if there is none."""
+    """The name in the override ``experiment=NAME``; empty if there is no such override."""
     chosen = [o.value() for o in map(parse, overrides) if o.key_or_group == "experiment"]
     return str(chosen[-1]) if chosen else ""
 
@@ -60,7 +60,7 @@ def check(
     """Check the overrides and return them in Hydra's form. Patterns over tasks are expanded.
 
     :param multirun: whether a key may have several values.
-    :raises UnknownNameError: a group has no such value, or there is no such task.
+    :raises UnknownNameError: an override names an option that its group does not have, or a task that does not exist.
     :raises ConfigError: an override does not have the form ``KEY=VALUE``, or has several values without ``-m``.
     """
     checked = []
@@ -116,7 +116,7 @@ def _hint(group: str) -> str:
 
 
 def _names(override: Override) -> Iterator[str]:
-    """The values that an override lists. Empty for a pattern over a group and for an interval."""
+    """The values that an override lists. A pattern and an interval list no values."""
     from hydra.core.override_parser.types import ValueType
 
     if override.value_type in (ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):

@@ -1,5 +1,5 @@
-"""Finds the configuration and the overrides file. In a wheel they are next to the code; in a checkout
-they are in its top folder.
+"""Finds the folder of the configuration and the file of version overrides. A wheel has them next to the code, a
+checkout in its top folder.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def _lines(
             yield _commented(f"{indent}{key}:", comment)
             yield from _lines(value, inner, {}, f"{indent}  ")
         else:
-            # JSON is YAML on one line; a plain word needs no quotes.
+            # A JSON value is valid YAML on one line. A plain word needs no quotes.
             text = json.dumps(value, ensure_ascii=False)
             word = isinstance(value, str) and value.replace("/", "a").replace(".", "a").replace("_", "a").isalnum()
             safe = (

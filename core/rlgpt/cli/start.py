@@ -16,7 +16,7 @@ from rlgpt.terminal import say
 
 
 def start(config: RunConfig, manager: PluginManager) -> JobResult:
-    """Start a new run. No file is written before every setting is checked.
+    """Start a new run. All settings are checked before a file is written.
 
     If the environment has no plugin and the run's folder exists, the run in this folder is resumed.
     """
@@ -35,7 +35,8 @@ def go_on(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
 def finish(context: LoopContext) -> JobResult:
     """Run both loops, then write the video and the report.
 
-    :returns: the reported success rate or score, and the exit status (of the error that stopped the run, or 0).
+    :returns: the objective (the success rate or the score of the report) and the exit status. The exit status is that
+        of the error that stopped the run, or 0.
     """
     folder = context.run.folder
     with context.observer:

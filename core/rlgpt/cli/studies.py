@@ -1,4 +1,4 @@
-"""The section ``study`` of a composed configuration."""
+"""Reads the section ``study`` of a composed configuration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STUDY = "study"
 
 
 def taken(values: dict[str, Any]) -> Study | None:
-    """Remove the section ``study`` from composed values and return it; None if there is none.
+    """Remove the section ``study`` from the composed values and return it. None if there is no such section.
 
     :raises RlgptError: the section is not valid.
     """
@@ -29,7 +29,10 @@ def folder_of(study: Study, name: str) -> Path:
 
 
 def refuse_conflicts(study: Study, overrides: Sequence[str]) -> None:
-    """:raises ConfigError: an override sets what the study sets itself, or several values."""
+    """Check that the overrides of the command line fit the study.
+
+    :raises ConfigError: an override sets a key that the study sets itself, or gives several values.
+    """
     own = study.sets()
     for override in map(parse, overrides):
         given = override.key_or_group

@@ -1,9 +1,8 @@
-"""Asks for approval of runs that somebody else made, or that were made on another machine. Without approval, such a run
-has no effect outside its folder.
+"""Checks the configuration of runs that somebody else made, or that were made on another machine. Without the user's
+approval, such a run has no effect outside its folder.
 
-The configuration of such a run is untrusted: it may contain the name of a server, a
-key or a module, or raise a limit. The user who resumes or evaluates the run must repeat each of these settings on the
-command line.
+The configuration of such a run is not trusted, because it may name a server, a key or a module, or raise a limit. The
+user who resumes or evaluates the run must repeat each of these settings on the command line.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ _HARMLESS = (
     *("task", "seed", "folder", "video", "target_success", "target_score"),
     *("setup", "hyperparameters", "fixed_hyperparameters"),
 )
-"""Settings that need no approval, because they have effects only inside the run's folder and their types
-bound their values.
+"""Settings that need no approval, because they have effects only inside the run's folder, and their types limit their
+values.
 """
 _UNUSED_IN_EVALUATION = {
     *("llm", "agents", "planner", "executor", "skills"),
@@ -40,7 +39,7 @@ def require_approval(
 
     :param config: the configuration with the changes from the command line.
     :param given: the keys that the user wrote on the command line, for example ``llm`` or ``llm.model``.
-    :param evaluation: True: check only the settings that an evaluation uses.
+    :param evaluation: whether only the settings that an evaluation uses are checked.
     :raises ConfigError: a setting needs the user's approval. The message lists all of them as command line arguments.
     """
     if run.own:
@@ -60,10 +59,8 @@ def require_approval(
 
 
 def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager) -> dict[str, Any]:
-    """The settings that need approval: settings that contain an address, a key, a file or a module, or raise a limit,
-    and that the user did not write.
-
-    :returns: key -> value.
+    """The settings that need approval, as a dict from keys to values. These settings contain an address, a key, a file
+    or a module, or raise a limit, and the user did not write them on the command line.
     """
     plain, default = config.plain(), RunConfig().plain()
     default["trainer"] = _default_trainer(config, manager)
@@ -72,7 +69,7 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
     default["planner"] = {**PlannerConfig().model_dump(mode="json"), "name": config.planner.name}
     transcript = config.llm.transcript
     if config.llm.kind == OBJECT or (config.llm.kind == "replay" and not _is_path(transcript)):
-        plain["llm"] = {}  # A replay asks no language model.
+        plain["llm"] = {}  # A replay sends no request to a language model.
     elif config.llm.kind == "replay":
         plain["llm"] = {"transcript": transcript}
     environment = config.environment.id if config.environment is not None else None
@@ -84,7 +81,7 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
 
 
 def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any]:
-    """The default settings of the trainer with the same name; empty if no trainer of this name is installed."""
+    """The default settings of the trainer that ``config`` names. Empty if the trainer is named by a module."""
     if config.trainer.target is not None or config.trainer.name is None:
         return {}
     named = type(config.trainer)(name=config.trainer.name)

@@ -1,4 +1,6 @@
-"""Builds the objects of a run from its configuration. Every mistake is found before a file is written."""
+"""Builds the objects of a run from its configuration. Every mistake in the configuration is found before a file is
+written.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ from rlgpt.sandbox import Library
 from rlgpt.skills import SkillLibrary
 
 OBJECT = "object"
-"""Name in the configuration of a part that the caller passed as an object. A part that was passed as an object cannot
-be made from the configuration.
+"""The name, in the configuration, of a component that the caller of ``design()`` passed as an object. Such a component
+cannot be made from the configuration.
 """
 
 NOTHING = Objects()
@@ -44,12 +46,12 @@ def build(
     objects: Objects = NOTHING,
     observer: Observer | None = None,
 ) -> LoopContext:
-    """Build the objects of a run: plugin, agents, language model, trainer, limits of the sandbox, observers.
+    """Build the objects of a run. These are plugin, agents, language model, trainer, planner and observers.
 
     The run's record exists in memory only; :func:`rlgpt.config.runs.begin` writes it.
 
     :param folder: the run's folder, which need not exist.
-    :param observer: replaces the configuration's observers.
+    :param observer: an observer that replaces the configuration's observers.
     :raises RlgptError: a name or value is not valid, the language model's key is missing, or there is no recording to
         replay.
     """
@@ -89,7 +91,7 @@ def build(
 def _with_folder(config: RunConfig) -> RunConfig:
     """``config`` with the absolute path of the library of skills, because a run may be resumed in another folder.
 
-    :raises ConfigError: it is a file.
+    :raises ConfigError: the path of the library is a file.
     """
     if config.skills is None:
         return config
@@ -100,9 +102,9 @@ def _with_folder(config: RunConfig) -> RunConfig:
 
 
 def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTHING) -> Observer:
-    """The observers in the configuration, and those that the caller passed.
+    """Make the observers that the configuration names, and add those that the caller passed.
 
-    :raises RlgptError: there is no observer of that name, or the observer cannot be made.
+    :raises RlgptError: the configuration names an observer that does not exist or cannot be made.
     """
     named = [
         make("observer", part if part.name or part.target else part.with_settings({"name": name}), Observer, manager)
@@ -113,7 +115,9 @@ def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTH
 
 
 class _Connected:
-    """Connects to the language models when they are first needed; all agents of a run share them."""
+    """A function that returns the language models of a run. The models are made at the first call, and all agents of
+    the run share them.
+    """
 
     def __init__(self, *made_from: Any) -> None:
         self._made_from = made_from
@@ -156,7 +160,9 @@ def _for_code(
     connected: _Connected,
     manager: PluginManager,
 ) -> Agents:
-    """The team for sub-goals that code alone reaches: its prompts say that nothing is learnt."""
+    """The team for sub-goals of the kind ``code``, without learning. The prompts of this team say that nothing is
+    learned.
+    """
     if agents.kind == AgentsConfig().name:
         return _team(config, AgentsConfig(name="code_only"), place, library, connected, manager)
     return replace(agents, train=False, evaluate="code" if agents.rehearse else agents.evaluate)

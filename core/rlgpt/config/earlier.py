@@ -1,4 +1,4 @@
-"""Converts configurations in the records of earlier versions to the current form."""
+"""Converts configurations in run records of earlier versions of rlgpt to the current form."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ TRAINERS = {"rlgpt.rl.ppo.PPO": "ppo", "rlgpt.rl.sample_factory.SampleFactory": 
 
 
 def current(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The configuration in the form of :class:`~rlgpt.config.run_config.RunConfig`. The result is not yet validated.
+    """Convert a configuration to the form of :class:`~rlgpt.config.run_config.RunConfig`. The result is not validated
+    yet.
 
-    :raises RunError: an earlier version wrote the configuration, and it cannot be converted.
+    :raises RunError: an earlier version of rlgpt wrote the configuration, and it cannot be converted.
     """
     try:
         if isinstance(design := config.get("design"), Mapping):
@@ -75,7 +76,9 @@ def _design(design: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
-    """Add the rule of success. Older records of environments without a plugin contain only a description of it."""
+    """Add the rule of success to the configuration of an environment without a plugin. Records of earlier versions
+    contain only a description of the rule.
+    """
     environment = config.get("environment")
     prepared = environment.get("prepared") if isinstance(environment, Mapping) else None
     if not isinstance(environment, Mapping) or not isinstance(prepared, Mapping):
@@ -90,8 +93,8 @@ def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rule_of(words: str) -> str | None:
-    """The default rule that an earlier version described by ``words``. None if the words describe the
-    user's function.
+    """The default rule of success that an earlier version described by ``words``. None if the words describe a function
+    of the user.
     """
     if words == parse_rule(LEGACY).words:
         return LEGACY

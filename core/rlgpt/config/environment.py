@@ -1,4 +1,4 @@
-"""Finds the environment of a run: a plugin's task, or an environment without a plugin."""
+"""Finds the environment of a run. This is the environment of a plugin's task, or an environment without a plugin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rlgpt.rl.base import Trainer
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects that the caller of ``design()`` passed. A configuration cannot contain them."""
+    """Objects that the caller of ``design()`` passed. A configuration cannot contain such objects."""
 
     make_env: MakeEnv | None = None
     success: Success | None = None
@@ -42,8 +42,8 @@ class Objects:
 class Place:
     """The plugin and the task of a run.
 
-    :ivar factory: how a worker process finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
-    :ivar config: the run's configuration. For an environment without a plugin, its field ``prepared`` is filled in.
+    :ivar factory: the value from which a worker process gets the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
+    :ivar config: the run's configuration. If the environment has no plugin, the field ``environment.prepared`` is set.
     """
 
     plugin: EnvironmentPlugin
@@ -53,7 +53,8 @@ class Place:
 
 
 def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Place:
-    """Find the environment that ``config`` names. In an environment without a plugin, one primitive step is tried.
+    """Find the environment that ``config`` names. If the environment has no plugin, one primitive step is taken as a
+    test.
 
     :raises RlgptError: the environment cannot be made or played, its action space cannot be extended, or its success
         cannot be judged.

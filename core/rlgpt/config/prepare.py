@@ -1,4 +1,4 @@
-"""Makes a plugin for an environment without one, and tries the environment before a run spends steps or tokens."""
+"""Makes a plugin for an environment that has none, and tests the environment before a run spends steps or tokens."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _ANY = CodedAction(name="any", doc="a placeholder", source="")
 class ConstantPluginFactory:
     """A function ``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec` that always returns the same plugin.
 
-    Trainers with worker processes pickle this object. The object can be pickled if the plugin's ``make_env`` can be
-    pickled: ``functools.partial(gymnasium.make, ID)`` can, a lambda cannot.
+    Trainers with worker processes pickle this object. This works if the plugin's ``make_env`` can be pickled. For
+    example, ``functools.partial(gymnasium.make, ID)`` can be pickled, and a lambda cannot.
     """
 
     plugin: GenericPlugin
@@ -62,8 +62,8 @@ def prepare(
 ) -> tuple[GenericPlugin, Task]:
     """Make the plugin and the task for the environments that ``make_env`` makes. One step is taken in one environment.
 
-    The arguments are those of :func:`rlgpt.design`. If neither success nor score is given, the environment's own
-    ``success`` or ``is_success`` is the success, if the first step reports it; else the return is the score.
+    The arguments are those of :func:`rlgpt.design`. If neither success nor score is given, the first step decides. If
+    it reports ``success`` or ``is_success`` in info, this is the success; else the return is the score.
 
     :raises ConfigError: ``make_env`` raises an exception, or its environment cannot be played, observed, extended or
         judged.
@@ -136,9 +136,7 @@ def _registered(env_id: str) -> str:
 
 
 def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> bool:
-    """Take one step as a policy does, and render the view for a language model. Returns whether the step
-    reported ``success``.
-    """
+    """Take one step as a policy does, and check the view. Returns whether the environment reported ``success``."""
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
     env: PolicyEnv = guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
     try:
@@ -159,7 +157,10 @@ def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], lim
 
 
 def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
-    """:raises ConfigError: the view is too large for the sandbox."""
+    """Check the size of the view.
+
+    :raises ConfigError: the view is too large for the sandbox.
+    """
     sizes = {name: len(json.dumps(value)) for name, value in view.items()}
     total = len(json.dumps(view).encode())
     if total > limits.view_bytes:
@@ -173,7 +174,11 @@ def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
 
 
 def guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """Call the user's code. An exception of this code becomes a ConfigError."""
+    """Call a function of the user. An exception that it raises becomes a ConfigError.
+
+    :param what: the beginning of the error message, which says what raised the exception.
+    :param advice: the end of the error message, which tells the user what to do.
+    """
     try:
         return call(*args, **more)
     except RlgptError:

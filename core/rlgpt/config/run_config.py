@@ -1,6 +1,6 @@
-"""The configuration of a run: one validated value for ``train``, ``design``, ``evaluate``, ``resume`` and sweeps.
+"""The configuration of a run. ``train``, ``design``, ``evaluate``, ``resume`` and sweeps use the same class.
 
-All defaults are in this module and in the models that it uses.
+All defaults are in this module and in the pydantic models that it imports.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Names = Mapping[str, str | Mapping[str, str] | tuple[str, ...]] | tuple[str, ...
 
 
 class Prepared(Value):
-    """The properties of an environment without a plugin that rlgpt determined when the run began. These properties do
+    """Properties of an environment without a plugin. rlgpt determines these properties when the run begins, and they do
     not change afterwards.
 
-    :ivar docs: the expert knowledge about the environment in prompts.
-    :ivar trial: results of the trial of the rules of success and score; None if there was no trial.
+    :ivar docs: the expert knowledge about the environment that prompts contain.
+    :ivar trial: the results of the trial; None if no trial was played.
     """
 
     task: Task
@@ -41,8 +41,9 @@ class Prepared(Value):
 class EnvironmentConfig(Value):
     """An environment without a plugin. :func:`rlgpt.design` documents the fields.
 
-    :ivar id: the environment's id in gymnasium. None: the caller of ``design()`` makes the environment.
-    :ivar prepared: set by rlgpt when the run begins, not by users.
+    :ivar id: the environment's id in gymnasium; None if the caller of ``design()`` passed a function that makes the
+        environment.
+    :ivar prepared: properties of the environment that rlgpt, not the user, sets when the run begins.
     """
 
     id: str | None = Field(
@@ -81,9 +82,9 @@ class EnvironmentConfig(Value):
 
 
 class AgentsConfig(Component):
-    """The team of agents.
+    """The choice of the team of agents.
 
-    :ivar prompts: a folder whose files replace the prompts of the same names.
+    :ivar prompts: a folder whose files replace the prompts with the same names.
     """
 
     name: str | None = "slow_fast_critic"
@@ -91,10 +92,10 @@ class AgentsConfig(Component):
 
 
 class PlannerConfig(Component):
-    """The planner, which divides a long task into sub-goals, and its limits (:class:`PlannerSettings`).
+    """The choice of the planner, which divides a long task into sub-goals, with its limits (:class:`PlannerSettings`).
 
-    :ivar file: a JSON file with the graph, in the format of ``plan/0.json`` of a run. With a file, no language model is
-        asked for a graph.
+    :ivar file: a JSON file with the graph, in the format of the file ``plan/0.json`` in a run folder. With this file,
+        no language model writes the graph.
     """
 
     name: str | None = "none"
@@ -120,7 +121,7 @@ class HyperparameterOverrides(Hyperparameters):
 
 
 class RunConfig(LoopSettings):
-    """All settings of a run. The value is frozen, and unknown keys are errors."""
+    """All settings of a run. A ``RunConfig`` is frozen, and an unknown key is an error."""
 
     task: str | None = Field(default=None, description="PLUGIN/TASK; `rlgpt tasks` lists them")
     task_settings: Mapping[str, Any] = Field(default_factory=dict, description="setting of the task -> changed value")
@@ -182,7 +183,7 @@ class RunConfig(LoopSettings):
     def plain(self) -> dict[str, Any]:
         """The configuration as JSON values. ``RunConfig(**config.plain())`` equals the configuration.
 
-        The planner is left out if there is none, as in the records of earlier versions.
+        If no planner is chosen, the dict has no key ``planner``, as in records of earlier versions of rlgpt.
         """
         plain = self.model_dump(mode="json", by_alias=True)
         if self.planner == PlannerConfig():

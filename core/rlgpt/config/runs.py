@@ -30,10 +30,9 @@ def new_folder(name: str, *, root: Path = Path("runs")) -> Path:
 
 
 def config_of(run: Run) -> RunConfig:
-    """The configuration in a run's record. Parts that rlgpt or a plugin registers are identified by their names, not by
-    modules.
+    """The configuration in a run's record. It contains the names of registered components, not their modules.
 
-    :raises RunError: the record has no configuration, or this version cannot read it.
+    :raises RunError: the record has no configuration, or this version of rlgpt cannot read the configuration.
     """
     if not run.record.config:
         raise RunError(f"{run.folder} has no configuration in run.json: it was not started by rlgpt train or design().")
@@ -47,9 +46,9 @@ def config_of(run: Run) -> RunConfig:
 
 
 def with_record(config: RunConfig, folder: Path) -> RunConfig:
-    """``config`` completed by the record of the environment in ``folder``, if ``folder`` contains a run.
+    """Add the recorded properties of the environment to ``config``, if ``folder`` contains a run.
 
-    So the rules of success, which were determined when the run began, are not determined and tried again.
+    The rules of success were determined and tested when the run began. With the record, this is not done again.
     """
     if config.environment is None or config.environment.prepared is not None or not Run.exists(folder):
         return config
@@ -72,7 +71,8 @@ def begin(context: LoopContext) -> LoopContext:
 
 
 def resume(context: LoopContext) -> LoopContext:
-    """Open the existing run in the folder. The configuration is stored in its record with the user's seal.
+    """Open the existing run in the folder. The present configuration is stored in the run's record, with the user's
+    seal.
 
     :raises RunError: the folder contains a run of another task, seed, environment or team of agents.
     """

@@ -1,4 +1,6 @@
-"""Computes the values that a run uses: the configuration, completed by the plugin, the task and the defaults."""
+"""Computes the values that a run uses. The configuration is completed by values of the plugin and the task, and by
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugi
     """The plugin and the task, with the task settings from the configuration.
 
     :raises ConfigError: no task is given.
-    :raises UnknownNameError: there is no task of this name, or the task has no setting of this name.
+    :raises UnknownNameError: no plugin offers a task with this name, or the task does not have one of the settings.
     """
     if not config.task:
         names = list(manager.tasks())
@@ -49,7 +51,7 @@ def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugi
 def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
     """``task`` with changed settings. The plugin checks the values when it makes an environment.
 
-    :raises UnknownNameError: the task has no such setting.
+    :raises UnknownNameError: the task does not have one of the settings.
     :raises ConfigError: a value is not a number, a text, a bool or a list of these.
     """
     for name in changes:
@@ -65,8 +67,8 @@ def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
 
 
 def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
-    """The hyperparameters. The configuration's values have priority over the plugin's recommendations for the task.
-    The recommendations have priority over the defaults.
+    """The hyperparameters of the training. The configuration's values have priority over the plugin's recommendations
+    for the task. The recommendations have priority over the defaults.
 
     :raises ConfigError: ``num_envs`` is larger than the task allows, or a recommendation of the plugin is not valid.
     """

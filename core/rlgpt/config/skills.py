@@ -1,4 +1,4 @@
-"""Tests skills in the installed plugins. Some skills that other people made are tested only if the user approves."""
+"""Tests skills in the installed plugins. The test of a skill that somebody else made may need the user's approval."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rlgpt.skills import Skill, SkillLibrary, SkillTest, retest
 
 
 def library_at(folder: str | Path) -> SkillLibrary:
-    """The library in an existing folder.
+    """The library of skills in an existing folder.
 
-    :raises SkillError: there is no such folder.
+    :raises SkillError: the folder does not exist.
     """
     if not Path(folder).is_dir():
         raise SkillError(f"there is no library of skills at {folder}. Give the folder that runs use as skills=FOLDER.")
@@ -25,7 +25,7 @@ def library_at(folder: str | Path) -> SkillLibrary:
 
 
 def retest_in_plugin(skill: Skill, manager: PluginManager, *, episodes: int, trust: bool = False) -> SkillTest:
-    """Repeat the recorded episodes of ``skill`` in its task, with its settings.
+    """Play the recorded episodes of ``skill`` again, in the same task with the same settings.
 
     If the task cannot be made in the installed version of the plugin, the test fails.
 

@@ -1,5 +1,5 @@
-"""The trial: a few episodes before a run, with random actions, with the idle action and with other constant actions.
-The trial shows whether such episodes already count as success, and which score they reach.
+"""Plays the trial, which is a few episodes before a run with random actions, with the idle action and with other
+constant actions. The trial shows whether such episodes already count as success, and which score they reach.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from rlgpt.plugin.generic import GenericPlugin
 from rlgpt.plugin.types import Context
 
 STEPS = 20_000
-"""Maximal number of primitive steps of a trial. Episodes beyond this number are cut, and the report of the trial
-mentions it.
+"""Maximal number of primitive steps of a trial. If a trial would need more steps, episodes are cut short, and the
+report of the trial says so.
 """
 
 SECONDS = 20.0
-"""Time limit of a trial for slow simulators, in seconds as :func:`stopwatch` measures them. After this time, the
-current episode is cut and no further episode begins.
+"""Time limit of a trial in seconds, as :func:`stopwatch` measures them. The limit is for slow simulators. After this
+time, the episode in progress is cut short, and no further episode begins.
 """
 
 CONSTANTS = 8
-"""Maximal number of constant actions that a trial plays, one episode each, beside the idle action."""
+"""Maximal number of constant actions other than the idle action that a trial plays, with one episode for each."""
 
 
 FLAGS = 4
@@ -38,10 +38,11 @@ UNTOLD = ("success", "is_success", "TimeLimit.truncated")
 class TrialEpisode(Value):
     """One episode of the trial.
 
-    :ivar acting: ``random``: samples of the action space; ``idle``: always the idle action; ``constant``: always the
-        action ``action``.
-    :ivar ended: how the episode ended: by the environment, by a time limit, or by the trial.
-    :ivar flags: keys of ``info`` that were True at the last step, at most :data:`FLAGS`. These flags may show why the
+    :ivar acting: how actions are chosen in the episode. ``random`` means samples of the action space, ``idle`` means
+        always the idle action, and ``constant`` means always the action ``action``.
+    :ivar ended: how the episode ended. ``terminated`` means that the environment ended it, ``truncated`` means a time
+        limit of the environment, and ``cut`` means that the trial ended it.
+    :ivar flags: at most :data:`FLAGS` keys of ``info`` that were True at the last step. These keys may show why the
         episode ended.
     """
 
@@ -59,10 +60,10 @@ class TrialEpisode(Value):
 class Trial(Value):
     """The results of the trial.
 
-    :ivar episodes: the episodes that were played.
-    :ivar planned: number of planned episodes of each kind (random, idle).
+    :ivar episodes: the episodes that the trial played.
+    :ivar planned: number of planned episodes with random actions, and of planned episodes with the idle action.
     :ivar reported: whether the environment reported ``success`` or ``is_success`` at any step.
-    :ivar keys: keys of ``info`` that occurred.
+    :ivar keys: all keys of ``info`` that occurred in the trial.
     """
 
     episodes: tuple[TrialEpisode, ...]
@@ -80,16 +81,19 @@ class Trial(Value):
 
 def stopwatch() -> Callable[[], float]:
     """A clock that starts at 0. The clock shows the computing time of this process or a third of the elapsed time,
-    whichever is larger, in seconds. A busy machine therefore hardly shortens a trial, and a simulator in another
-    process cannot prolong it without end.
+    whichever is larger, in seconds. Therefore a busy machine hardly shortens a trial, and a trial always ends, even
+    if the simulator computes in another process.
     """
     computed, passed = time.process_time(), time.monotonic()
     return lambda: max(time.process_time() - computed, (time.monotonic() - passed) / 3)
 
 
 def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[], float] | None = None) -> Trial:
-    """Play ``count`` episodes with random actions and as many with the idle action, on the seeds 0, 1, ...; one with
-    each of at most :data:`CONSTANTS` other actions: values of a Discrete, or a number of a Box at one of its bounds.
+    """Play the trial. It has ``count`` episodes with random actions and ``count`` episodes with the idle action, on the
+    seeds 0, 1, ...
+
+    It also has one episode with each of at most :data:`CONSTANTS` other constant actions. These are the values of a
+    Discrete space, or the actions of a Box space with one number at one of its bounds.
     """
     clock = clock or stopwatch()
     episodes: list[TrialEpisode] = []

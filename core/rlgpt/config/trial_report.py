@@ -1,4 +1,6 @@
-"""The trial and its rules as lines of text, with warnings about rules that measure something else than the goal."""
+"""Renders the trial and the rules of success and score as lines of text. Warnings point to rules that may measure
+something else than the goal.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,19 @@ KEYS = 12
 """Maximal number of keys of ``info`` that the report lists."""
 
 SHORT = 4
-"""A horizon that the environment does not name is too long if no episode of the trial takes this part of it."""
+"""A factor for warnings. An assumed horizon counts as too long if it has at least ``SHORT`` times as many steps as the
+longest episode of the trial.
+"""
 
 TERSE = 1_000
-"""A description with fewer characters is hardly enough for actions or numbers without names."""
+"""Number of characters below which a description of the environment is too short to explain actions or numbers without
+names.
+"""
 
 
 def description_lines(plugin: GenericPlugin, task: Task, *, own: bool) -> list[str]:
-    """What the language model is told about the environment, as lines of text; a warning if this is little.
+    """Lines of text about the description of the environment that the language model reads. If the description is
+    short, a warning is added.
 
     :param own: whether the user gave ``docs``.
     """
@@ -42,7 +49,7 @@ def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int 
     """The rules of success and score, and the length of an episode, as lines of text.
 
     :param chosen: whether the user defined success or score.
-    :param horizon: the horizon that the user gave, or None.
+    :param horizon: the horizon that the user gave; None if the user gave no horizon.
     """
     lines = []
     rule = plugin.rule
@@ -77,9 +84,9 @@ def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int 
 
 
 def report(trial: Trial, task: Task, plugin: GenericPlugin, *, horizon: int | None) -> list[str]:
-    """The trial as lines of text, warnings last.
+    """The results of the trial as lines of text. The warnings come last.
 
-    :param horizon: the horizon that the user gave, or None.
+    :param horizon: the horizon that the user gave; None if the user gave no horizon.
     """
     rule = plugin.rule if isinstance(plugin.rule, SuccessRule) else None
     idle, measured = f"idle actions{plugin.idle_words}", tuple(plugin.world.metrics)
@@ -104,7 +111,7 @@ def report(trial: Trial, task: Task, plugin: GenericPlugin, *, horizon: int | No
 
 
 def best_constant(trial: Trial, task: Task) -> TrialEpisode | None:
-    """The episode of a constant action with success, the best score and the largest return, in this order."""
+    """The best episode with a constant action. Success counts most, then the score, then the return."""
     sign = -1.0 if task.score is not None and not task.score.maximize else 1.0
 
     def worth(episode: TrialEpisode) -> tuple[bool, float, float]:
@@ -133,7 +140,7 @@ def _row(episodes: Sequence[TrialEpisode], acting: str, task: Task) -> str:
 
 
 def _causes(episodes: Sequence[TrialEpisode], judged: bool) -> Iterator[tuple[str, list[TrialEpisode]]]:
-    """The number of episodes for each cause of their end."""
+    """The episodes, grouped by the cause of their end. Each group comes with the name of its cause."""
     if judged:
         yield "goal", [e for e in episodes if e.ended == "terminated" and e.success]
         yield "terminated without success", [e for e in episodes if e.ended == "terminated" and not e.success]

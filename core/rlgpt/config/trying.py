@@ -1,5 +1,5 @@
-"""Reports the rules of success and score for an environment without a plugin, and tries these rules, before a run
-begins.
+"""Reports the rules of success and score for an environment without a plugin, and tests these rules in a trial, before
+a run begins.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from rlgpt.plugin.rules import REPORTED
 def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
     """Report the rules of success and score and the length of an episode to the observer.
 
-    :param try_them: whether to play the episodes of :mod:`rlgpt.config.trial` first. If the user gave no rule and these
-        episodes show that the environment reports ``success`` itself, this report becomes the rule.
-    :returns: the context with the rule. The configuration in this context contains the results of the trial.
+    :param try_them: whether the trial (:mod:`rlgpt.config.trial`) is played first. If the user gave no rule and the
+        trial shows that the environment reports ``success`` itself, the reported value becomes the success.
+    :returns: the context with the rules. The configuration in this context contains the results of the trial.
     """
     plugin, config = context.plugin, RunConfig(**context.run.record.config)
     environment = config.environment
@@ -64,7 +64,9 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
 
 
 def replace_record(context: LoopContext, config: RunConfig) -> LoopContext:
-    """``context`` with ``config`` in the record of its run. Only the record in memory changes."""
+    """The context with the configuration ``config`` in the run's record. Only the record in memory changes, not the
+    file.
+    """
     run = context.run
     record = run.record.model_copy(update={"config": config.plain()})
     return replace(context, run=type(run)(run.folder, record))

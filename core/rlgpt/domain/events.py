@@ -62,8 +62,9 @@ class PrimitiveCall(Value):
         defaults.
     :ivar steps: number of primitive steps of the call.
     :ivar outcome: the dict that the primitive returned.
-    :ivar view_changes: the keys of the view that changed during the call, with their values after the call. It is empty
-        without a trace, and if the decision ended with this call: then the decision has the view.
+    :ivar view_changes: the keys of the view that changed during the call, with their values after the call. The dict is
+        empty if the episode is not traced. It is also empty for the last call of a decision, because the decision
+        itself contains the view after this call.
     """
 
     name: str
@@ -74,8 +75,8 @@ class PrimitiveCall(Value):
 
 
 class Decision(Value):
-    """The record of one decision: a choice of the policy, or, if code plays alone, the plan's next coded action. A
-    decision takes ``duration`` primitive steps, at least 1.
+    """The record of one decision. A decision is a choice of the policy or, if code plays alone, the plan's next coded
+    action. It takes ``duration`` primitive steps, at least 1.
     """
 
     action: str
@@ -254,9 +255,10 @@ class SearchRecord(Value):
 
     :ivar episodes: number of episodes of the search that ended.
     :ivar successes: number of these episodes that succeeded.
-    :ivar ended: primitive steps of the training when the search ended; None: the training stopped before.
-    :ivar found: ``action.parameter`` -> the value with which the policy begins, in the unit of the parameter. Empty if
-        the parameters kept their defaults.
+    :ivar ended: number of primitive steps of the training when the search ended; None if the training stopped before
+        the end of the search.
+    :ivar found: for each parameter (``action.parameter``), the value with which the policy begins, in the unit of the
+        parameter. Empty if the parameters kept their defaults.
     """
 
     episodes: int = Field(ge=0, le=10**12)
@@ -271,7 +273,7 @@ class TrainingRecord(Value):
     :ivar primitive_steps: number of primitive steps in all environments, including steps lost to kills.
     :ivar seconds: wall-clock time.
     :ivar quarantined: coded actions that were masked because they violated the sandbox's limits.
-    :ivar search: the parameter search with which it began; None if there was none.
+    :ivar search: the record of the parameter search with which the training began; None if there was no search.
     """
 
     trainer: str

@@ -1,4 +1,4 @@
-"""``rlgpt bundle``: shows and checks bundles, packs them, and exchanges them with the Hugging Face hub."""
+"""The command ``rlgpt bundle``, which shows, checks and packs bundles and exchanges them with the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgpt.terminal import say
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Run one of the subcommands.
+    """Run one of the subcommands of ``rlgpt bundle``.
 
     :returns: 1 if ``check`` finds a fault in a source, else 0.
     """
@@ -50,7 +50,9 @@ def _shown(bundle: Bundle) -> Iterator[str]:
 
 
 def _check(bundle: Bundle) -> int:
-    """Lint each source against the primitives of the bundle's task, if its plugin is installed."""
+    """Lint each source of the bundle. Lint needs the primitives of the bundle's task, so the plugin must be
+    installed.
+    """
     from rlgpt.plugin import PluginManager
     from rlgpt.plugin.library import library_of
     from rlgpt.sandbox import Library, faults

@@ -1,4 +1,4 @@
-"""``rlgpt design``: a run on an environment that has no plugin."""
+"""The command ``rlgpt design``, which starts a run on an environment that has no plugin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def number_or_rule(given: str | None) -> float | str | None:
-    """Parse ``--success``: a number is a return, other text is a rule."""
+    """Parse the value of ``--success``. A number is the return that counts as success, and other text is a rule."""
     try:
         return None if given is None else float(given)
     except ValueError:
@@ -41,7 +41,8 @@ def number_or_rule(given: str | None) -> float | str | None:
 def text(option: str, given: str | None) -> str | None:
     """Read the text of a file.
 
-    :raises ConfigError: there is no such file.
+    :param option: the option of the command line that names the file, for error messages.
+    :raises ConfigError: the file does not exist.
     """
     if given is None:
         return None
@@ -51,8 +52,10 @@ def text(option: str, given: str | None) -> str | None:
 
 
 def names(option: str, given: str | None) -> list[str] | dict[str, str] | None:
-    """Parse names: separated by commas, or from a JSON file with a list or with name -> meaning.
+    """Parse names. They are separated by commas, or ``given`` is the path of a JSON file. The file has a list of names,
+    or an object with a meaning for each name.
 
+    :param option: the option of the command line that has the names, for error messages.
     :raises ConfigError: the file does not exist, or has another content.
     """
     if given is None or not given.endswith(".json"):
@@ -77,7 +80,7 @@ def _are_names(found: Any, depth: int) -> bool:
 
 
 def action(given: str | None, labels: list[str] | dict[str, str] | None) -> Any:
-    """Parse a label, or an action as JSON.
+    """Parse the value of ``--idle``. It is a label, or an action as JSON.
 
     :raises ConfigError: the text begins like JSON but is not valid JSON.
     """

@@ -1,5 +1,5 @@
-"""``rlgpt evaluate``: evaluates the best iteration of a run on fresh seeds, optionally with other
-settings of its task.
+"""The command ``rlgpt evaluate``, which evaluates the best iteration of a run on fresh seeds. The user may change
+settings of the task.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def main(arguments: argparse.Namespace) -> int:
 def _evaluations(
     context: LoopContext, history: Sequence[Iteration], kept: KeptGraph | None, seeds: Sequence[int], task: str
 ) -> Iterator[Evaluation]:
-    """The evaluations of the best iteration in each mode, or of the graph of sub-goals. The first line for the user is
-    printed before them.
+    """Evaluate the best iteration in each mode, or the graph of sub-goals. Before the first evaluation, a line with the
+    task and the seeds is printed.
     """
     where = f"seeds {seeds[0]} to {seeds[-1]}"
     if kept is None:
@@ -98,7 +98,7 @@ def _evaluations(
 def settings(overrides: Sequence[str]) -> dict[str, Any]:
     """Parse the task settings that an evaluation changes.
 
-    :raises ConfigError: an override changes something else.
+    :raises ConfigError: an override changes something that is not a setting of the task.
     """
     changes = {}
     for text in overrides:
@@ -113,8 +113,8 @@ def settings(overrides: Sequence[str]) -> dict[str, Any]:
 
 
 def _modes(kept: Mode) -> tuple[Mode, ...]:
-    """The modes that are evaluated. For a policy: samples, most likely choices, and the mode that the
-    selection chose.
+    """The modes that are evaluated. A policy is evaluated in the modes ``sampled`` and ``greedy``, and in the mode that
+    the selection chose.
     """
     if kept == "code":
         return ("code",)
@@ -126,7 +126,7 @@ def _listed(changes: Mapping[str, Any]) -> str:
 
 
 def _suffix(changes: Mapping[str, Any]) -> str:
-    """The suffix of the file name that identifies the changed settings."""
+    """A suffix for file names that says which settings of the task are changed."""
     return "".join(f"-{re.sub(r'[^A-Za-z0-9_.=]+', '_', f'{name}={value}')[:40]}" for name, value in changes.items())
 
 

@@ -1,4 +1,4 @@
-"""``rlgpt experiments``: lists the experiments that are studies, or shows one of them."""
+"""The command ``rlgpt experiments``, which lists the experiments that are studies, or shows one of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_MEASURED = "not measured"
 def main(arguments: argparse.Namespace) -> int:
     """List all experiments, or show one with its tables. An experiment that cannot be read is reported on stderr.
 
-    :raises UnknownNameError: there is no experiment of this name.
+    :raises UnknownNameError: there is no experiment with the given name.
     """
     manager = PluginManager()
     with opened(manager) as app:
@@ -53,7 +53,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def described(name: str, study: Study, values: Mapping[str, Any], manager: PluginManager) -> Iterator[str]:
-    """What an experiment does, its recordings, its cost and its state, as lines."""
+    """Lines of text about an experiment, with its purpose, its recordings, its cost and its progress."""
     folder = folder_of(study, name)
     runs = list(planned(study, values, folder, manager))
     done = sum(r.runnable and is_done(r) for r in runs)
@@ -71,7 +71,7 @@ def described(name: str, study: Study, values: Mapping[str, Any], manager: Plugi
 
 
 def _recordings(study: Study, values: Mapping[str, Any], manager: PluginManager) -> Iterator[str]:
-    """A line for each kind of agents: how many recordings each task has."""
+    """A line of text for each kind of agents. It says how many recordings each task has for these agents."""
     kinds: dict[str, dict[str, str]] = {}
     for found in recorded(study, values, manager):
         if isinstance(found, str):

@@ -1,4 +1,6 @@
-"""``rlgpt new-plugin``: writes the folder of a new distribution with a working plugin, which the user then changes."""
+"""The command ``rlgpt new-plugin``, which writes the folder of a new distribution with a working plugin. The user then
+changes this plugin.
+"""
 
 from __future__ import annotations
 

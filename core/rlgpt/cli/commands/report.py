@@ -1,4 +1,4 @@
-"""``rlgpt report``: writes an HTML page about one run, or one that compares several runs."""
+"""The command ``rlgpt report``, which writes an HTML page about one run, or a page that compares several runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``rlgpt resume``: continues a run. Finished stages are read from disk, and no answered request is sent again."""
+"""The command ``rlgpt resume``, which continues a run. The results of finished stages are read from the run folder, and
+no answered request is sent again.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,8 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
 
 
 def _is_kept(config: RunConfig, override: Override) -> bool:
-    """Whether an override repeats a task setting with its present value. In a run that somebody else made, this
-    approves the setting.
+    """Whether an override repeats a task setting with its present value. With such an override, the user approves a
+    setting of a run that somebody else made.
     """
     group, _, name = override.key_or_group.partition(".")
     known = group == "task_settings" and name in config.task_settings and not override.is_sweep_override()

@@ -1,4 +1,4 @@
-"""``rlgpt skills``: lists, shows, tests and removes skills of a library."""
+"""The command ``rlgpt skills``, which lists, shows, tests and removes skills of a library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rlgpt.terminal import say
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Run one of the subcommands.
+    """Run one of the subcommands of ``rlgpt skills``.
 
     :returns: 1 if a tested skill fails or cannot be tested, else 0.
     """

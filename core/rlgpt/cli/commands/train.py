@@ -1,4 +1,4 @@
-"""``rlgpt train``: starts one run, or a sweep of runs."""
+"""The command ``rlgpt train``, which starts one run, or a sweep of runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlgpt.plugin import PluginManager
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Check the overrides, compose the configuration and run.
+    """Check the overrides, compose the configuration, and start the run or the sweep.
 
     :returns: the exit status of the run, or the highest exit status of the runs of a sweep or a study.
     """
@@ -23,9 +23,9 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def launch(arguments: argparse.Namespace, given: Mapping[str, Any]) -> int:
-    """The common part of ``train`` and ``design``: start a run, or a sweep.
+    """Start a run or a sweep, for the commands ``train`` and ``design``.
 
-    :param given: key of the configuration -> value that replaces its default.
+    :param given: for keys of the configuration, values that replace the defaults.
     """
     manager = PluginManager()
     overrides = list(arguments.overrides)

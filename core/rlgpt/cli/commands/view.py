@@ -1,4 +1,4 @@
-"""``rlgpt view``: serves a page on this machine that shows runs, also while they run."""
+"""The command ``rlgpt view``, which serves the live page on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(arguments: argparse.Namespace) -> int:
             f"rlgpt view needs an extra that is not installed ({missing.name}): pip install 'rlgpt[view]'."
         ) from missing
     site = Site([Path(folder) for folder in arguments.folders or ["runs"]], arguments.port)
-    # Not by say(): it would cut the token out.
+    # say() would remove the token from the link, so print() is used.
     print(f"rlgpt view: {site.link}\nThe link holds a token: whoever has it can stop and resume runs.", flush=True)
     if arguments.open:
         webbrowser.open(site.link)
