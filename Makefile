@@ -30,7 +30,7 @@ $(VENV)/.installed: $(MANIFESTS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python $(addprefix --overrides ,$(OVERRIDES)) --constraint constraints.txt \
-	  --group dev -e 'core[sample-factory,sweeps,tensorboard,wandb,mlflow,view]' $(addprefix -e ,$(PLUGINS))
+	  --group dev -e 'core[sample-factory,sweeps,ray,tensorboard,wandb,mlflow,view]' $(addprefix -e ,$(PLUGINS))
 	@touch $@
 
 # Folders of wheels are not searched here, because the version of a local build (2.13.0+cpu) exists nowhere else.

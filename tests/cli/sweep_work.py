@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 
-from rlgpt.executors import Job, JobResult
+from rlgpt.executors import JobResult, RunJob
 
 
-def work(job: Job) -> JobResult:
+def work(job: RunJob) -> JobResult:
     """Print the job's number. A job named ``fails`` returns status 2, and a job named ``killed`` kills its process."""
     print(f"job {job.number}")
     if job.name == "killed":

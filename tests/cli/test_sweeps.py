@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import yaml
+from rlgpt.cli.jobs import work as run_job
 from rlgpt.cli.sweep import JobValue
-from rlgpt.executors import Job, JobResult
+from rlgpt.executors import JobResult, RunJob
 from rlgpt.executors.local import InProcess, Processes
 from rlgpt.runs import Run
 from sweep_work import work
@@ -18,23 +21,23 @@ from sweep_work import work
 SMOKE = ("task=grid/key", "agents=rl_only", "experiment=smoke", "hyperparameters.num_envs=1", "video=false")
 
 
-def jobs(folder: Path, *names: str) -> list[Job]:
-    return [Job(number, name, {}, folder / str(number)) for number, name in enumerate(names)]
+def jobs(folder: Path, *names: str) -> list[RunJob]:
+    return [RunJob(number, name, folder / str(number), {}) for number, name in enumerate(names)]
 
 
 def test_in_process_executor_runs_its_jobs_in_order(tmp_path: Path) -> None:
     with InProcess(work) as executor:
         for job in jobs(tmp_path, "a", "fails", "b"):
             executor.submit(job)
-        results = [(job.name, result.exit_status, result.objective) for job, result in executor.as_completed()]
-    assert results == [("a", 0, 0.0), ("fails", 2, None), ("b", 0, 0.5)]
+        results = [(job.name, outcome) for job, outcome in executor.as_completed()]
+    assert results == [("a", JobResult(0, 0.0)), ("fails", JobResult(2, message="no")), ("b", JobResult(0, 0.5))]
 
 
 def test_killed_process_of_a_sweep_fails_only_its_own_job(tmp_path: Path) -> None:
     with Processes(work, jobs=2) as executor:
         for job in jobs(tmp_path, "a", "killed", "fails", "b"):
             executor.submit(job)
-        results = {job.name: result for job, result in executor.as_completed()}
+        results = {job.name: JobResult.of(outcome) for job, outcome in executor.as_completed()}
     assert {name: result.exit_status for name, result in results.items()} == {"a": 0, "killed": 1, "fails": 2, "b": 0}
     assert "was killed" in results["killed"].message
     assert results["b"].objective == 0.75
@@ -60,6 +63,41 @@ def test_hydra_launcher_runs_the_jobs_of_a_sweep(site: Path, launcher: str) -> N
     rlgpt("train", "-m", *SMOKE, f"hydra/launcher={launcher}", "seed=1,2", "hydra.sweep.dir=sweep")
     runs = [Run.open(path.parent).record for path in sorted(Path("sweep").rglob("run.json"))]
     assert [(run.seed, run.status) for run in runs] == [(1, "finished"), (2, "finished")]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'rlgpt[ray]'")
+def test_sweep_runs_on_a_cluster_of_ray(site: Path) -> None:
+    rlgpt("train", "-m", *SMOKE, "executor=ray", "seed=1,2", "hydra.sweep.dir=sweep")
+    runs = [Run.open(path.parent).record for path in sorted(Path("sweep").rglob("run.json"))]
+    assert [(run.seed, run.status) for run in runs] == [(1, "finished"), (2, "finished")]
+    assert all((Path("sweep") / str(number) / "output.txt").exists() for number in range(2))
+
+
+def test_job_that_is_executed_again_has_the_same_result_and_changes_nothing(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = {
+        "task": "grid/key",
+        "agents": "rl_only",
+        "budget": 300,
+        "iterations": 1,
+        "selection_episodes": 1,
+        "report_episodes": 2,
+        "hyperparameters": {"num_envs": 1, "num_steps": 16, "minibatch_size": 16},
+        "min_decisions": 0,
+        "video": False,
+        "observers": {},
+    }
+    job = RunJob(0, "", Path("0").resolve(), config)
+    first = run_job(job)
+    before = {path: path.read_bytes() for path in Path("0").rglob("*") if path.is_file()}
+    assert first.exit_status == 0
+    assert run_job(job) == first
+    assert {path: path.read_bytes() for path in Path("0").rglob("*") if path.is_file()} == before
+    other = run_job(replace(job, config={**config, "budget": 400}))
+    assert other.exit_status == 2
+    assert "was made with budget=300 (now 400)" in other.message
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Runs the study of an experiment: all its runs, then its tables."""
+"""Runs the study of an experiment, and writes the tables of the study."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rlgpt.cli.start import go_on, start
+from rlgpt.cli.jobs import work
 from rlgpt.cli.studies import folder_of
 from rlgpt.config.components import make
 from rlgpt.config.run_config import RunConfig
 from rlgpt.domain.validated import validated
-from rlgpt.errors import RlgptError
-from rlgpt.executors import Executor, Job, JobResult
+from rlgpt.executors import Executor, JobResult, RunJob
 from rlgpt.files import write_atomic
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
@@ -27,10 +26,10 @@ TABLES = "tables.md"
 
 
 def run_study(study: Study, values: Mapping[str, Any], name: str, manager: PluginManager) -> int:
-    """Do the runs that are not done, then print the tables and write them into the folder of the study.
+    """Do the runs of a study that are not done yet. Then print the tables, and write them into the folder of the study.
 
-    :param values: the configuration that the runs share.
-    :param name: name of the experiment.
+    :param values: the part of the configuration that all runs of the study share.
+    :param name: the name of the experiment.
     :returns: 0, or the highest exit status of a run without a report.
     """
     folder = folder_of(study, name)
@@ -44,32 +43,22 @@ def run_study(study: Study, values: Mapping[str, Any], name: str, manager: Plugi
         f"{name}: {len(runs)} runs: {len(runs) - len(todo) - left} done, {len(todo)} to do, {left} not possible",
         sys.stderr,
     )
-    jobs = [Job(i, f"{r.cell.label} seed={r.cell.seed}", r.config.plain(), r.folder) for i, r in enumerate(todo)]
+    jobs = [RunJob(i, f"{r.cell.label} seed={r.cell.seed}", r.folder, r.config.plain()) for i, r in enumerate(todo)]
     failed: dict[Cell, JobResult] = {}
     shared = validated(RunConfig, values)
     with make("executor", shared.executor, Executor, manager, work) as executor:  # type: ignore[type-abstract]
         for job in jobs:
             executor.submit(job)
-        for job, result in executor.as_completed():
+        for job, outcome in executor.as_completed():
+            result = JobResult.of(outcome)
             if result.exit_status and result.objective is None:
                 failed[todo[job.number].cell] = result
     _finish(study, runs, failed, folder)
     return max((result.exit_status for result in failed.values()), default=0)
 
 
-def work(job: Job) -> JobResult:
-    """Start the run of a job, or continue it."""
-    manager = PluginManager()
-    try:
-        config = validated(RunConfig, job.config or {})
-        return go_on(config, job.folder, manager) if Run.exists(job.folder) else start(config, manager)
-    except RlgptError as error:
-        say(f"rlgpt: {error}", sys.stderr)
-        return JobResult(error.exit_status, message=str(error))
-
-
 def advice(study: Study, runs: Iterable[Planned], name: str) -> list[str]:
-    """Lines about the runs that are not possible: what is missing, and the command that makes it."""
+    """Lines of text about the runs that are not possible. They say what is missing, and which command makes it."""
     fixed = {method for method, settings in study.all_methods.items() if "kind" in _mapping(settings.get("llm"))}
     lines: dict[str, None] = {}
     for run in runs:
@@ -93,13 +82,13 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def results_of(runs: Iterable[Planned]) -> dict[Cell, CellResult]:
-    """The results of the runs that have a report."""
+    """The results of those runs that have a report."""
     found = {r.cell: result_of(Run.open(r.folder)) for r in runs if Run.exists(r.folder)}
     return {cell: result for cell, result in found.items() if result is not None}
 
 
 def absences(runs: Iterable[Planned], failed: Mapping[Cell, JobResult]) -> dict[Cell, str]:
-    """Run -> why it has no result."""
+    """The reason, as text, for each run that has no result."""
     return {
         **{run.cell: "no recording" if run.lacks else "not installed" for run in runs if not run.runnable},
         **dict.fromkeys(failed, "failed"),

@@ -1,30 +1,28 @@
-"""Sweeps: Hydra expands overrides into jobs, and an executor runs the jobs."""
+"""Runs sweeps. Hydra expands the overrides into jobs, and an executor runs the jobs."""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlgpt.cli.compose import CONFIG, explain, hydra_errors, plain, run_config
-from rlgpt.cli.start import start
+from rlgpt.cli.compose import CONFIG, explain, hydra_errors, plain
+from rlgpt.cli.jobs import work
 from rlgpt.config.components import Component, make
-from rlgpt.errors import ConfigError, RlgptError
-from rlgpt.executors import Executor, Job, JobResult
+from rlgpt.errors import ConfigError
+from rlgpt.executors import Executor, JobResult, RunJob
 from rlgpt.plugin import PluginManager
-from rlgpt.terminal import say
 
 if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
 
 
 class JobValue(float):
-    """The number that a job returns to Hydra: the objective, which a sweeper may maximise. NaN if the run reported no
+    """The objective of a job, as the number that Hydra gets. A sweeper of Hydra may maximise it. NaN if the run has no
     objective.
 
-    :ivar exit_status: exit status of the run.
+    :ivar exit_status: the exit status of the run.
     """
 
     exit_status: int = 0
@@ -37,7 +35,7 @@ class JobValue(float):
 
 
 def sweep(app: Hydra, overrides: Sequence[str]) -> int:
-    """Run every combination of the values. If a run fails, the sweep continues.
+    """Start one run for each combination of the values in ``overrides``. If a run fails, the sweep continues.
 
     :returns: the highest exit status of the runs.
     :raises ConfigError: Hydra refuses an override.
@@ -49,22 +47,10 @@ def sweep(app: Hydra, overrides: Sequence[str]) -> int:
     return max((job.return_value.exit_status for job in _jobs(batches)), default=0)
 
 
-def work(job: Job) -> JobResult:
-    """Run a job. An error that a user can cause becomes a message and an exit status."""
-    try:
-        if job.config is None:
-            raise ConfigError(job.fault)
-        config = run_config(job.config)
-        return start(config.model_copy(update={"folder": config.folder or str(job.folder)}), PluginManager())
-    except RlgptError as error:
-        if job.folder.is_dir() and not any(job.folder.iterdir()):
-            job.folder.rmdir()
-        say(f"rlgpt: {error}", sys.stderr)
-        return JobResult(error.exit_status, message=str(error))
-
-
 def hydra_job(config: Any) -> JobValue:
-    """Run a job for one of Hydra's own launchers (joblib, submitit), given its composed configuration."""
+    """Run one job with the composed configuration ``config``. Launchers of Hydra, such as joblib and submitit, call
+    this function.
+    """
     from hydra.core.hydra_config import HydraConfig
 
     hydra = HydraConfig.get()
@@ -76,7 +62,7 @@ def run_jobs(master: Any, loader: Any, overrides: Sequence[Sequence[str]], first
     """Run the jobs of a sweep on the executor that the configuration names.
 
     :param master: the composed configuration of the sweep.
-    :param overrides: overrides of each job.
+    :param overrides: a list of overrides for each job.
     :param first: number of the first job.
     """
     part = Component.model_validate(plain(master)["executor"])
@@ -86,11 +72,11 @@ def run_jobs(master: Any, loader: Any, overrides: Sequence[Sequence[str]], first
         for job in jobs:
             executor.submit(job)
         for job, result in executor.as_completed():
-            results[job.number] = result
+            results[job.number] = JobResult.of(result)
     return [JobValue.of(results[job.number]) for job in jobs]
 
 
-def _composed(master: Any, loader: Any, overrides: list[str], number: int) -> Job:
+def _composed(master: Any, loader: Any, overrides: list[str], number: int) -> RunJob:
     from hydra.core.hydra_config import HydraConfig
     from omegaconf import open_dict
 
@@ -103,14 +89,16 @@ def _composed(master: Any, loader: Any, overrides: list[str], number: int) -> Jo
     return _job(config, number, name, folder)
 
 
-def _job(config: Any, number: int, name: str, folder: Path) -> Job:
+def _job(config: Any, number: int, name: str, folder: Path) -> RunJob:
     try:
-        return Job(number, name, plain(config), folder)
+        return RunJob(number, name, folder, plain(config))
     except ConfigError as error:
-        return Job(number, name, None, folder, str(error))
+        return RunJob(number, name, folder, fault=str(error))
 
 
 def _jobs(batches: Any) -> Iterator[Any]:
-    """The results of a sweeper as a flat list. Sweepers return batches of jobs; an optimiser returns nothing."""
+    """The results of a sweeper of Hydra as a flat list. Most sweepers return batches of jobs. A sweeper that optimises
+    returns nothing.
+    """
     for batch in batches or ():
         yield from batch if isinstance(batch, list | tuple) else (batch,)

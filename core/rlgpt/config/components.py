@@ -1,5 +1,5 @@
-"""Components: the parts of a run that are chosen by name or by ``_target_`` (team of agents, trainer,
-observers, executor).
+"""Makes the components of a run. A *component* is a part of a run that a user chooses by name or by ``_target_``, such
+as the trainer, the team of agents, an observer or the executor.
 """
 
 from __future__ import annotations
@@ -18,16 +18,23 @@ from rlgpt.plugin import PluginManager
 
 T = TypeVar("T")
 
-EXTRAS = {"sample_factory": "sample-factory", "tensorboard": "tensorboard", "wandb": "wandb", "mlflow": "mlflow"}
-"""Package that a part of rlgpt needs -> the extra that installs it."""
+EXTRAS = {
+    "sample_factory": "sample-factory",
+    "tensorboard": "tensorboard",
+    "wandb": "wandb",
+    "mlflow": "mlflow",
+    "ray": "ray",
+}
+"""For packages that a component of rlgpt needs, the name of the extra that installs the package."""
 
 
 class Component(BaseModel):
-    """The choice of one part: a name that rlgpt or an installed plugin registers, or a dotted name; and its settings.
+    """The choice of one component, with its settings. The component has a name that rlgpt or an installed plugin
+    registers, or a dotted name.
 
-    :ivar name: registered name, as in ``trainer=NAME``.
-    :ivar target: dotted name ``package.module.Class``, instead of ``name``. In files and on the command line, this
-        field is written ``_target_``.
+    :ivar name: the registered name, as in ``trainer=NAME``.
+    :ivar target: the dotted name ``package.module.Class`` of a component without a registered name. In files and on the
+        command line, this field is written ``_target_``.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
@@ -48,7 +55,7 @@ class Component(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The keyword arguments for the part's factory."""
+        """The settings of the component, which are keyword arguments for its factory."""
         return dict(self.model_extra or {})
 
     def with_settings(self, settings: Mapping[str, Any]) -> Component:
@@ -56,10 +63,10 @@ class Component(BaseModel):
 
 
 def factory_of(kind: str, component: Component, manager: PluginManager) -> Callable[..., Any]:
-    """Import the factory that makes the part.
+    """Import the factory (a class or a function) that makes the component.
 
-    :param kind: a key of :data:`rlgpt.plugin.manager.HOOKS`.
-    :raises UnknownNameError: no distribution offers a part of this name.
+    :param kind: the kind of component, a key of :data:`rlgpt.plugin.manager.HOOKS`.
+    :raises UnknownNameError: no installed distribution registers a component with this name.
     :raises ConfigError: the factory cannot be imported.
     """
     if component.target is None and component.name is None:
@@ -84,11 +91,11 @@ def factory_of(kind: str, component: Component, manager: PluginManager) -> Calla
 
 
 def make(kind: str, component: Component, base: type[T], manager: PluginManager, *given: Any) -> T:
-    """Make the part: call its factory with ``given`` and the component's settings.
+    """Make the component. Its factory is called with the arguments ``given`` and with the component's settings.
 
-    :param base: the type that the part must have.
-    :raises UnknownNameError: there is no such part, or the part has no setting of this name.
-    :raises ConfigError: the part cannot be imported or made, or is not a ``base``.
+    :param base: the type that the component must have.
+    :raises UnknownNameError: no component has this name, or the component does not have one of the settings.
+    :raises ConfigError: the component cannot be imported or made, or does not have the type ``base``.
     """
     factory, where = factory_of(kind, component, manager), _where(kind, component)
     if isinstance(factory, type) and not issubclass(factory, base):
@@ -104,8 +111,10 @@ def make(kind: str, component: Component, base: type[T], manager: PluginManager,
 
 
 def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int) -> dict[str, Any]:
-    """The checked keyword arguments for ``factory``. If the factory has a parameter ``settings`` with a pydantic model,
-    all settings become fields of this model.
+    """Check the settings, and return the keyword arguments for ``factory``. If the factory has a parameter ``settings``
+    with a pydantic model, all settings become fields of this model.
+
+    :param positional: number of arguments of the factory that are not settings. They come first.
 
     :raises UnknownNameError: the factory has no setting of this name.
     """
@@ -121,7 +130,7 @@ def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any],
 def effective(
     kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int = 0
 ) -> dict[str, Any]:
-    """``settings`` completed by the defaults of settings that are not given, as JSON-like values."""
+    """All settings of ``factory`` as values of JSON. Settings that are not given have their defaults."""
     if (model := settings_model(factory)) is not None:
         return validated(model, settings, kind).model_dump(mode="json")
     parameters, _ = _keywords(factory, positional)
@@ -130,7 +139,7 @@ def effective(
 
 
 def settings_model(factory: Callable[..., Any]) -> type[BaseModel] | None:
-    """The pydantic model of the factory's parameter ``settings``; None if it has no such parameter."""
+    """The pydantic model of the factory's parameter ``settings``; None if the factory has no such parameter."""
     made = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
     try:
         hint = get_type_hints(made).get("settings")
@@ -144,8 +153,8 @@ def _where(kind: str, component: Component) -> str:
 
 
 def _keywords(factory: Callable[..., Any], positional: int) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The parameters after the first ``positional`` ones, by name; and whether the factory accepts any
-    keyword (``**kwargs``).
+    """The parameters of ``factory`` by name, without the first ``positional`` ones. The second value says whether the
+    factory accepts any keyword (``**kwargs``).
     """
     try:
         parameters = list(inspect.signature(factory).parameters.values())

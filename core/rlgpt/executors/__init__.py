@@ -1,5 +1,6 @@
-"""Executors, which run the jobs of a sweep: in this process or in several processes."""
+"""Executors, which run jobs: in this process, in several processes, or on several machines."""
 
-from rlgpt.executors.base import Executor, Job, JobResult, Work
+from rlgpt.executors.base import Executor, Job, Lost, Work
+from rlgpt.executors.runs import JobResult, RunJob
 
-__all__ = ["Executor", "Job", "JobResult", "Work"]
+__all__ = ["Executor", "Job", "JobResult", "Lost", "RunJob", "Work"]

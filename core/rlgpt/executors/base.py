@@ -1,68 +1,65 @@
-"""The interface of executors, and the jobs of a sweep that they run."""
+"""The interface of executors, and the jobs that they run."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Generic, Self, TypeVar
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a sweep: one run. A job is picklable. If a job is executed again, it resumes the run in its folder.
+    """One job: a picklable value. A subclass adds what the work needs.
 
-    :ivar number: number of the job in the sweep, from 0.
-    :ivar name: the settings that distinguish the job from the other jobs of the sweep, for messages.
-    :ivar config: the run's configuration as JSON-like values; None if it could not be composed.
-    :ivar folder: the run's folder.
-    :ivar fault: the reason if the configuration could not be composed.
+    A job may be executed more than once, for example if its machine is lost. So a second execution has to end with the
+    same result as one execution.
+
+    :ivar number: number of the job, from 0.
+    :ivar name: what distinguishes the job from the other jobs, for messages.
+    :ivar folder: the job has a process of its own, whose output is written to ``output.txt`` in this folder. None: a
+        short job without output; one process runs many of these jobs.
     """
 
     number: int
     name: str
-    config: Mapping[str, Any] | None
-    folder: Path
-    fault: str = ""
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
-class JobResult:
-    """The result of a job.
+class Lost:
+    """The outcome of a job whose process was killed, or whose machine was lost. ``message`` is one line of text."""
 
-    :ivar exit_status: 0, or the exit status of the error that ended the run.
-    :ivar objective: the number that a sweep maximises: the reported success rate, 0 to 1; for a task without a success
-        the mean score, negated if less is better. None if the run has no report.
-    :ivar message: the error as one line of text.
-    """
-
-    exit_status: int
-    objective: float | None = None
-    message: str = ""
+    message: str
 
 
-Work = Callable[[Job], JobResult]
-"""A picklable function that runs one job. For every error that a user can cause, it returns a result."""
+J = TypeVar("J", bound=Job)
+R = TypeVar("R")
+
+Work = Callable[[J], R]
+"""A picklable function that executes one job."""
 
 
-class Executor(ABC):
+class Executor(ABC, Generic[J, R]):
     """Runs jobs. Use an executor as a context manager; at the end of the block, no job is running.
 
-    :param work: runs one job.
+    :param work: executes one job. An exception of ``work`` is raised by :meth:`as_completed`.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work[J, R]) -> None:
         self.work = work
 
     @abstractmethod
-    def submit(self, job: Job) -> None:
+    def submit(self, job: J) -> None:
         """Add ``job``. If jobs run in other processes, this returns at once."""
 
     @abstractmethod
-    def as_completed(self) -> Iterator[tuple[Job, JobResult]]:
-        """Each submitted job with its result, in the order in which the jobs end. A job that crashes has a result."""
+    def as_completed(self) -> Iterator[tuple[J, R | Lost]]:
+        """Each submitted job with its outcome, in the order in which the jobs end, until no job is left. Between two
+        outcomes, more jobs may be submitted.
+        """
 
     def __enter__(self) -> Self:
         return self

@@ -1,5 +1,5 @@
-"""The built-in teams of agents, planners, trainers, language models, observers and executors. All are registered
-through the same hooks as the components of other distributions.
+"""The built-in teams of agents, planners, trainers, language models, observers and executors. rlgpt registers these
+components through the same hooks as the components of other distributions.
 """
 
 from __future__ import annotations
@@ -53,4 +53,8 @@ def rlgpt_observers() -> Mapping[str, str]:
 
 @hookimpl
 def rlgpt_executors() -> Mapping[str, str]:
-    return {"in_process": "rlgpt.executors.local.InProcess", "processes": "rlgpt.executors.local.Processes"}
+    return {
+        "in_process": "rlgpt.executors.local.InProcess",
+        "processes": "rlgpt.executors.local.Processes",
+        "ray": "rlgpt.executors.ray.Ray",
+    }

@@ -106,14 +106,22 @@ def check_existing(runs: Iterable[Planned], manager: PluginManager) -> None:
     for run in runs:
         if run.uninstalled or not Run.exists(run.folder):
             continue
-        before = _leaves(config_of(Run.open(run.folder)).plain())
-        now = _leaves(complete(run.config, *task_of(run.config, manager), manager).plain())
-        differ = [f"{k}={before.get(k)} (now {now.get(k)})" for k in now if before.get(k) != now[k]]
+        now = complete(run.config, *task_of(run.config, manager), manager).plain()
+        differ = changes(Run.open(run.folder), now)
         if differ:
             raise ConfigError(
                 f"the run in {run.folder} was made with {', '.join(differ[:5])}. Use its settings, give another "
                 "study.folder=..., or delete the folder."
             )
+
+
+def changes(run: Run, now: Mapping[str, Any]) -> list[str]:
+    """The settings of ``run`` that differ from ``now``, each as text: ``KEY=OLD (now NEW)``.
+
+    :param now: a configuration as JSON-like values.
+    """
+    before, wanted = _leaves(config_of(run).plain()), _leaves(now)
+    return [f"{k}={before.get(k)} (now {wanted[k]})" for k in wanted if before.get(k) != wanted[k]]
 
 
 def is_done(run: Planned) -> bool:

@@ -1,0 +1,54 @@
+"""Executes the jobs of sweeps and studies. Each job is one run, which a second execution resumes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rlgpt.cli.compose import run_config
+from rlgpt.cli.start import finish, start
+from rlgpt.config.build import build
+from rlgpt.config.run_config import RunConfig
+from rlgpt.config.runs import resume, with_record
+from rlgpt.errors import ConfigError, RlgptError
+from rlgpt.executors import JobResult, RunJob
+from rlgpt.plugin import PluginManager
+from rlgpt.runs import Run
+from rlgpt.studies.plan import changes
+from rlgpt.terminal import say
+
+
+def work(job: RunJob) -> JobResult:
+    """Start the run of a job, or continue it. An error that a user can cause becomes a message and an exit status."""
+    assert job.folder is not None, "a run has a folder"
+    try:
+        if job.config is None:
+            raise ConfigError(job.fault)
+        config = run_config(job.config)
+        folder = Path(config.folder or job.folder)
+        config = config.model_copy(update={"folder": str(folder)})
+        manager = PluginManager()
+        return _continued(config, folder, manager) if Run.exists(folder) else start(config, manager)
+    except RlgptError as error:
+        if job.folder.is_dir() and not any(job.folder.iterdir()):
+            job.folder.rmdir()
+        say(f"rlgpt: {error}", sys.stderr)
+        return JobResult(error.exit_status, message=str(error))
+
+
+def _continued(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
+    """Resume the run in ``folder``. If it is finished, its result is read.
+
+    :raises ConfigError: the run was made with other settings.
+    """
+    context = build(with_record(config, folder), folder, manager)
+    run = Run.open(folder)
+    if differ := changes(run, context.run.record.config):
+        raise ConfigError(
+            f"the run in {folder} was made with {', '.join(differ[:5])}. Use its settings, or choose another folder "
+            "(hydra.sweep.dir=...)."
+        )
+    report = run.report()
+    if run.record.status == "finished" and report is not None:
+        return JobResult(0, report.kept.objective)
+    return finish(resume(context))

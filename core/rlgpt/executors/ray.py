@@ -1,0 +1,154 @@
+"""An executor that runs jobs on a Ray cluster: on this machine, or on many."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import ray
+from filelock import FileLock
+
+from rlgpt.errors import ConfigError
+from rlgpt.executors.base import Executor, J, Lost, R, Work
+from rlgpt.executors.output import begins, ended, with_output
+
+LOCAL = "local"
+
+_LOCK = ".job.lock"
+"""Name of the file in a job's folder that an execution of the job locks."""
+_ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+"""Environment of a cluster that this process starts: no statistics are sent to Ray's authors, and Ray does not change
+the environment of a job without GPUs, as its next version will not.
+"""
+
+
+class Ray(Executor[J, R]):
+    """Runs the jobs on a Ray cluster. If the process or the machine of a job is lost, the job is executed again on a
+    machine that is left. Two executions of a job with a folder never overlap.
+
+    This process connects to the cluster once and stays connected until it ends.
+
+    :param address: ``local``: a new cluster of this machine alone, which ends with this process. ``auto``: the cluster
+        to which this machine belongs. ``HOST:PORT``: the cluster whose head has this address.
+    :param jobs: maximal number of jobs at the same time; None: as many as the cluster has room for.
+    :param cpus: number of CPUs that a job occupies. ``gpus``: number of GPUs; a job with 0 does not see any.
+    :param retries: how many times a job that was lost is executed again.
+    """
+
+    def __init__(
+        self,
+        work: Work[J, R],
+        *,
+        address: str = LOCAL,
+        jobs: int | None = None,
+        cpus: float = 1,
+        gpus: float = 0,
+        retries: int = 3,
+    ) -> None:
+        super().__init__(work)
+        for name, value, least in (("jobs", 1 if jobs is None else jobs, 1), ("cpus", cpus, 0), ("gpus", gpus, 0)):
+            if value < least:
+                raise ConfigError(f"executor.{name}={value}: the number must be at least {least}.")
+        if retries < 0:
+            raise ConfigError(f"executor.retries={retries}: the number must be at least 0.")
+        _connect(address)
+        self._jobs, self._retries = jobs, retries
+        self._waiting: deque[J] = deque()
+        self._running: dict[Any, J] = {}
+        options = {"num_cpus": cpus, "num_gpus": gpus, "max_retries": retries}
+        self._execute = ray.remote(**options)(_execute)
+        # A process with redirected output executes one job.
+        self._execute_alone = ray.remote(**options, max_calls=1)(_execute)
+        self._work = ray.put(work)
+
+    def submit(self, job: J) -> None:
+        self._waiting.append(job)
+        self._start()
+
+    def as_completed(self) -> Iterator[tuple[J, R | Lost]]:
+        while self._running:
+            (done, *_), _ = ray.wait(list(self._running))
+            job = self._running.pop(done)
+            outcome = self._outcome(done)
+            self._start()
+            ended(job, outcome)
+            yield job, outcome
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._waiting.clear()
+        for reference in self._running:
+            ray.cancel(reference, force=True)
+        ray.wait(list(self._running), num_returns=len(self._running)) if self._running else None
+
+    def _start(self) -> None:
+        while self._waiting and (self._jobs is None or len(self._running) < self._jobs):
+            job = self._waiting.popleft()
+            if job.folder is not None:
+                job.folder.mkdir(parents=True, exist_ok=True)
+            remote = self._execute if job.folder is None else self._execute_alone
+            begins(job)
+            self._running[remote.remote(self._work, job, os.getcwd())] = job
+
+    def _outcome(self, reference: Any) -> R | Lost:
+        try:
+            outcome: R | Lost = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except ray.exceptions.RayError as error:
+            first = str(error).strip().partition("\n")[0]
+            return Lost(
+                f"its process or its machine was lost {self._retries + 1} times: {type(error).__name__}: {first}"
+            )
+        return outcome
+
+
+def _execute(work: Work[J, R], job: J, folder: str) -> R | Lost:
+    """Execute ``job`` in a process of the cluster.
+
+    :param folder: the current folder of the process that submitted the job, for relative paths in its configuration.
+    """
+    if Path(folder).is_dir():
+        os.chdir(folder)
+    if job.folder is None:
+        return work(job)
+    if not job.folder.is_dir():
+        return Lost(
+            f"{job.folder} does not exist on the machine {ray.util.get_node_ip_address()}. Give a folder on storage "
+            "that all machines of the cluster share, such as hydra.sweep.dir=/shared/sweep."
+        )
+    # If a machine was lost and came back, its process may still work on the job.
+    with FileLock(job.folder / _LOCK):
+        return with_output(work, job, job.folder)
+
+
+def _connect(address: str) -> None:
+    """Connect this process to a cluster, if it is not connected.
+
+    :raises ConfigError: there is no cluster at ``address``, or it refuses the connection.
+    """
+    if ray.is_initialized():
+        return
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address == LOCAL:
+            ray.init(address=LOCAL, include_dashboard=False, **quiet)
+        else:
+            ray.init(address=address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise ConfigError(
+            f"executor.address={address}: {_first_line(error)}. Start a cluster with `ray start --head` and give its "
+            "HOST:PORT, or leave executor.address out. If the cluster asks for a token, this machine needs the same "
+            "file ~/.ray/auth_token."
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__

@@ -1,0 +1,89 @@
+"""Every executor: the order of outcomes, jobs that are submitted later, errors, lost processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster_jobs import Task, square
+from rlgpt.config import components
+from rlgpt.config.components import Component, make
+from rlgpt.errors import ConfigError
+from rlgpt.executors import Executor, Lost
+from rlgpt.plugin import PluginManager
+
+Make = Callable[..., Executor[Task, int]]
+
+
+def executor_of(name: str, **settings: Any) -> Executor[Task, int]:
+    part = Component.model_validate({"name": name, **settings})
+    return make("executor", part, Executor, PluginManager(), square)  # type: ignore[type-abstract]
+
+
+@pytest.fixture(params=["in_process", "processes", pytest.param("ray", marks=pytest.mark.slow)])
+def make_executor(request: pytest.FixtureRequest) -> Make:
+    settings: dict[str, Any] = {}
+    if request.param == "ray":
+        cluster = request.getfixturevalue("cluster")
+        if not cluster.worker_nodes:
+            cluster.add_node(num_cpus=2)
+        settings = {"address": cluster.address}
+
+    def made(**more: Any) -> Executor[Task, int]:
+        return executor_of(request.param, **settings, **more)
+
+    return made
+
+
+def test_executor_runs_jobs_that_are_submitted_between_two_outcomes(make_executor: Make, tmp_path: Path) -> None:
+    """One process executes several jobs without a folder; a job with a folder has a process of its own."""
+    with make_executor() as executor:
+        for number in range(2):
+            executor.submit(Task(number, "", value=number))
+        outcomes: dict[int, int | Lost] = {}
+        for job, outcome in executor.as_completed():
+            outcomes[job.number] = outcome
+            if job.number == 0:
+                executor.submit(Task(2, "alone", tmp_path / "run", value=5))
+    assert outcomes == {0: 0, 1: 1, 2: 25}
+
+
+def test_executor_raises_the_error_of_a_job(make_executor: Make) -> None:
+    with make_executor() as executor:
+        executor.submit(Task(0, "", value=-1))
+        with pytest.raises(ValueError, match="-1 is negative"):
+            list(executor.as_completed())
+
+
+def test_process_executor_reports_a_killed_process_and_runs_the_other_jobs(tmp_path: Path) -> None:
+    with executor_of("processes", jobs=1) as executor:
+        executor.submit(Task(0, "", says=tmp_path / "0", kills=True))
+        executor.submit(Task(1, "", value=3))
+        outcomes = [outcome for _, outcome in executor.as_completed()]
+    assert outcomes == [Lost("its process was killed"), 9]
+
+
+def test_executor_without_ray_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(components, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"executor=ray needs an extra .* pip install 'rlgpt\[ray\]'"):
+        executor_of("ray")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("setting", "value"), [("jobs", 0), ("cpus", -1), ("gpus", -1), ("retries", -1)])
+def test_ray_executor_refuses_a_setting_that_is_too_small(cluster: Any, setting: str, value: int) -> None:
+    with pytest.raises(ConfigError, match=rf"executor\.{setting}={value}: the number must be at least"):
+        executor_of("ray", address=cluster.address, **{setting: value})
+
+
+@pytest.mark.slow
+def test_ray_executor_runs_at_most_as_many_jobs_at_once_as_it_is_told(cluster: Any) -> None:
+    """With one job at a time, jobs end in the order in which they were submitted."""
+    if not cluster.worker_nodes:
+        cluster.add_node(num_cpus=2)
+    with executor_of("ray", address=cluster.address, jobs=1) as executor:
+        for number in range(6):
+            executor.submit(Task(number, "", value=number))
+        assert [job.number for job, _ in executor.as_completed()] == list(range(6))
