@@ -1,4 +1,4 @@
-"""``WorkerEnv``: a gymnasium environment whose simulator runs in a worker process."""
+"""The class ``WorkerEnv``, a gymnasium environment whose simulator runs in a worker process."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ Stepped = tuple[Any, float, bool, bool, dict[str, Any]]
 class WorkerEnv(gymnasium.Env[Any, Any]):
     """An environment in another interpreter, for simulators whose dependencies conflict with those of this interpreter.
 
-    Observations and actions are those of the environment that the recipe's factory makes. Environments of old gym work
-    too: ``done`` becomes ``truncated`` if the info has ``TimeLimit.truncated``, else ``terminated``. ``info`` contains
-    text, numbers, bools, None, lists and dicts. Other values are left out; the worker's output lists the key of each
-    such value once.
+    Observations and actions are those of the environment that the recipe's factory makes. Environments of the old
+    package gym work too. Their ``done`` becomes ``truncated`` if the info has ``TimeLimit.truncated``, else
+    ``terminated``. ``info`` contains text, numbers, bools, None, lists and dicts. Other values are left out; the
+    worker's output lists the key of each such value once.
 
     A worker that is killed, raises an exception, or does not answer in time is ended. The next :meth:`reset` starts
     another worker.
 
-    :param render_mode: passed to the factory if it has a parameter ``render_mode``. Frames are RGB arrays.
+    :param render_mode: the render mode that the factory gets, if it has a parameter ``render_mode``. Frames are RGB
+        arrays.
     :ivar restarts: the number of workers that were replaced so far.
     :raises WorkerError: the worker could not be started, crashed, hung, sent an invalid answer, or crashed more often
         in a row than the recipe allows. ``reset``, ``step`` and ``render`` raise this error too.
@@ -85,7 +86,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         return observation, reward, terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | None:
-        """The frame, uint8 ``(height, width, 3)``; None if the environment renders no frames."""
+        """Render a frame, a uint8 array ``(height, width, 3)``. None if the environment renders no frames."""
         self._alive()
         answer = self._worker.ask({"do": "render"}, self.recipe.timeouts.step)
         frame = answer.get("frame")

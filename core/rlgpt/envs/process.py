@@ -1,6 +1,4 @@
-"""A worker process as the parent sees it: starts it, sends orders, reads answers, ends it. Every wait has
-a time limit.
-"""
+"""Starts a worker process, sends orders to it, reads its answers, and ends it. Every wait has a time limit."""
 
 from __future__ import annotations
 
@@ -29,10 +27,10 @@ from rlgpt.errors import WorkerError
 TAIL_BYTES = 16 << 10
 """Number of bytes of a worker's newest output that are kept."""
 TAIL_LINES = 15
-"""Number of lines of that output that an error message quotes."""
+"""Number of lines of a worker's newest output that an error message quotes."""
 STATUS_SECONDS = 1.0
-"""Seconds between checks whether the process is alive. (Its connection stays open while a child of the
-worker holds it.)
+"""Seconds between two checks whether the worker is alive. The connection does not show this, because it stays open as
+long as a child process of the worker has it.
 """
 _UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\uffff]")
 
@@ -41,7 +39,8 @@ class Worker:
     """One process that runs one environment.
 
     :raises WorkerError: the process could not be started, crashed, hung, or sent an invalid answer. Every method that
-        sends an order may raise it. The process is then ended, and the message quotes its newest output.
+        sends an order may raise it. This process then ends the worker, and the message quotes the worker's newest
+        output.
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -84,7 +83,7 @@ class Worker:
 
     @property
     def name(self) -> str:
-        """A name for messages: the factory, and the process id if there is a process."""
+        """A name of the worker for messages. It contains the factory, and the process ID of a started worker."""
         process = getattr(self, "_process", None)
         return f"environment {self.recipe.factory!r}" + (f" (worker {process.pid})" if process else "")
 
@@ -98,7 +97,7 @@ class Worker:
         return self._end.alive
 
     def share(self, size: int) -> mmap.mmap:
-        """Set the size of the shared memory, in bytes, and return it."""
+        """Set the size of the shared memory in bytes, and return the mapped memory."""
         return memory.mapped(self.memory, size)
 
     def ask(self, order: Message, seconds: float) -> Message:
@@ -122,7 +121,7 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        """Wait for the worker's end, as long as the recipe allows, then kill it and every process that it
+        """Wait until the worker ends, as long as the recipe allows. Then kill the worker and every process that it
         started. A second call has no effect.
         """
         self._end()
@@ -150,7 +149,11 @@ class Worker:
         return answer
 
     def _wait(self, end: float) -> None:
-        """Wait until the connection has data, or raise the error for a dead or hung worker."""
+        """Wait until the connection has data.
+
+        :raises TimeoutError: the worker did not answer in time.
+        :raises EOFError: the worker has ended.
+        """
         while True:
             left = end - time.monotonic()
             if left <= 0:
@@ -226,8 +229,8 @@ def _end(
     owner: int,
     seconds: float,
 ) -> None:
-    """Close the connection, which asks the worker to end, and kill the remaining processes. In a forked
-    child, only close the handles.
+    """Close the connection, so that the worker ends, and kill the processes that remain. A forked child of this process
+    only closes its handles.
     """
     connection.close()
     if os.getpid() == owner:
@@ -245,8 +248,8 @@ def _end(
 
 
 def _drained(output: int) -> bool:
-    """Read some of the worker's output, because a worker blocks while its output is not read. Returns
-    whether there may be more.
+    """Read a part of the worker's output, because a worker blocks while its output is not read. Returns whether there
+    may be more output.
     """
     try:
         return bool(os.read(output, 1 << 16))

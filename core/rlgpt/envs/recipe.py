@@ -1,4 +1,4 @@
-"""The recipe of an environment in another interpreter. A recipe is a frozen, picklable value."""
+"""The recipe of an environment in another Python interpreter. A recipe is a frozen, picklable value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ FACTORY = r"^([A-Za-z_][\w.]*|.+\.py):[A-Za-z_]\w*$"
 
 
 class WorkerTimeouts(Value):
-    """For each order: seconds of wall time after which a worker counts as hung and is killed."""
+    """Time limits for the orders to a worker, in seconds of wall-clock time. A worker that exceeds a limit is
+    killed.
+    """
 
     start: float = Field(default=120.0, gt=0, description="time to make the environment")
     reset: float = Field(default=120.0, gt=0)
@@ -23,22 +25,24 @@ class WorkerTimeouts(Value):
 
 
 class Recipe(Value):
-    """Everything that is needed to start a worker.
+    """All data that is needed to start a worker process.
 
-    :ivar factory: ``package.module:function`` or ``path/to/file.py:function``, imported by the other interpreter; its
-        environment is one of gymnasium or of old gym.
+    :ivar factory: the function that makes the environment, as ``package.module:function`` or
+        ``path/to/file.py:function``. The worker imports it. It returns an environment of gymnasium or of the old
+        package gym.
     :ivar arguments: keyword arguments of the factory.
-    :ivar python: the interpreter: Python 3.8 or newer, with numpy.
+    :ivar python: the path of the Python interpreter, version 3.8 or newer, with numpy.
     :ivar paths: folders that are inserted at the start of the interpreter's ``sys.path``.
     :ivar environment: environment variables for the worker. The worker gets only these variables and the variables in
         ``passed``, so that no API key reaches a simulator by accident.
     :ivar passed: names of the variables that the worker inherits from this process, if they are set.
-    :ivar folder: the worker's working directory; default: that of this process.
-    :ivar restarts: how often a crashed worker is replaced in a row without a finished episode in between.
+    :ivar folder: the worker's working directory. If it is None, the worker has the directory of this process.
+    :ivar restarts: maximal number of times that crashed workers are replaced without a finished episode in between.
     :ivar space_bytes: maximal size of one observation, and of one action, in bytes. The worker announces its spaces,
         and this process allocates several times their size.
-    :ivar on_crash: ``raise``: a crash is an error. ``truncate``: a crash truncates the episode, with the last
-        observation, reward 0 and the error message as ``info["crash"]``; a crash in ``reset`` is tried again.
+    :ivar on_crash: what happens after a crash of the worker. With ``raise``, a crash is an error. With ``truncate``, a
+        crash truncates the episode, with the last observation, the reward 0 and the error message as
+        ``info["crash"]``; after a crash in ``reset``, the reset is tried again.
     """
 
     factory: str = Field(pattern=FACTORY)

@@ -27,7 +27,9 @@ DType = Literal[
 
 
 PART_BYTES = 4096
-"""Minimal size that is counted for one part, in bytes, so that the number of parts is limited too."""
+"""Minimal size, in bytes, that is counted for one part of a space. With this minimum, the limit of the size also limits
+the number of parts.
+"""
 
 
 class _Numbers(Value):
@@ -155,8 +157,7 @@ _ANY: TypeAdapter[Any] = TypeAdapter(_Space)
 def build(described: Described, limit: int) -> spaces.Space[Any]:
     """Build the described space.
 
-    :param limit: maximal size of one value of the space, in bytes. No memory of that size is allocated before the
-        check.
+    :param limit: maximal size of one value of the space, in bytes. The size is checked before memory is allocated.
     :raises Unusable: the description is invalid, contradicts itself, or exceeds ``limit``.
     """
     try:

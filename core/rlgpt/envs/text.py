@@ -1,4 +1,4 @@
-"""A gymnasium space for arrays of text. (Gymnasium itself has a space only for single strings.)"""
+"""A gymnasium space for arrays of text. Gymnasium itself has a space only for single strings."""
 
 from __future__ import annotations
 

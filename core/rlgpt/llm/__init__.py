@@ -1,4 +1,6 @@
-"""Language models: one interface for all providers, budgets, recording, replay, structured replies."""
+"""Language models. The package has one interface for all providers, and handles budgets, recordings, replays and
+structured replies.
+"""
 
 from __future__ import annotations
 

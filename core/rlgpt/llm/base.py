@@ -1,4 +1,4 @@
-"""The interface of language models: a model receives a request and returns a reply with its cost."""
+"""The interface of language models. A model receives a request and returns a reply with its cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ writes coded actions, ``function`` writes features, reward terms and predicates,
 
 
 class Message(Value):
-    """One message of a chat. ``images`` are PNG data URLs, for models that support vision."""
+    """One message of a chat. ``images`` has PNG data URLs, for models that accept images."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -26,11 +26,11 @@ class Message(Value):
 
 
 class RequestKey(Value):
-    """Identifies a request within a run. A replay finds the recorded reply by this key.
+    """The key that identifies a request within a run. A replay finds the recorded reply by this key.
 
     :ivar iteration: number of the iteration, from 0.
-    :ivar sub_action: the sub-action that the request is about, or "".
-    :ivar attempt: number of the repair; 0 is the first version.
+    :ivar sub_action: the name of the sub-action or function that the request is about; empty if it is about neither.
+    :ivar attempt: number of the repair that is asked for; 0 for the first version.
     :ivar ask: number of unusable replies to this request so far.
     """
 
@@ -45,8 +45,8 @@ class RequestKey(Value):
 class Request(Value):
     """A request that is ready to send.
 
-    :ivar fingerprint: hash of the prompt's template and of its fixed slots (stub, knowledge, goal). The measured slots
-        (results of the run) do not change it (see :mod:`rlgpt.agents.prompt`).
+    :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). It does
+        not depend on results of the run.
     :ivar measured: the figures that the prompt shows, for example ``{"success": 0.35}``. A replay compares them with
         the recorded figures.
     """
@@ -60,9 +60,9 @@ class Request(Value):
 class Usage(Value):
     """The cost of one exchange (a request with its reply).
 
-    :ivar dollars: price of the exchange; None if the price is unknown.
+    :ivar dollars: price of the exchange in dollars; None if the price is unknown.
     :ivar calls: number of requests that were sent, retries included.
-    :ivar seconds: wall-clock time.
+    :ivar seconds: wall-clock time of the exchange.
     """
 
     prompt_tokens: int = Field(default=0, ge=0)
@@ -75,7 +75,7 @@ class Usage(Value):
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion tokens together."""
+        """Number of prompt tokens and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
 
@@ -97,13 +97,13 @@ class LLM(ABC):
 
     @abstractmethod
     def complete(self, request: Request) -> Reply:
-        """Send one request. If the transport fails, the method itself tries again.
+        """Send one request and return the reply. If the transport fails, the method itself tries again.
 
-        :raises rlgpt.errors.LLMError: no reply after the last retry and fallback.
-        :raises rlgpt.errors.BudgetExceeded: the run has no tokens, dollars or calls left.
+        :raises rlgpt.errors.LLMError: the last retry and the last fallback brought no reply.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget of tokens, dollars or calls is spent.
         """
 
     def forget(self, key: RequestKey) -> None:  # noqa: B027 - most implementations store no replies
-        """Drop the stored replies for ``key``, with any value of ``ask``, so that the next request reaches the
-        model.
+        """Delete the stored replies for ``key``, whatever its ``ask`` is, so that the model gets the next request with
+        this key.
         """

@@ -1,4 +1,4 @@
-"""The spending of a run on language models, and its limits."""
+"""Computes and limits what a run spends on language models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from rlgpt.llm.exchange import Exchange
 
 
 class LLMBudget(Value):
-    """Hard limits on the spending of a run, over all its sessions. None: no limit."""
+    """Hard limits on what a run spends on language models. The limits cover the whole run, including its resumed parts.
+    None means that there is no limit.
+    """
 
     tokens: int | None = Field(
         default=None, ge=0, description="maximal number of prompt and completion tokens together"
@@ -24,14 +26,14 @@ class LLMBudget(Value):
 
 
 class Spending(Value):
-    """The cost of a run's exchanges. Replayed exchanges cost nothing. These exchanges are listed separately and do not
-    count towards a budget.
+    """The cost of a run's exchanges with language models. Replayed exchanges cost nothing; they are counted separately,
+    and a budget does not limit them.
 
-    :ivar dollars: cost of the calls whose price is known.
+    :ivar dollars: cost, in dollars, of the calls whose price is known.
     :ivar unpriced: number of calls whose price is unknown.
     :ivar estimated: number of calls whose tokens are estimated because the provider did not report them.
-    :ivar seconds: wall-clock time of all calls.
-    :ivar by_role: role -> number of exchanges, including replayed exchanges.
+    :ivar seconds: wall-clock time of all calls together.
+    :ivar by_role: for each role, the number of exchanges, including replayed exchanges.
     """
 
     calls: int = 0
@@ -48,7 +50,7 @@ class Spending(Value):
 
     @classmethod
     def of(cls, exchanges: Iterable[Exchange]) -> Spending:
-        """The cost of ``exchanges``."""
+        """The cost of all ``exchanges`` together."""
         total = cls()
         for exchange in exchanges:
             total = total.plus(exchange.request.key.role, exchange.reply.usage)
@@ -56,11 +58,11 @@ class Spending(Value):
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion tokens together, without the tokens of replayed exchanges."""
+        """Number of prompt tokens and completion tokens together, without the tokens of replayed exchanges."""
         return self.prompt_tokens + self.completion_tokens
 
     def plus(self, role: Role, usage: Usage) -> Spending:
-        """This cost plus that of one more exchange."""
+        """This cost plus the cost of one more exchange."""
         by_role = {**self.by_role, role: self.by_role.get(role, 0) + usage.calls}
         if usage.tokens_source == "recorded":
             changes: dict[str, object] = {
@@ -97,14 +99,14 @@ class Spending(Value):
 
 
 class Budgeted(LLM):
-    """Refuses requests that a budget does not cover.
+    """A language model that passes requests to another model, and refuses requests that a budget does not cover.
 
     A request is refused before it is sent if one more call, or the estimated tokens of its prompt, would exceed the
     limit, or if the dollars are spent. The cost of a reply is unknown beforehand, so the last reply may exceed the
-    limit in tokens or dollars. A budget in dollars cannot cover calls of unknown price: after one such call the next is
-    refused.
+    limit in tokens or dollars. With a budget in dollars, all requests after a call of unknown price are refused,
+    because the limit cannot be checked.
 
-    :param spent: the run's spending before it was resumed: ``Spending.of(read_exchanges(path))``.
+    :param spent: the cost of the run before it was resumed, as ``Spending.of(read_exchanges(path))`` computes it.
     """
 
     def __init__(self, llm: LLM, budget: LLMBudget, spent: Spending | None = None) -> None:

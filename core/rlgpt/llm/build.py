@@ -23,14 +23,14 @@ __all__ = ["LLMContext", "LLMSettings", "ModelSettings", "build_llm"]
 
 @dataclass(frozen=True)
 class LLMContext:
-    """Facts about the run for which a language model is built. A factory of language models (hook ``rlgpt_llms``)
-    receives them.
+    """Facts about the run for which a language model is built. A plugin's factory of language models (hook
+    ``rlgpt_llms``) gets an ``LLMContext``.
 
     :ivar folder: the run's folder.
     :ivar seed: the run's seed.
-    :ivar transcripts: the recordings (files of recorded replies) that the plugin contains for the task.
-    :ivar task: the task's id, for messages.
-    :ivar recorded: the tasks that have recordings, for messages.
+    :ivar transcripts: the paths of the recordings that the plugin contains for the task.
+    :ivar task: the id of the task, for error messages.
+    :ivar recorded: the ids of the tasks that have recordings, for error messages.
     """
 
     folder: Path
@@ -41,7 +41,7 @@ class LLMContext:
 
     @property
     def journal(self) -> Path:
-        """Path of the file with every exchange of the run."""
+        """Path of the journal, the file with every exchange of the run."""
         return self.folder / "llm.jsonl"
 
     @property
@@ -54,14 +54,15 @@ Factory = Callable[[LLMSettings, LLMContext], LLM]
 
 
 def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | None = None) -> Recorder:
-    """Build the language model of a run. ``Recorder.spending`` is the run's spending on this model.
+    """Build the language model of a run. Its attribute ``spending`` has the cost of the run's exchanges.
 
     Every exchange is written to the journal, and a resumed run does not repeat a request that the journal contains.
     Unless ``kind`` is ``replay`` or ``live``, the run also makes a recording.
 
-    :param factory: makes the model. Default: :func:`replay` or :func:`ask`, depending on ``kind``.
-    :raises ConfigError: no model is named, or its key is missing.
-    :raises TranscriptError: there is nothing to replay.
+    :param factory: the function that makes the model. By default, this is :func:`replay` or :func:`ask`, depending on
+        ``kind``.
+    :raises ConfigError: the settings name no model, or the key of the model is missing.
+    :raises TranscriptError: there is no recording to replay.
     """
     make = factory or (replay if settings.kind == "replay" else ask)
     llm = make(settings, context)
@@ -73,7 +74,7 @@ def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | Non
 
 
 def replay(settings: LLMSettings, context: LLMContext) -> LLM:
-    """A model that replays a recording.
+    """Make a model that replays a recording.
 
     :raises TranscriptError: there is no recording; the message names the tasks that have recordings.
     """
@@ -82,9 +83,9 @@ def replay(settings: LLMSettings, context: LLMContext) -> LLM:
 
 
 def ask(settings: LLMSettings, context: LLMContext) -> LLM:
-    """The models in ``settings``. A new run checks at once whether their keys are set.
+    """Make the models that ``settings`` name. A new run checks at once whether the keys of the models are set.
 
-    :raises ConfigError: no model is named, or its key is missing.
+    :raises ConfigError: the settings name no model, or the key of a model is missing.
     """
     seed = context.seed
     default = _with_fallbacks(settings, settings, seed)
@@ -98,17 +99,19 @@ def ask(settings: LLMSettings, context: LLMContext) -> LLM:
 def choose(
     which: int | str | None, transcripts: Sequence[Path], seed: int, task: str = "", recorded: Sequence[str] = ()
 ) -> Path:
-    """The recording that ``which`` names (see :class:`LLMSettings`). None: recording ``seed % n`` of ``n``.
+    """Choose a recording.
 
+    :param which: the index, the name or the path of the recording (see :class:`LLMSettings`). If it is None, the
+        recording with the index ``seed % n`` of ``n`` is chosen.
     :raises TranscriptError: ``transcripts`` is empty.
-    :raises UnknownNameError: there is neither a recording nor a file of this name.
-    :raises ConfigError: there is no recording of this index.
+    :raises UnknownNameError: neither a recording nor a file has the name ``which``.
+    :raises ConfigError: no recording has the index ``which``.
     """
     if isinstance(which, str):
         named = {name: p for p in transcripts for name in (p.name, p.stem)}
         if which in named:
             return named[which]
-        if os.path.isfile(which):  # unlike Path.is_file, false for a name that no file can have
+        if os.path.isfile(which):  # False for a name that no file can have; Path.is_file may raise.
             return Path(which)
         raise UnknownNameError("recording", which, {p.stem for p in transcripts}, "Or give the path of a file.")
     if not transcripts:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from rlgpt.llm.base import Message
 
 _BYTES = 4
-"""Mean number of UTF-8 bytes in a token. Common tokenizers differ from it by about a third on English
-text and Python.
+"""Mean number of UTF-8 bytes in a token. The means of common tokenizers differ from this number by about a third for
+English text and Python.
 """
 
 _IMAGE = 1000
-"""Number of tokens of an image: the order of magnitude that providers charge for about one megapixel."""
+"""Number of tokens that is counted for an image. Providers charge about as many tokens for an image of one
+megapixel.
+"""
 
 
 def text_tokens(text: str) -> int:
@@ -21,5 +23,5 @@ def text_tokens(text: str) -> int:
 
 
 def prompt_tokens(messages: Sequence[Message]) -> int:
-    """The estimated number of tokens in ``messages``, with four more for each message."""
+    """The estimated number of tokens in ``messages``. Each message counts four tokens more than its text and images."""
     return sum(4 + text_tokens(m.content) + _IMAGE * len(m.images) for m in messages)

@@ -1,4 +1,6 @@
-"""The journal of a run's exchanges (requests with replies): each is one JSON line, appended and never rewritten."""
+"""The journal of a run's exchanges (requests with replies). Each exchange is one line of JSON. Lines are appended and
+never changed.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from rlgpt.llm.base import Message, Reply, Request, RequestKey
 from rlgpt.secrets import redact
 
 Identity = tuple[RequestKey, str, str]
-"""Key, fingerprint and digest of the messages of a request. Requests with equal identities are the same request."""
+"""The identity of a request, which is its key, its fingerprint and a digest of its messages."""
 
 
 class Exchange(Value):
-    """One request and its reply, without API keys. ``time`` is the time of the reply, UTC, ISO 8601."""
+    """One request and its reply, without API keys. ``time`` is the time of the reply in UTC, in the format ISO 8601."""
 
     schema_version: Literal[1] = 1
     time: str
@@ -42,8 +44,8 @@ class Exchange(Value):
 
 
 class Forgotten(Value):
-    """A journal line that invalidates all earlier exchanges for the key ``forgotten``, with any value of ``ask``,
-    because no reply was usable.
+    """A line of the journal that invalidates all earlier exchanges with the key ``forgotten``, whatever their ``ask``
+    is. It is written if none of their replies was usable.
     """
 
     schema_version: Literal[1] = 1
@@ -55,25 +57,26 @@ class Forgotten(Value):
 
 
 def identity(request: Request) -> Identity:
-    """Identifies a request when a run is resumed. API keys are not part of the digest."""
+    """The identity of a request, by which a resumed run finds the stored reply. It does not depend on API keys."""
     text = "\0".join(f"{m.role}\0{m.content}\0{' '.join(m.images)}" for m in _redacted(request.messages))
     return request.key, request.fingerprint, hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
-    """The exchanges in ``path``, oldest first; none if there is no file. An incomplete last line is ignored.
+    """The exchanges in the journal ``path``, oldest first; an empty list if the file is missing. An incomplete last
+    line is ignored.
 
-    :raises RunError: another line is not an exchange; the message names the line.
+    :raises RunError: a complete line is not a valid exchange. The message names the line.
     """
     return [line for line in _lines(path).read() if isinstance(line, Exchange)]
 
 
 class Journal:
-    """``llm.jsonl``, open for appending.
+    """The journal ``llm.jsonl`` of a run, to which lines are appended.
 
-    :ivar exchanges: every exchange, oldest first.
+    :ivar exchanges: all exchanges, oldest first.
     :ivar remembered: the exchanges that no later line invalidates.
-    :raises RunError: a complete line is not an exchange.
+    :raises RunError: a complete line is not a valid exchange.
     """
 
     def __init__(self, path: Path) -> None:
@@ -88,7 +91,7 @@ class Journal:
         self._write(exchange)
 
     def forget(self, key: RequestKey) -> None:
-        """Invalidate the stored replies for ``key``, so that the next request reaches the model."""
+        """Invalidate the stored replies for ``key``, so that the model gets the next request with this key."""
         self._write(Forgotten(time=_now(), forgotten=key))
 
     def _write(self, line: Exchange | Forgotten) -> None:
@@ -117,7 +120,7 @@ def _redacted(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _clean(text: str) -> str:
-    """``text`` without API keys and without lone surrogates (which cannot be written to a file)."""
+    """``text`` without API keys and without lone surrogates, which cannot be written to a file."""
     return redact(text).encode(errors="replace").decode()
 
 

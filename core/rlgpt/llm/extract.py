@@ -1,4 +1,4 @@
-"""Finds JSON objects and Python code in a model's reply. The time is linear in the length of the reply."""
+"""Finds JSON objects and Python code in a model's reply. The computing time is linear in the length of the reply."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ REPLY_LIMIT = 200_000
 """Maximal length of a reply in characters. A longer reply is refused before it is parsed."""
 
 _STARTS = 500
-"""Maximal number of opening braces that are tried. The limit bounds the work on a reply that consists of braces."""
+"""Maximal number of opening braces at which an object is searched. It limits the work on a reply that consists of
+braces.
+"""
 
 _FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*([A-Za-z0-9_+-]*)[^`\n]*")
 _THINKING = re.compile(r"\A\s*<(think|thinking)>")
@@ -23,9 +25,11 @@ _THINKING = re.compile(r"\A\s*<(think|thinking)>")
 class Found:
     """The JSON objects and the code that were found in a reply.
 
-    :ivar objects: the outermost JSON objects, in order.
-    :ivar code: the last Python block that defines a function, else the last Python block, else None.
-    :ivar fault: why the text at the first ``{`` is not a JSON object; empty if it is one, or if the reply has no ``{``.
+    :ivar objects: the outermost JSON objects of the reply, in order.
+    :ivar code: the last Python block that defines a function, or else the last Python block; None if the reply has no
+        Python block.
+    :ivar fault: the reason why the text at the first ``{`` is not a JSON object; empty if an object was found, or if
+        the reply has no ``{``.
     """
 
     objects: tuple[dict[str, Any], ...]
@@ -34,12 +38,12 @@ class Found:
 
 
 def find(text: str) -> Found:
-    """The JSON objects and the Python block of ``text``.
+    """Find the JSON objects and the Python block of ``text``.
 
-    Python blocks are removed before the search for braces, so that a dict in code is not found. Line breaks within JSON
-    strings are accepted, because models write them; NaN and infinities are not accepted.
+    Python blocks are removed before the search for objects, so that a dict in code is not found. Line breaks within
+    JSON strings are accepted, because models write them; NaN and infinities are not accepted.
 
-    :param text: at most :data:`REPLY_LIMIT` characters; the caller must check this.
+    :param text: the text of a reply. It must have at most :data:`REPLY_LIMIT` characters; the caller checks this.
     """
     prose, blocks = _cut_code(_without_thinking(text))
     functions = [b for b in blocks if "def " in b]
@@ -50,7 +54,7 @@ def find(text: str) -> Found:
 
 
 def _without_thinking(text: str) -> str:
-    """``text`` without the leading ``<think>`` part, in which local models write drafts."""
+    """``text`` without the part ``<think>...</think>`` at its beginning, in which some models write their thoughts."""
     opened = _THINKING.match(text)
     if opened is None:
         return text
@@ -83,7 +87,9 @@ def _cut_code(text: str) -> tuple[str, list[str]]:
 
 
 def _closing(lines: list[str], start: int, fence: str) -> int | None:
-    """The line that closes ``fence``. None if another fence opens first; this rule keeps the search linear."""
+    """The index of the line that closes a fenced block; None if another block opens first. With this rule, the time of
+    the search is linear in the number of lines.
+    """
     for at in range(start, len(lines)):
         line = lines[at].strip()
         if line.startswith(fence) and not line.strip("`"):

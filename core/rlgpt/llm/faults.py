@@ -1,4 +1,4 @@
-"""Explains failed requests to a provider: finds the cause and decides whether to try again."""
+"""Explains failed requests to a provider. It finds the cause, and decides whether to try again."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Fault:
     """The cause of one failed request.
 
     :ivar what: the cause as text, without API keys.
-    :ivar advice: what the user can do, one sentence.
-    :ivar again: whether a later request may succeed.
-    :ivar error: the error to raise after the last request.
-    :ivar wait: seconds to wait, if the provider asks for it; else None.
+    :ivar advice: one sentence that tells the user what to do.
+    :ivar again: whether a later try may succeed.
+    :ivar error: the class of the error that is raised after the last try.
+    :ivar wait: the pause in seconds that the provider asks for; None if it asks for none.
     """
 
     what: str
@@ -37,10 +37,10 @@ class Fault:
 
 
 def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> Fault:
-    """Find the cause of an error from litellm. The class of the error is not enough: litellm reports a refused
-    connection as HTTP status 500.
+    """Find the cause of an error from litellm. The class of the error does not suffice, because litellm reports, for
+    example, a refused connection as HTTP status 500.
 
-    :param timeout: seconds after which the request was abandoned.
+    :param timeout: the time limit of the request in seconds.
     :param where: the address of the request, for messages.
     :param keys: name of the environment variable with the key, for messages.
     """

@@ -1,8 +1,8 @@
-"""Describes the form of a reply for prompts. The text is rendered from the schema, so that prompt and parser always
-agree.
+"""Describes, for prompts, the form that a reply must have. The text is rendered from the schema of the reply, so that
+prompt and parser always agree.
 
-The text depends on the schema only (names, types, bounds, descriptions). The text is part of the fingerprint of a
-prompt.
+The text depends only on names, types, bounds and descriptions in the schema. The fingerprint of a prompt depends on the
+text.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 from pydantic import BaseModel
 
 CODE_FIELD = "source"
-"""A top-level text field of this name is written as a fenced Python block after the JSON."""
+"""Name of the field for code. A reply has the text of this field in a fenced Python block after the JSON object."""
 
 _WORDS = {"string": "text", "number": "number", "integer": "whole number", "boolean": "true or false"}
 
 
 def takes_code(schema: type[BaseModel]) -> bool:
-    """Whether replies of ``schema`` contain a fenced Python block."""
+    """Whether replies with the schema ``schema`` contain a fenced Python block."""
     field = schema.model_fields.get(CODE_FIELD)
     return field is not None and field.annotation is str
 
@@ -33,16 +33,16 @@ def format_instructions(
     code: str = "whole",
     defaults: Mapping[str, Any] | None = None,
 ) -> str:
-    """Instructions about the form of a reply: an example, then one line for each field.
+    """Instructions about the form of a reply, with an example and one line for each field.
 
     A text field ``source`` goes into a fenced Python block after the JSON, because models make mistakes in code inside
     JSON strings.
 
-    :param example: False for a prompt that has an example of its own.
-    :param leave_out: fields of any object of the schema that the text does not mention; each needs a default.
+    :param example: whether the text contains an example. False for a prompt that has another example.
+    :param leave_out: names of fields that the text does not mention. Each of these fields needs a default.
     :param code: what the Python block contains, in words.
-    :param defaults: field of any object in it -> the value that is used where it is left out, if the schema's own
-        default is another one.
+    :param defaults: for names of fields, the values that the text states as defaults, in place of the defaults in the
+        schema.
 
     >>> from rlgpt.domain import Review
     >>> print(format_instructions(Review))
@@ -72,7 +72,7 @@ def format_instructions(
 
 
 def _defaulted(node: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """``node`` in which optional fields have other defaults."""
+    """The schema ``node`` with other defaults of optional fields."""
     properties, required = node.get("properties", {}), node.get("required", ())
     known = {name: value for name, value in defaults.items() if name in properties and name not in required}
     changed = {name: {**properties[name], "default": value} for name, value in known.items()}
@@ -85,8 +85,8 @@ def _offered(node: Mapping[str, Any], leave_out: Collection[str]) -> dict[str, A
 
 
 def _resolve(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``node`` with its reference resolved and ``| None`` rendered as ``nullable``. Description and default are those
-    of ``node``.
+    """The schema ``node`` with its reference resolved, and with the key ``nullable`` for a type ``| None``. Description
+    and default are those of ``node``.
     """
     outer = {k: v for k, v in node.items() if k in ("description", "default", "examples")}
     while True:
@@ -150,7 +150,9 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
 
 
 def _inner(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The object whose fields are listed: ``node`` itself, or its items if it is a list or a mapping."""
+    """The schema of the object whose fields are listed. This is ``node`` itself, or the items of a list or a
+    mapping.
+    """
     for candidate in (node, node.get("items"), node.get("additionalProperties")):
         if isinstance(candidate, Mapping) and "properties" in (found := _resolve(candidate, defs)):
             return found

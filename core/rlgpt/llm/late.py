@@ -11,11 +11,11 @@ from typing import Any
 
 @cache
 def litellm() -> Any:
-    """The module litellm, configured so that its import uses no network and prints nothing.
+    """Import the module litellm. It is configured so that the import uses no network and prints nothing.
 
-    With this configuration litellm uses the price table in its package (by default the import downloads one), sends no
-    telemetry, adds no advertisements to error messages, and reads no ``.env`` file of the working directory. So keys
-    come from the environment only.
+    With this configuration, litellm uses the price table in its package (by default, the import downloads a table),
+    sends no telemetry, adds no advertisements to error messages, and reads no ``.env`` file in the working directory.
+    Therefore keys come from the environment only.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")

@@ -34,28 +34,32 @@ _NEVER = {"api_key", "stream", "drop_params", "mock_response", "fallbacks"}
 
 
 class MissingKeyError(ConfigError):
-    """The provider needs a key, and none of the environment variables for the key is set."""
+    """The provider needs an API key, and none of the environment variables for this key is set."""
 
     def __init__(self, model: str, variables: Sequence[str], advice: str) -> None:
         super().__init__(f"{model} needs a key: set the environment variable {' or '.join(variables)}. {advice}")
 
 
 class LiteLLM(LLM):
-    """Sends requests to one model. If the transport fails, the request is sent again. Each try has a time limit.
+    """A language model that litellm supports. If the transport fails, the request is sent again. Each try has a time
+    limit.
 
-    The key is read from the environment variable ``key_env``, or from the provider's own variable. With an ``api_base``
-    no key is needed, but the key in the provider's variable is sent if it is set.
+    The API key is read from the environment variable ``key_env``, or from the provider's own variable. With an
+    ``api_base``, no key is needed, but a key in the provider's variable is sent.
 
-    :param model: ``PROVIDER/MODEL``; ``openai/NAME`` for any OpenAI-compatible ``api_base``.
-    :param temperature: None: the provider decides (some models refuse a request that sets it).
-    :param timeout: maximal duration of a try in seconds, from sending to the last byte.
-    :param retries: number of tries after the first one.
-    :param price: dollars per million tokens (prompt, completion). The price is needed if litellm's table does not
-        contain the model.
-    :param extra: further arguments of ``litellm.completion`` (``top_p``, ``reasoning_effort``), sent unchanged. An
-        argument that the provider does not accept is an error; it is never dropped.
-    :param sleep: function that waits between tries; ``clock`` returns the time in seconds; ``rng`` draws the jitter.
-    :raises ConfigError: ``extra`` contains a key, or an argument that has a setting of its own.
+    :param model: the name of the model, ``PROVIDER/MODEL``, or ``openai/NAME`` for any OpenAI-compatible ``api_base``.
+    :param temperature: the sampling temperature. If it is None, the provider decides (some models refuse a request with
+        a temperature).
+    :param timeout: maximal duration of a try in seconds, from sending the request to receiving the last byte.
+    :param retries: maximal number of tries after the first try.
+    :param price: dollars per million prompt tokens and per million completion tokens. The price is needed if litellm's
+        table does not contain the model.
+    :param extra: further arguments of ``litellm.completion``, such as ``top_p`` or ``reasoning_effort``. They are sent
+        unchanged. An argument that the provider does not accept is an error.
+    :param sleep: the function that waits between tries.
+    :param clock: the function that returns the time in seconds.
+    :param rng: the random generator that varies the pauses between tries.
+    :raises ConfigError: ``extra`` contains an API key, or an argument for which there is another parameter.
     """
 
     def __init__(
@@ -93,7 +97,7 @@ class LiteLLM(LLM):
     def check(self) -> None:
         """Check that the provider is known and the key is set. No request is sent.
 
-        :raises ConfigError: a key is missing; the message names its environment variable.
+        :raises ConfigError: the API key is missing. The message names the environment variable for the key.
         """
         self._key()
 
@@ -124,7 +128,7 @@ class LiteLLM(LLM):
                 # litellm's first call imports more modules, and pydantic warns about types.
                 warnings.simplefilter("ignore")
                 response = within(self.timeout, lambda: module.completion(**arguments))
-        # litellm passes on the exception of the provider's library, which can have any class.
+        # litellm re-raises exceptions of the provider's library, which can have any class.
         except Exception as error:
             where = self.api_base or "the provider's address"
             return diagnose(error, timeout=self.timeout, where=where, keys=self._key_names())
@@ -182,7 +186,7 @@ class LiteLLM(LLM):
             return None
 
     def _key(self) -> str | None:
-        """The key to send; None if litellm finds the key by itself."""
+        """The API key to send; None if litellm finds the key by itself."""
         if self.key_env is not None:
             if not os.environ.get(self.key_env):
                 raise MissingKeyError(

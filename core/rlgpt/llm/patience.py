@@ -1,4 +1,4 @@
-"""Pauses between requests, and a time limit for each request."""
+"""Computes the pauses between tries of a request, and applies a time limit to each try."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _MAX_PAUSE_S = 60.0
-"""Longest pause in seconds, even if the provider asks for a longer one."""
+"""Maximal pause in seconds, even if the provider asks for a longer pause."""
 
 
 def pause(tries: int, asked: float | None, chance: float) -> float:
-    """Seconds to wait after a failed request: exponential backoff with jitter.
+    """The number of seconds to wait after a failed try (exponential backoff with jitter).
 
-    ``min(60, 2^(tries - 1)) * (0.5 + chance / 2)``, and at least the time that the provider asked for, up to 60 s.
+    The pause is ``min(60, 2^(tries - 1)) * (0.5 + chance / 2)``, and at least the time that the provider asked for, up
+    to 60 s.
 
-    :param tries: number of failed requests, from 1.
-    :param asked: the provider's ``Retry-After`` in seconds, or None.
-    :param chance: uniform in [0, 1).
+    :param tries: number of failed tries so far, from 1.
+    :param asked: the provider's ``Retry-After`` in seconds; None if it sent none.
+    :param chance: a random number, uniform in [0, 1).
     """
     own = min(_MAX_PAUSE_S, 2.0 ** (tries - 1)) * (0.5 + chance / 2)
     return max(own, min(_MAX_PAUSE_S, asked or 0.0))
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """The result of ``work()``, which may take at most ``seconds``.
+    """Call ``work()`` and return its result. The call may take at most ``seconds``.
 
-    The timeouts of HTTP clients apply to each read, so they never end a request to a server that sends a byte now and
-    then. After the time limit, the call continues in a daemon thread until a timeout of its own ends it.
+    The timeout of an HTTP client applies to each read, so it never ends a request to a server that sends a byte now and
+    then. After the time limit of this function, the call continues in a daemon thread until the client's timeout ends
+    it.
 
-    :raises TimeoutError: ``work`` took longer.
+    :raises TimeoutError: the call of ``work`` took longer.
     """
     results: list[T] = []
     faults: list[BaseException] = []

@@ -11,14 +11,16 @@ from rlgpt.llm.transcript import export
 
 
 class Recorder(LLM):
-    """Records each request to ``llm`` with its reply, and answers a recorded request with the stored reply.
+    """A language model that passes requests to another model and records each exchange. A request that is recorded
+    already gets the stored reply.
 
     Two requests are the same if their key, fingerprint and messages are the same. An exchange is on the disk before its
     reply is returned, so a kill loses at most the exchange in progress.
 
-    :param path: path of ``llm.jsonl``, which the first exchange creates.
-    :param transcript: path of a recording of all exchanges (``llm=record``), which is rewritten after each exchange.
-    :raises rlgpt.errors.RunError: a complete line of ``path`` is damaged.
+    :param path: path of the journal ``llm.jsonl``. The first exchange creates this file.
+    :param transcript: path of the recording (``llm=record``), which is written again after each exchange; None if no
+        recording is made.
+    :raises rlgpt.errors.RunError: a complete line of the journal is damaged.
     """
 
     def __init__(self, llm: LLM, path: Path, *, transcript: Path | None = None) -> None:
@@ -28,7 +30,7 @@ class Recorder(LLM):
 
     @property
     def spending(self) -> Spending:
-        """The spending of the run since it began."""
+        """The cost of all exchanges since the run began."""
         return Spending.of(self.journal.exchanges)
 
     def complete(self, request: Request) -> Reply:
@@ -43,8 +45,8 @@ class Recorder(LLM):
         return exchange.reply
 
     def forget(self, key: RequestKey) -> None:
-        """Invalidate the stored replies for ``key``, so that the next request reaches the model. The cost
-        of these replies still counts.
+        """Invalidate the stored replies for ``key``, so that the model gets the next request with this key. The cost of
+        the invalidated replies still counts.
         """
         self.journal.forget(key)
         self._known = {e.identity: e.reply for e in self.journal.remembered}

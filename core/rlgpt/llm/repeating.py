@@ -1,4 +1,6 @@
-"""A language model that is made weak by a rule: it cannot repair code. It shows what dead loops cost."""
+"""A language model that cannot repair code, for experiments. It shows the effect of repairs that repeat the
+same code.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ WRITERS = ("fast", "function", "solo")
 
 
 class Repeating(LLM):
-    """Passes requests to another model. To a request for a repair it gives the reply of the first version again, which
-    counts as much as the first time.
+    """A language model that passes requests to another model. A request for a repair gets the reply with the first
+    version again, at the same cost.
 
-    :param given: replies to requests for first versions, which a resumed run has already.
+    :param given: the replies with first versions that a resumed run has already.
     """
 
     def __init__(self, llm: LLM, given: dict[RequestKey, Reply] | None = None) -> None:
@@ -31,10 +33,11 @@ class Repeating(LLM):
 
 
 def repeating(settings: LLMSettings, context: LLMContext) -> LLM:
-    """The model of ``llm=repeating``: :class:`Repeating` over the model in the settings, or over a recording if they
-    name no model.
+    """Make the model of ``llm=repeating``. It passes requests to the model that the settings name. If they name none,
+    it uses a recording.
 
-    :raises RlgptError: as :func:`rlgpt.llm.build.ask` and :func:`rlgpt.llm.build.replay`.
+    :raises RlgptError: the model or the recording cannot be used; see :func:`rlgpt.llm.build.ask` and
+        :func:`rlgpt.llm.build.replay`.
     """
     llm = (replay if settings.model is None else ask)(settings, context)
     exchanges = [e for e in read_exchanges(context.journal) if e.request.key.attempt == 0]

@@ -13,13 +13,15 @@ from rlgpt.llm.transcript import Entry, Transcript, describe
 
 
 class Replay(LLM):
-    """Returns the recorded reply that has the same :class:`~rlgpt.llm.base.RequestKey` as the request.
+    """A language model that replays recordings. A request gets the recorded reply with the same
+    :class:`~rlgpt.llm.base.RequestKey`.
 
     If the run measured other figures than the recorded run, the reply has a ``note`` that names the differences. The
     prompt itself must be the same, because otherwise the reply would answer another question.
 
-    :param paths: recordings of different tasks.
-    :ivar supports_vision: whether a recorded request had images. If so, the replaying run renders images too.
+    :param paths: the paths of recordings of different tasks.
+    :ivar supports_vision: whether a recorded request had images. If it is True, the run renders images too, because
+        the prompts must be the same.
     :raises TranscriptError: a recording cannot be read, or two recordings belong to the same task.
     """
 
@@ -36,9 +38,9 @@ class Replay(LLM):
         self.supports_vision = any(e.images for e in self._entries.values())
 
     def complete(self, request: Request) -> Reply:
-        """The recorded reply.
+        """Return the recorded reply to ``request``.
 
-        :raises TranscriptError: the recording is of another task, or was made with another prompt or stub.
+        :raises TranscriptError: the recording belongs to another task, or was made with another prompt.
         :raises TranscriptEnded: the recording contains no reply to this request.
         """
         key = request.key
@@ -64,13 +66,13 @@ class Replay(LLM):
         return entry.reply.model_copy(update={"note": drift(entry.measured, request.measured)})
 
     def _path(self, task: str) -> Path | None:
-        """The recording of the task, or of the task of which it is a sub-goal."""
+        """The path of the recording for a task. If the task is a sub-goal, the recording of the whole task is used."""
         whole = (path for name, path in self.paths.items() if task.startswith(part_prefix(name)))
         return self.paths.get(task) or next(whole, None)
 
 
 def drift(then: Mapping[str, Plain], now: Mapping[str, Plain]) -> str:
-    """A note on figures that differ: ``written about success 0.35; this run measured 0.80``. Empty if all
+    """A note on figures that differ, such as ``written about success 0.35; this run measured 0.80``. Empty if all
     figures agree.
     """
     names = [n for n in now if n in then and not _same(then[n], now[n])]

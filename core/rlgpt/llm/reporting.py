@@ -1,4 +1,4 @@
-"""A language model whose cost is reported after every reply."""
+"""Reports the cost of a language model after every reply."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ class Reporter(Protocol):
         """Receive one line of text."""
 
     def spent(self, spending: Spending) -> None:
-        """Receive the run's spending so far."""
+        """Receive the cost of all exchanges of the run so far."""
 
 
 class ReportingLLM(LLM):
-    """Passes requests to another model. After each reply it reports the spending, and the note of a replayed reply.
+    """A language model that passes requests to another model. After each reply, it reports the cost of the run so far.
+    It also reports the note of a replayed reply.
 
-    A model without a known price is reported once, because the spending does not include the dollars of its calls.
+    A model without a known price is reported once, because the reported dollars do not include its calls.
     """
 
     def __init__(self, llm: Recorder, reporter: Reporter) -> None:

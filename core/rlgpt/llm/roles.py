@@ -1,4 +1,4 @@
-"""Chooses the model for a request: by role, and with fallbacks."""
+"""Chooses the model for a request by its role, and asks other models if a model fails."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rlgpt.llm.base import LLM, Reply, Request, Role
 
 
 class ByRole(LLM):
-    """Passes each request to the model of its role, or to the default model.
+    """A language model that passes each request to the model for the request's role, or else to the default model.
 
     ``supports_vision`` is True if any of the models accepts images. A model without vision receives a line of text
     instead of images.
@@ -24,7 +24,8 @@ class ByRole(LLM):
 
 
 class WithFallbacks(LLM):
-    """Asks several models in order, until one of them replies. A model has failed if its last retry failed.
+    """A language model that asks several models in order until one of them replies. A model has failed if its last
+    retry failed.
 
     ``supports_vision`` has the value of the first model. A fallback without vision receives a line of text
     instead of images.
@@ -34,10 +35,10 @@ class WithFallbacks(LLM):
         self.llms, self.supports_vision = (first, *others), first.supports_vision
 
     def complete(self, request: Request) -> Reply:
-        """The reply of the first model that gives one.
+        """Return the reply of the first model that replies.
 
-        :raises LLMError: no model replied; the message contains the error of each model.
-        :raises ConfigError: all models are misconfigured.
+        :raises LLMError: no model replied. The message contains the error of each model.
+        :raises ConfigError: the settings of all models are wrong.
         """
         faults: list[RlgptError] = []
         for llm in self.llms:

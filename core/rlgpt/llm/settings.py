@@ -13,7 +13,7 @@ from rlgpt.llm.budget import LLMBudget
 
 
 class ModelSettings(Value):
-    """The settings of one model. :class:`rlgpt.llm.litellm_llm.LiteLLM` explains each field."""
+    """The settings of one language model. :class:`rlgpt.llm.litellm_llm.LiteLLM` documents the fields."""
 
     model: str | None = Field(default=None, description="PROVIDER/NAME in litellm's form (openai/gpt-5, ollama/qwen3)")
     api_base: str | None = Field(default=None, description="URL of a server of your own; it needs no key")
@@ -36,18 +36,20 @@ class ModelSettings(Value):
 
 
 class LLMSettings(ModelSettings):
-    """The ``llm`` group of the configuration.
+    """The settings of the configuration's group ``llm``.
 
-    :ivar kind: ``replay`` replays a recording and needs no key; ``live`` asks a model; ``record`` asks a model and
-        writes a recording into the run's folder. A plugin may offer further names (hook ``rlgpt_llms``). Default:
-        ``record`` if a model is given, else ``replay``.
+    :ivar kind: how replies are made. ``replay`` replays a recording and needs no API key, ``live`` asks a model, and
+        ``record`` asks a model and writes a recording into the run's folder. A plugin may offer further kinds (hook
+        ``rlgpt_llms``). The default is ``record`` if a model is given, else ``replay``.
     :ivar target: dotted name of a factory of language models, which replaces ``kind``. In files and on the command line
-        it is written ``_target_``. The factory has the signature of the hook ``rlgpt_llms``.
-    :ivar roles: role -> another model for this role: a name, or the settings that differ from these settings.
-    :ivar fallbacks: models that are asked if the first model gives no reply: names, or settings that differ from these.
-        A model of another provider does not inherit ``api_base``, ``key_env``, ``price`` and ``extra``.
-    :ivar transcript: the recording to replay: the index or the file name (with or without ``.jsonl``) of one of the
-        plugin's recordings, or a path. None: ``seed`` chooses one of the plugin's recordings.
+        this field is written ``_target_``. The factory has the signature of the hook ``rlgpt_llms``.
+    :ivar roles: other models for some roles. Each is given by its name, or by the settings that differ from these
+        settings.
+    :ivar fallbacks: models that are asked if the first model gives no reply. Each is given by its name, or by the
+        settings that differ from these settings. A model of another provider does not inherit ``api_base``,
+        ``key_env``, ``price`` and ``extra``.
+    :ivar transcript: the recording to replay. It is the index or the file name (with or without ``.jsonl``) of one of
+        the plugin's recordings, or a path. If it is None, ``seed`` chooses one of the plugin's recordings.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -57,9 +59,11 @@ class LLMSettings(ModelSettings):
         default=None, alias="_target_", description="dotted name of the factory that makes the model"
     )
     roles: Mapping[Role, ModelSettings] = Field(
-        default_factory=dict, description="role -> another model, or its settings"
+        default_factory=dict, description="for each role: another model, or its settings"
     )
-    fallbacks: tuple[ModelSettings, ...] = Field(default=(), description="models that are asked if the first fails")
+    fallbacks: tuple[ModelSettings, ...] = Field(
+        default=(), description="models that are asked if the first model fails"
+    )
     budget: LLMBudget = Field(
         default=LLMBudget(), description="limits of the spending of the whole run, including resumed sessions"
     )
@@ -70,8 +74,8 @@ class LLMSettings(ModelSettings):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, data: Any) -> Any:
-        """A name alone means settings in which only the model is set. If a model but no kind is given, the kind is
-        ``record``.
+        """Complete the given settings. A text in place of settings is the name of a model. If a model but no kind is
+        given, the kind is ``record``.
         """
         if not isinstance(data, Mapping):
             return data
@@ -88,8 +92,8 @@ class LLMSettings(ModelSettings):
         return value
 
     def derived(self, other: ModelSettings) -> ModelSettings:
-        """``other``, whose unset fields are taken from these settings. Fields that belong to a provider
-        are taken only if the provider is the same.
+        """The settings ``other``, completed by these settings. Fields that depend on the provider are taken from these
+        settings only if both have the same provider.
         """
         inherited = {name: getattr(self, name) for name in ModelSettings.model_fields}
         if other.model is not None and _provider(other.model) != _provider(self.model or ""):

@@ -1,5 +1,5 @@
-"""Structured replies: extracts a value from a reply's text and validates it. If the reply is unusable,
-the model is asked again.
+"""Asks a language model for a reply with a given schema. The value is extracted from the text of the reply and
+validated. If the reply is unusable, the model is asked again.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _REFUSALS = re.compile(
 
 
 class Answer(NamedTuple, Generic[T]):
-    """The value of the usable reply, and all replies to the request, the usable one last."""
+    """The value of the usable reply, and all replies to the request. The usable reply comes last."""
 
     parsed: T
     replies: tuple[Reply, ...]
 
 
 class UnreadableError(LLMError):
-    """One reply that cannot be used. ``complaints`` say why, in words for the model.
+    """A reply cannot be used. ``complaints`` has the reasons, in words for the model.
 
-    :ivar rest: the reply with defaults in place of its faulty fields, so that the other fields can be checked as well;
-        None if a faulty field has no default.
+    :ivar rest: the value of the reply with defaults in place of the faulty fields, so that the other fields can be
+        checked too; None if a faulty field has no default.
     """
 
     def __init__(self, complaints: Sequence[str], rest: BaseModel | None = None) -> None:
@@ -57,12 +57,13 @@ def ask(
 ) -> Answer[Any]:
     """Ask until a reply fits ``schema`` and ``accept`` accepts it, at most ``1 + retries`` times.
 
-    An unusable reply is sent back with its faults, as two more messages, and ``key.ask`` increases by one. A prompt
-    shows the form of the reply with :func:`format_instructions`.
+    An unusable reply is sent back to the model with a description of its faults. For each further try, ``key.ask``
+    increases by one. A prompt shows the form of the reply with :func:`format_instructions`.
 
-    :param accept: turns the parsed reply into the value that is returned (default: the reply itself). The function
-        raises :class:`UnreadableError` with complaints for the model, for example about an unknown primitive.
-    :raises UnusableReplyError: no usable reply after the last try. A resumed run asks the model again.
+    :param accept: a function that turns the parsed reply into the value that is returned. By default, the parsed reply
+        itself is returned. The function raises :class:`UnreadableError` with complaints for the model, for example
+        about an unknown primitive.
+    :raises UnusableReplyError: the reply of the last try was unusable. A resumed run asks the model again.
     """
     replies: list[Reply] = []
     messages = request.messages
@@ -88,10 +89,10 @@ def ask(
 
 
 def read(reply: Reply, schema: type[M]) -> M:
-    """The first JSON object in ``reply`` that fits ``schema``. If there is a fenced block, the code comes from that
-    block.
+    """Read the first JSON object in ``reply`` that fits ``schema``. If the reply has a fenced block, the code comes
+    from this block.
 
-    :raises UnreadableError: the reply is empty, a refusal, too long, or contains no object that fits.
+    :raises UnreadableError: the reply is empty, is a refusal, is too long, or contains no object that fits.
     """
     text = reply.text
     filtered = reply.finish_reason in ("content_filter", "refusal")
@@ -130,8 +131,8 @@ def _rest(candidate: dict[str, Any], fault: ValidationError, schema: type[M]) ->
 
 
 def _further(rest: Any, accept: Callable[[Any], Any] | None) -> Sequence[str]:
-    """The faults that ``accept`` finds in the valid fields of a faulty reply. All faults of a reply are reported at
-    once, because otherwise a model would need one try for each.
+    """The faults that ``accept`` finds in the valid fields of a faulty reply. All faults of a reply are reported
+    together, because otherwise a model would need one try for each fault.
     """
     if rest is None or accept is None:
         return ()
@@ -166,7 +167,9 @@ def complaints_of(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
 
 
 def _wrapped(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """The inner object if ``value`` is an object with a single key, because models often write ``{"plan": {...}}``."""
+    """The object inside an object with a single key, because models often write ``{"plan": {...}}``. Empty
+    without one.
+    """
     return [v for v in value.values() if isinstance(v, dict)] if len(value) == 1 else []
 
 

@@ -1,5 +1,5 @@
-"""Recordings (in code: transcripts): files with a model's replies in a run of one task. A file has a header line and a
-line for each reply, and contains no secrets.
+"""Reads and writes recordings (called transcripts in code). A recording is a file with a model's replies in a run of
+one task. The file has a header line and a line for each reply, and contains no secrets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ADVICE = "Use another recording, or record again with llm=record."
 
 
 class Header(Value):
-    """The first line of a recording. ``date`` is the date of the last reply, ``YYYY-MM-DD``."""
+    """The first line of a recording. ``date`` is the date of the last reply in the form ``YYYY-MM-DD``."""
 
     format: Literal["rlgpt-transcript"] = "rlgpt-transcript"
     schema_version: Literal[1] = 1
@@ -63,8 +63,8 @@ class Transcript(Value):
     def read(cls, path: Path) -> Transcript:
         """Read the recording in ``path``.
 
-        :raises TranscriptError: the file is missing, too large, of another schema, or corrupt; the message names the
-            line.
+        :raises TranscriptError: the file is missing, is too large, has another schema version, or is damaged. The
+            message names the damaged line.
         """
         lines = read_text(path, limit=_LIMIT, error=TranscriptError).split("\n")
         header = read_json(lines[0], Header, f"{path}, line 1,", TranscriptError, _ADVICE)
@@ -88,9 +88,8 @@ class Transcript(Value):
 def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
     """Make a recording from a run's ``llm.jsonl`` and write it to ``out``. Unusable replies are included.
 
-    If a key has several replies, because the run was resumed with another prompt, the newest reply is taken.
-
-    The first exchange is about the whole task. Further ones may be about its sub-goals.
+    If a key has several replies, because the run was resumed with another prompt, the newest reply is taken. The first
+    exchange is about the whole task. Later exchanges may be about sub-goals of the task.
 
     :raises TranscriptError: the run has no exchanges, or exchanges about several tasks.
     :raises rlgpt.errors.RunError: ``llm_jsonl`` is corrupt.
@@ -121,6 +120,6 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
 
 
 def describe(key: RequestKey) -> str:
-    """A key as text, for example ``fast on 'lift' (kitchen/kettle, iteration 2, attempt 1, ask 0)``."""
+    """The key of a request as text, for example ``fast on 'lift' (kitchen/kettle, iteration 2, attempt 1, ask 0)``."""
     whom = f"{key.role} on {key.sub_action!r}" if key.sub_action else key.role
     return f"{whom} ({key.task}, iteration {key.iteration}, attempt {key.attempt}, ask {key.ask})"

@@ -58,9 +58,10 @@ def make(
 ) -> gymnasium.Env[Any, Any]:
     """Make a task of Meta-World, for example ``drawer-open-v3``, in a worker process.
 
-    :param seed: draws the 50 positions of the object; each reset chooses one of them by its own seed.
-    :param horizon: steps after which an episode is truncated, at most 500.
-    :raises ConfigError: there is no interpreter with Meta-World, or the horizon is too long.
+    :param seed: the seed from which the 50 positions of the object are drawn. The seed of each reset chooses one of
+        these positions.
+    :param horizon: number of steps after which an episode is truncated, at most 500.
+    :raises ConfigError: no Python interpreter with Meta-World is installed, or the horizon is too long.
     """
     if not 1 <= horizon <= MAX_EPISODE_STEPS:
         raise ConfigError(
@@ -78,19 +79,19 @@ def make(
 
 
 def worker(task: str, seed: int, render_mode: str | None = None) -> WorkerEnv:
-    """Make the task without a time limit."""
+    """Make a task of Meta-World in a worker process, without a time limit."""
     return WorkerEnv(recipe(task, seed=seed), render_mode=render_mode)
 
 
 def maker(task: str, *, seed: int = 0, horizon: int = MAX_EPISODE_STEPS) -> Callable[..., gymnasium.Env[Any, Any]]:
-    """A picklable ``make_env`` for :func:`rlgpt.design`."""
+    """A picklable function that makes a task of Meta-World, as ``make_env`` for :func:`rlgpt.design`."""
     return functools.partial(make, task, seed=seed, horizon=horizon)
 
 
 def recipe(task: str, *, seed: int = 0) -> Recipe:
-    """The recipe of the worker.
+    """The recipe with which a worker process for a task of Meta-World is started.
 
-    :raises ConfigError: there is no interpreter with Meta-World.
+    :raises ConfigError: no Python interpreter with Meta-World is installed.
     """
     found = python()
     if found is None:
@@ -108,8 +109,8 @@ def recipe(task: str, *, seed: int = 0) -> Recipe:
 
 
 def python() -> Path | None:
-    """The interpreter with Meta-World: the path in ``RLGPT_METAWORLD_PYTHON``, else the interpreter that ``make
-    metaworld`` made; None if there is none.
+    """The path of the Python interpreter with Meta-World. This is the path in the environment variable
+    ``RLGPT_METAWORLD_PYTHON``, or else the interpreter that ``make metaworld`` made. None if neither exists.
     """
     named = os.environ.get(PYTHON)
     places = [Path(named)] if named else [p / ".metaworld" / "bin" / "python" for p in (Path.cwd(), HERE.parents[3])]

@@ -14,15 +14,16 @@ import numpy as np
 def make(task: str, seed: int = 0, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     """Make the environment of ``task``.
 
-    :param seed: draws the 50 positions of the object; each reset chooses one of them.
+    :param seed: the seed from which the 50 positions of the object are drawn. Each reset chooses one of these
+        positions.
     """
     benchmark = metaworld.MT1(task, seed=seed)
     return Places(benchmark.train_classes[task](render_mode=render_mode), benchmark.train_tasks)
 
 
 class Places(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper: the seed of each reset chooses one of the benchmark's positions. The observation space has no bounds,
-    because Meta-World's observations exceed the declared bounds.
+    """A wrapper in which the seed of each reset chooses one of the benchmark's positions. The observation space has no
+    bounds, because Meta-World's observations exceed the declared bounds.
     """
 
     def __init__(self, env: Any, tasks: list[Any]) -> None:

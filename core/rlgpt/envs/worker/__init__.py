@@ -4,8 +4,8 @@ This package runs in Python 3.8 or newer with numpy and any version of gym or gy
 else. ``rlgpt.envs`` in the other process starts it as ``rlgpt_worker`` (see :data:`BOOT`), and also imports it, because
 both sides share the code for frames, descriptions of spaces, and positions in the shared memory.
 
-A frame is four bytes of length (big endian) and a JSON object. Arrays of a fixed shape are in shared memory; text and
-sequences are in the frame, under the key ``inline``.
+A frame consists of four bytes, which contain its length (big endian), and a JSON object. Arrays of a fixed shape are in
+shared memory. Text and sequences are in the frame, under the key ``inline``.
 
 ==========  =========================================  =========================================================
 order       with                                       answer
@@ -17,8 +17,8 @@ order       with                                       answer
 ``render``                                             frame (shape, base64) or null
 ==========  =========================================  =========================================================
 
-The answer to an order that fails is ``error``. The worker process ends when the connection closes or the other process
-has ended.
+The answer to an order that fails has the key ``error``. The worker process ends when the connection closes, or when the
+other process has ended.
 """
 
 BOOT = """
@@ -30,6 +30,6 @@ s.loader.exec_module(m)
 from rlgpt_worker.program import main
 main(sys.argv[2:])
 """
-"""The program for ``python -c``; its argument is the path of this file. The program imports only this package and adds
-no folder to ``sys.path``, so that it cannot hide other modules.
+"""The text of the program for ``python -c``. Its argument is the path of this file. The program imports only this
+package and adds no folder to ``sys.path``, so that it cannot hide other modules.
 """

@@ -1,5 +1,5 @@
-"""Computes the layout in which the parts of an observation or an action are transferred: arrays in shared memory, text
-and sequences in frames.
+"""Computes the layout in which the parts of an observation or an action are transferred. Arrays are in shared memory,
+text and sequences in frames.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ALIGNMENT = 64
 
 
 class Numbers:
-    """A part with a fixed shape; it is in the shared memory."""
+    """A part of a space with a fixed shape. Its values are in the shared memory."""
 
     def __init__(self, path: str, space: Described, offset: int) -> None:
         self.path, self.offset = path, offset
@@ -44,13 +44,13 @@ class Numbers:
 
 
 class Words:
-    """A part without a fixed size (text, arrays of text, sequences); it is in the frame."""
+    """A part of a space without a fixed size (text, arrays of text, sequences). Its values are in the frame."""
 
     def __init__(self, path: str, space: Described) -> None:
         self.path, self.space, self.shape = path, space, tuple(space.get("shape", ()))
 
     def attach(self, memory: Any) -> None:
-        """Does nothing, because this part is not in the shared memory."""
+        """Do nothing, because this part is not in the shared memory."""
 
     def write(self, value: Any, inline: list[Any]) -> None:
         if self.space["kind"] == "text":
@@ -90,7 +90,7 @@ class Words:
 
 
 class Parts:
-    """The parts of a Dict, or of a Tuple, which has no keys."""
+    """The parts of a Dict space or of a Tuple space. The parts of a Tuple have no keys."""
 
     def __init__(self, path: str, keys: list[str] | None, parts: list[Any]) -> None:
         self.path, self.keys, self.parts = path, keys, parts
@@ -119,7 +119,9 @@ Layout = Union[Numbers, Words, Parts]  # noqa: UP007 (evaluated at runtime by Py
 
 
 def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:
-    """The layout of a described space in the shared memory from ``offset`` on, and the offset of its end."""
+    """The layout of a described space, and the offset of its end in the shared memory. The layout begins at
+    ``offset``.
+    """
     kind = space["kind"]
     if kind in ("dict", "tuple"):
         named = [part if kind == "dict" else (str(number), part) for number, part in enumerate(space["parts"])]
@@ -135,7 +137,7 @@ def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:
 
 
 def layouts(observation: Described, action: Described) -> tuple[Layout, Layout, int]:
-    """The layouts of observation and action space, and the size of the shared memory in bytes."""
+    """The layouts of the observation space and the action space, and the size of the shared memory in bytes."""
     first, end = layout(observation, "observation")
     second, end = layout(action, "action", end)
     return first, second, max(end, 1)

@@ -1,4 +1,4 @@
-"""Runs the environment in the worker, with the interface of old gym or of gymnasium."""
+"""Runs the environment in the worker. The environment has the interface of gymnasium or of the old package gym."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Message = Dict[str, Any]  # noqa: UP006
 
 
 class Player:
-    """An environment with either interface: a step returns five or four values, and ``reset`` may or may
-    not accept a seed.
+    """An environment with the interface of gymnasium or of the old package gym. A step returns five or four values, and
+    ``reset`` may or may not accept a seed.
     """
 
     def __init__(self, env: Any) -> None:
@@ -40,7 +40,7 @@ class Player:
         self.left_out: set[str] = set()
 
     def description(self) -> Message:
-        """The spaces and the metadata, for the other process."""
+        """A description of the environment's spaces and metadata, for the other process."""
         metadata = getattr(self.env, "metadata", None) or {}
         modes = metadata.get("render_modes", metadata.get("render.modes", []))
         fps = metadata.get("render_fps", metadata.get("video.frames_per_second"))
@@ -95,9 +95,9 @@ class Player:
 
 
 def plain(value: Any) -> Any:
-    """Convert a value of ``info`` to JSON values: text, numbers, bools, None, and lists and dicts of these.
+    """Convert a value of ``info`` to JSON values, which are text, numbers, bools, None, and lists and dicts of these.
 
-    :raises Unusable: ``value`` is anything else.
+    :raises Unusable: ``value`` cannot be converted.
     """
     if value is None or isinstance(value, (bool, str)):
         return value

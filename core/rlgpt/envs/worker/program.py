@@ -1,4 +1,4 @@
-"""The program of the worker process: it answers orders until the connection closes."""
+"""The program of the worker process, which answers orders until the connection closes."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def receive(connection: socket.socket) -> Message | None:
 
 
 def end_with(parent: int, ending: threading.Event) -> None:
-    """Start a thread that ends the process group when the parent has ended, even in the middle of a step.
+    """Wait until the parent process has ended, and then end this process group, even in the middle of a step.
 
-    The main thread notices a closed connection only between steps, and not at all if other children of the parent hold
-    the connection open.
+    A thread runs this function. The main thread notices a closed connection only between steps, and not at all if other
+    children of the parent hold the connection open.
     """
     while os.getppid() == parent:
         time.sleep(1.0)
@@ -97,13 +97,17 @@ def serve(connection: socket.socket, memory: int, ending: threading.Event) -> No
 
 
 def failure(fault: BaseException) -> Message:
-    """The answer to an order that failed, with the error."""
+    """The answer to an order that failed. It contains the error."""
     trace = "".join(traceback.format_exception(type(fault), fault, fault.__traceback__, limit=-6))
     return {"error": {"kind": type(fault).__name__, "text": str(fault)[:4000], "trace": trace[-8000:]}}
 
 
 def main(arguments: list[str]) -> None:
-    """Serve on inherited descriptors. ``arguments``: the connection, the shared memory, the parent's process ID."""
+    """Answer orders on inherited file descriptors.
+
+    :param arguments: the descriptor of the connection, the descriptor of the shared memory, and the parent's process
+        ID.
+    """
     control, memory, parent = (int(text) for text in arguments)
     for handle in (control, memory):
         os.set_inheritable(handle, False)

@@ -11,7 +11,7 @@ Described = Dict[str, Any]  # noqa: UP006
 
 
 class Unusable(ValueError):
-    """A space or a value that cannot be sent."""
+    """A space or a value cannot be sent to the other process."""
 
 
 def describe(space: Any) -> Described:
@@ -60,7 +60,7 @@ def text_key(key: Any) -> str:
 
 
 def encoded(array: Any) -> str:
-    """The array's bytes (little endian) in base64."""
+    """The bytes of an array (little endian) as base64 text."""
     return base64.b64encode(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()).decode()
 
 
@@ -72,7 +72,7 @@ def _numbers(space: Any) -> Described:
 
 
 def _bound(values: Any) -> str:
-    """The bounds as a list, or as a single number if all are equal."""
+    """The bounds of a Box space as base64 text. If all bounds are equal, the text has only one number."""
     flat = np.ravel(values)
     same = flat.size > 0 and bool((flat == flat[0]).all())
     return encoded(flat[:1] if same else flat)
