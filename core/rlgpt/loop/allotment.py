@@ -1,6 +1,7 @@
-"""How a run divides its budget of primitive steps between evaluations and trainings.
+"""Divides a run's budget of primitive steps between evaluations and trainings.
 
-*Judging* is the evaluation of code and policy on the selection seeds, which decides what an iteration keeps.
+*Judging* is the evaluation of code and policy on the selection seeds. It decides whether an iteration keeps the code or
+the policy.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from rlgpt.domain import Evaluation, RLSetup, Steps, Task
 from rlgpt.loop.settings import LoopSettings
 
 LAST_SHARE = 0.1
-"""The last iteration trains with this share of ``min_decisions``, because no later iteration could use its steps."""
+"""Share of ``min_decisions`` that suffices for a training in the last iteration, because no later iteration can use the
+steps.
+"""
 
 
 def max_iterations(settings: LoopSettings, agents: Agents) -> int:
-    """Maximal number of iterations of the outer loop; 1 if no agent can revise plan or code."""
+    """Maximal number of iterations of the outer loop. It is 1 if no agent can revise plan or code."""
     return settings.iterations if agents.revise else 1
 
 
 class Allotment:
-    """Divides the primitive steps of one run among their purposes. The results of all methods depend only on the steps
-    spent so far.
+    """Divides the primitive steps of one run among their purposes. Every result depends only on the settings of the run
+    and on the steps that the run has spent so far.
     """
 
     def __init__(self, settings: LoopSettings, task: Task, agents: Agents) -> None:
@@ -33,8 +36,8 @@ class Allotment:
 
     @property
     def limit(self) -> int:
-        """Maximal length of a judged episode, in primitive steps. With this length, the budget of each iteration is
-        enough for one episode of code and one of the policy.
+        """Maximal length, in primitive steps, of an episode for judging. With this length, each iteration has enough
+        steps for one episode of code and one episode of the policy.
         """
         return min(self._task.horizon, max(1, self._judging // (2 * self._iterations)))
 
@@ -43,34 +46,36 @@ class Allotment:
 
         Steps that earlier iterations did not use are divided equally among this iteration and the later iterations.
 
-        :param here: steps of the finished stages of this iteration.
+        :param here: primitive steps of the finished stages of this iteration.
         """
         spent = sum(i.steps.code + i.steps.selection for i in history)
         share = (self._judging - spent) // max(1, self._iterations - len(history))
         return max(0, share - here.code - here.selection)
 
     def confirmation(self, history: History, here: Steps, episodes: int) -> int:
-        """Maximal number of steps for further episodes of code that reaches the target so far: those left for judging,
-        or those of ``episodes`` further episodes, at most half of all steps left. If code solves the task,
-        learning needs no steps.
+        """Maximal number of primitive steps for further episodes of code that reaches the target so far.
+
+        These are the steps that are left for judging. If ``episodes`` further episodes need more, up to half of the
+        remaining steps of the run may be used, because learning needs no steps if code solves the task.
         """
         spent = sum((i.steps for i in history), here).total
         unspent = max(0, self._settings.budget - spent)
         return max(self.judging(history, here), min(max(0, episodes) * self.limit, unspent // 2))
 
     def code_first(self, history: History) -> int:
-        """Maximal number of steps for the first episodes of code: half of the steps for judging if a policy is trained,
-        else all.
+        """Maximal number of primitive steps for the first episodes of code. If a policy is trained, this is half of the
+        steps for judging; else it is all of them.
         """
         judging = self.judging(history, Steps())
         return judging // 2 if self._agents.train else judging
 
     def training(self, history: History, here: Steps, *, with_code: bool, modes: int, last: bool = False) -> int:
-        """Primitive steps of a training that begins now: an equal share of the steps not reserved for judging.
+        """Number of primitive steps of a training that begins now. The steps that are not reserved for judging are
+        divided equally among this iteration and the later iterations.
 
-        :param here: steps of this iteration so far, including steps whose results a kill lost.
+        :param here: primitive steps of this iteration so far, including steps whose results were lost in a kill.
         :param with_code: whether the policy competes with code in a race.
-        :param modes: number of ways in which the policy may act (sampled, sharpened, most likely choice).
+        :param modes: number of modes in which the policy is judged (sampled, sharpened, greedy).
         :param last: whether this is the last iteration, which gets all remaining steps.
         """
         settings, left = self._settings, 1 if last else max(1, self._iterations - len(history))
@@ -85,15 +90,15 @@ class Allotment:
         return len(history) + 1 >= self._iterations
 
     def enough(self, steps: int, code: Evaluation, setup: RLSetup, history: History, *, last: bool) -> tuple[bool, int]:
-        """Whether a training of ``steps`` primitive steps has enough decisions, and the estimated number of its
-        decisions.
+        """Estimate the number of decisions in a training of ``steps`` primitive steps. Returns whether there are enough
+        decisions, and the number.
         """
         decisions = self.decisions(steps, history, setup, code) or 0
         return decisions >= self.least(last=last), decisions
 
     def least(self, *, last: bool) -> int:
-        """Minimal number of decisions of a training. The last iteration needs fewer, because nothing else can use its
-        steps.
+        """Minimal number of decisions of a training. In the last iteration fewer decisions suffice, because nothing
+        else can use the steps.
         """
         return math.ceil(self._settings.min_decisions * (LAST_SHARE if last else 1))
 
@@ -104,7 +109,7 @@ class Allotment:
         ``interrupt_every`` as ``setup``. Otherwise it uses the newest episodes of code, with at least one decision in
         every ``setup.interrupt_every`` steps.
 
-        :param code: evaluation of the code of this iteration, if it was played.
+        :param code: evaluation of the code of this iteration; None if the code was not played.
         """
         every = setup.interrupt_every
         trained = [i for i in history if i.training is not None and i.training.decisions]
@@ -119,7 +124,7 @@ class Allotment:
         return round(steps * max(made / max(1, taken), 1 / every if every else 0.0))
 
     def note(self) -> str:
-        """A note to the user if the budget is too small for all judged episodes at full length; else ""."""
+        """A message to the user if the budget is too small for all episodes of judging at full length; else empty."""
         settings, task = self._settings, self._task
         wanted, share = settings.selection_episodes, self._judging // (2 * self._iterations)
         if share >= wanted * task.horizon:

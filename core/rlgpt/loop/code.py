@@ -1,4 +1,4 @@
-"""The code of an iteration, and all attempts at it."""
+"""The code of an iteration, and the attempts at this code."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Code(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """All attempts of an iteration.
+    """All attempts of an iteration at code.
 
-    :ivar actions: sub-action -> its attempts, in order.
-    :ivar functions: function -> its attempts, in order.
+    :ivar actions: for each coded sub-action, the attempts at its code, in order.
+    :ivar functions: for each function, the attempts at its code, in order.
     """
 
     actions: Mapping[str, tuple[Rehearsal, ...]] = {}
@@ -31,11 +31,11 @@ class Tried(NamedTuple):
 
     @property
     def remarks(self) -> dict[str, tuple[str, ...]]:
-        """Function -> the remarks on its last attempt."""
+        """For each function, the remarks on the last attempt at its code."""
         return {name: tried[-1].remarks for name, tried in self.functions.items() if tried and tried[-1].remarks}
 
     @property
     def steps(self) -> int:
-        """Primitive steps of all attempts."""
+        """Number of primitive steps of all attempts together."""
         actions = sum(attempt.steps for tried in self.actions.values() for attempt in tried)
         return actions + sum(attempt.steps for tried in self.functions.values() for attempt in tried)

@@ -1,4 +1,4 @@
-"""The context that every part of the loop receives."""
+"""The context of a run, which all functions of the two loops get."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ from rlgpt.skills import SkillLibrary
 class LoopContext:
     """The values and the objects of one run. None of its fields changes during the run.
 
-    :ivar factory: how a worker process finds the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
+    :ivar factory: the value from which a worker process gets the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
     :ivar library: the primitives that coded actions of the task may call, and the keys of their view. The agents use
         the same library.
-    :ivar skills: the library from which agents are offered skills, and to which the run adds what it proves.
-    :ivar fixed_hyperparameters: names of the hyperparameters that the user chose; an RLSetup does not change them.
-    :ivar world: only for an environment without a plugin: the names and spaces that the bundle needs on another
-        machine.
+    :ivar skills: the library of skills that the run offers to its agents and to which the run adds its result; None if
+        the run uses no library.
+    :ivar fixed_hyperparameters: names of the hyperparameters that the user chose. An RLSetup cannot change these
+        hyperparameters.
+    :ivar world: the names of actions and observations for the bundle, if the environment has no plugin; else None.
     """
 
     settings: LoopSettings
@@ -72,7 +73,8 @@ class LoopContext:
     def is_solved(self, evaluation: Evaluation, *, episodes: int | None = None) -> bool:
         """Whether ``evaluation`` reaches the target success rate, or the target score if the task has no success.
 
-        :param episodes: minimal number of episodes for the answer True; None: ``selection_episodes``.
+        :param episodes: number of episodes below which the answer is False. If it is None, ``selection_episodes`` is
+            used.
         """
         if len(evaluation.episodes) < (self.settings.selection_episodes if episodes is None else episodes):
             return False
@@ -84,22 +86,22 @@ class LoopContext:
 
     @property
     def target(self) -> float | None:
-        """The success rate that ends the run, or the mean score if the task has no success; None: no target ends the
-        run.
+        """The success rate at which the run ends, or the mean score if the task has no success. None if there is no
+        such target.
         """
         if self.task.success or self.task.score is None:
             return self.settings.target_success
         return self.task.score.target if self.settings.target_score is None else self.settings.target_score
 
     def unplayed(self) -> Evaluation:
-        """An evaluation of code without episodes, because there is no code to play."""
+        """An evaluation without episodes, for an iteration that has no code to play."""
         return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
 
     def spec(self, setup: RLSetup, code: Code, training: TrainingRecord | None = None) -> EnvSpec:
-        """The specification of the environment for training and evaluation. Actions that ``training`` quarantined stay
-        quarantined.
+        """The specification of the environment for training and evaluation. Actions that were quarantined in
+        ``training`` stay quarantined.
 
-        Coded reward terms that ``setup`` does not name are left out, because no part of the run reads them.
+        Coded reward terms that ``setup`` does not name are left out, because nothing uses their values.
         """
         return EnvSpec(
             self.task,
@@ -112,10 +114,11 @@ class LoopContext:
         )
 
     def kept_spec(self, best: Iteration) -> EnvSpec:
-        """The specification of the environment in which the result of ``best`` plays: its policy, or its code alone.
+        """The specification of the environment in which the kept policy, or the kept code, of the iteration ``best``
+        plays.
 
-        Code plays under the same conditions as in the selection: actions that were quarantined in the policy's training
-        are not masked.
+        Code plays under the same conditions as in the selection. Therefore actions that were quarantined in the
+        policy's training are not masked.
         """
         code = Code(best.actions, best.functions)
         return self.spec(best.setup, code, None if best.kept.mode == "code" else best.training)
@@ -123,11 +126,13 @@ class LoopContext:
     def evaluate_kept(
         self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None
     ) -> Evaluation:
-        """Evaluate the result of ``best`` on ``seeds``: its policy, or the plan's code alone if the code did better.
+        """Evaluate the kept result of the iteration ``best`` on ``seeds``. This is the policy, or the plan's code alone
+        if code was better.
 
-        :param mode: how the policy acts; None: in the mode that was selected. Code ignores it.
-        :param on_frame: receives each rendered frame and the active action.
-        :returns: an evaluation without episodes if the iteration keeps code but has no coded action.
+        :param mode: the mode in which the policy acts. If it is None, the policy acts in the mode that the selection
+            chose. If code was kept, the mode is ignored.
+        :param on_frame: a function that is called with each rendered frame and the name of the action in progress.
+        :returns: the evaluation. It has no episodes if the iteration keeps code but has no coded action.
         """
         spec, kept = self.kept_spec(best), best.kept
         if kept.mode == "code":
@@ -142,12 +147,16 @@ class LoopContext:
     def train_folder(self, iteration: int) -> Path:
         """The folder in which the trainer stores the training of ``iteration``.
 
-        :raises RunError: the folder contains a link, which the trainer's library could follow out of the run.
+        :raises RunError: the folder contains a link, which the trainer's library could follow out of the run folder.
         """
         return self.run.files.subfolder(f"iterations/{iteration}/train")
 
     def policy(self, spec: EnvSpec, iteration: int, *, trained: bool) -> Policy:
-        """The trained policy of an iteration, or the policy that training would start from if none was trained."""
+        """The policy of an iteration.
+
+        :param trained: whether a policy was trained in this iteration. If not, the result is the policy with which a
+            training would begin.
+        """
         if trained:
             return self.trainer.load(self.train_folder(iteration), spec)
         seed = self.seeds.training(iteration)
@@ -159,5 +168,7 @@ class LoopContext:
 
 
 def acting(policy: Policy, mode: Mode, sharpness: float | None) -> Acting:
-    """How ``policy`` acts in ``mode``. ``sharpness`` applies to the mode ``sharpened`` only."""
+    """A function that chooses actions as ``policy`` does in ``mode``. Only the mode ``sharpened`` uses
+    ``sharpness``.
+    """
     return by_policy(policy, greedy=mode == "greedy", sharpness=(sharpness or 1.0) if mode == "sharpened" else 1.0)

@@ -1,4 +1,4 @@
-"""Asks the critic for findings on the newest iteration, if a further iteration will read them."""
+"""Asks the critic for findings on the newest iteration, if a further iteration follows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rlgpt.rl.play import OnFrame
 
 
 def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """``history`` with a critique of its newest iteration. The history is returned unchanged if it is empty or already
-    has that critique.
+    """Add a critique of the newest iteration to ``history``. If the history is empty or has this critique already, it
+    is returned unchanged.
 
-    An iteration counts as finished without a critique, and may be the best of the run.
+    An iteration without a critique counts as finished, and may be the best iteration of the run.
 
-    :raises LLMError: the critic's language model could not be asked, or none of its replies was usable.
+    :raises LLMError: a request to the critic's language model failed, or none of its replies was usable.
     """
     if not history or history[-1].critique is not None:
         return history
@@ -50,10 +50,10 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
 
 
 def _film_first_episode(ctx: LoopContext, last: Iteration) -> tuple[tuple[str, ...], int]:
-    """Frames of the first selection episode, played again for a critic whose model supports vision.
+    """Play the first selection episode again and render its frames, if the critic's model accepts images.
 
-    :returns: the frames, and the number of primitive steps played. These steps count towards the budget although they
-        produce no new result.
+    :returns: the frames, and the number of primitive steps of the episode. These steps count towards the budget,
+        although they produce no new result.
     """
     if not ctx.agents.critic.supports_vision:
         return (), 0

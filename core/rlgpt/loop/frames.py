@@ -1,4 +1,4 @@
-"""A few evenly spaced frames of an episode as PNG data URLs, for a critic whose model accepts images."""
+"""Renders a few evenly spaced frames of an episode as PNG data URLs, for a critic whose model accepts images."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from rlgpt.domain import Trace
 from rlgpt.options import OnStep
 
 Frame = NDArray[np.uint8]
-"""An RGB image, ``[height, width, 3]``."""
+"""An RGB image, a uint8 array of shape ``[height, width, 3]``."""
 
 COUNT = 8
-"""Number of frames kept of an episode."""
+"""Maximal number of frames of an episode that the critic gets."""
 
 MAX_FRAME_SIDE_PX = 512
 """Maximal length of a frame's longer side, in pixels."""
 
 
 class Frames:
-    """Keeps evenly spaced frames of the first episode in bounded memory.
+    """Stores evenly spaced frames of the first episode in bounded memory.
 
-    Whenever twice as many frames as wanted are stored, every second one is dropped and the stride is doubled.
+    Whenever twice as many frames as needed are stored, every second frame is removed, and from then on only half as
+    many frames are added.
     """
 
     def __init__(self, count: int = COUNT) -> None:
@@ -36,11 +37,11 @@ class Frames:
         self._kept: list[Frame] = []
 
     def add(self, frame: Frame, action: str) -> None:
-        """Store the next frame, unless the stride omits it.
+        """Receive the next frame. Only every n-th frame is stored.
 
-        :param frame: ``[height, width, 3]``, uint8.
-        :param action: name of the active action; ``start`` means that an episode begins. Only the first episode is
-            kept.
+        :param frame: the frame, a uint8 array of shape ``[height, width, 3]``.
+        :param action: name of the action in progress; ``start`` means that an episode begins. Frames of later episodes
+            are not stored.
         """
         self._episodes += action == "start"
         if self._episodes > 1:
@@ -53,7 +54,9 @@ class Frames:
             self._stride *= 2
 
     def urls(self) -> tuple[str, ...]:
-        """At most ``count`` frames as PNG data URLs, in order of time, with the first and the last one kept."""
+        """At most ``count`` of the stored frames as PNG data URLs, in order of time. The first and the last stored
+        frame are included.
+        """
         if not self._kept:
             return ()
         chosen = np.unique(np.linspace(0, len(self._kept) - 1, min(self._count, len(self._kept))).round().astype(int))
@@ -61,10 +64,12 @@ class Frames:
 
 
 def film(play: Callable[[Callable[[Frame, str], None]], object]) -> tuple[tuple[str, ...], str]:
-    """Frames of the episode that ``play`` plays.
+    """Collect frames of the episode that ``play`` plays.
 
-    :param play: plays one episode and calls the given function with each frame and the active action.
-    :returns: the frames as PNG data URLs, and the reason if there are none, else "".
+    :param play: a function that plays one episode. It calls its argument with each frame and the name of the action in
+        progress.
+    :returns: the frames as PNG data URLs, and a message for the user. The message says why there are no frames; it is
+        empty if there are frames.
     """
     frames = Frames()
     try:
@@ -75,11 +80,11 @@ def film(play: Callable[[Callable[[Frame, str], None]], object]) -> tuple[tuple[
 
 
 def moments(trace: Trace, count: int = COUNT) -> dict[int, str]:
-    """Primitive step -> description in words, for each frame to take in the trace's last call. The frames are evenly
-    spaced.
+    """Choose the moments of the trace's last call at which a frame is rendered. The result maps the primitive step of
+    each moment to a description in words.
 
-    The candidates are the moment before the call and the moments after each of its primitives. The first and the last
-    moment are always included.
+    The candidates are the moment before the call and the moment after each primitive of the call. The first and the
+    last candidate are always chosen, and the others are evenly spaced.
     """
     at = sum(d.duration for d in trace.decisions[:-1])
     found = {at: "before the call"}
@@ -94,10 +99,11 @@ def moments(trace: Trace, count: int = COUNT) -> dict[int, str]:
 
 
 def shots(play: Callable[[OnStep], None], trace: Trace) -> tuple[tuple[Shot, ...], str]:
-    """Frames of a rehearsed call.
+    """Render frames of a rehearsed call of an action.
 
-    :param play: plays the rehearsal of ``trace`` again, in an environment that renders.
-    :returns: the frames, and the reason if there are none, else "".
+    :param play: a function that plays the rehearsal of ``trace`` again, in an environment that renders frames.
+    :returns: the frames, and a message for the user. The message says why there are no frames; it is empty if there are
+        frames.
     """
     wanted = moments(trace)
     taken: dict[int, Frame] = {}
@@ -111,7 +117,7 @@ def shots(play: Callable[[OnStep], None], trace: Trace) -> tuple[tuple[Shot, ...
     try:
         play(on_step)
         return tuple(Shot(wanted[step], _url(frame)) for step, frame in sorted(taken.items())), ""
-    except Exception as fault:  # a missing renderer must not end the run
+    except Exception as fault:  # A renderer that fails must not end the run.
         return (), f"the critic sees no frames: {type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
 
 

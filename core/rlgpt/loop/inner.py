@@ -1,4 +1,6 @@
-"""The inner loop: write, rehearse and repair the code of a plan until it works or no repairs are left."""
+"""The inner loop, which writes, rehearses and repairs the code of a plan until the code works or no repairs are
+left.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,10 @@ NOT_EXERCISED = Review(
 
 
 def write_code(ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History) -> tuple[Code, Tried]:
-    """Write, rehearse and repair the code of ``plan``: features and predicates, coded actions, reward terms.
+    """Write, rehearse and repair the code of ``plan``. Features and predicates come first, then coded actions, then
+    reward terms.
 
-    :returns: the code that is kept, and all attempts at it.
+    :returns: the code that works, and all attempts at code.
     """
     functions = FunctionLoop(ctx, brief, plan, history)
     functions.write(BEFORE_ACTIONS)
@@ -51,9 +54,9 @@ def _write_actions(
     """Write and rehearse every coded sub-action of ``plan``, in the plan's order. A sub-action that the plan keeps is
     neither written nor rehearsed.
 
-    A team of agents without rehearsals writes each action once, and the action is kept.
+    A team of agents without rehearsals writes each action once, and every action is kept.
 
-    :returns: the kept actions, and the attempts of each sub-action by name.
+    :returns: the kept actions, and the attempts at each sub-action by its name.
     """
     kept: list[CodedAction] = []
     attempts: dict[str, tuple[Rehearsal, ...]] = {}
@@ -135,7 +138,7 @@ def _attempt(
         ctx.observer.message(f"{sub_action.name} could not start in its rehearsal: its code has not run")
         return rehearsal.model_copy(update={"review": NOT_EXERCISED})
     if rehearsal.succeeded:
-        return rehearsal  # the code has not run, so a critic cannot judge it
+        return rehearsal  # Every episode of the rehearsal was a success, so no review is needed.
     ctx.observer.stage("review", sub_action=sub_action.name)
     try:
         before = ctx.book.total
@@ -157,8 +160,8 @@ def _review(
     rehearsal: Rehearsal,
     history: History,
 ) -> Review:
-    """The critic's review of ``rehearsal``. If frames are needed, the rehearsal is played again and its steps count
-    again.
+    """Ask the critic for a review of ``rehearsal``. If the critic needs frames, the rehearsal is played again, and its
+    primitive steps count again.
     """
     critic, evidence = ctx.agents.critic, ctx.settings.evidence
     if evidence == "text" or not critic.supports_vision or rehearsal.trace is None:
@@ -190,15 +193,17 @@ def _review(
 
 
 def _weights(ctx: LoopContext, brief: Brief, history: History) -> dict[str, float]:
-    """Weights of the plugin's reward terms in a rehearsal: those of the newest setup, or the default setup at first."""
+    """The weights of the plugin's reward terms in a rehearsal. They come from the newest setup. In the first iteration
+    they come from the default setup.
+    """
     setup = history[-1].setup if history else brief.default_setup
     known = [term.name for term in reward_terms_of(ctx.plugin, ctx.task)]
     return {name: weight for name, weight in setup.reward_weights.items() if name in known}
 
 
 def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
-    """The newest attempt without a verdict in any rehearsal. If there is none: the newest one whose shown trace has no
-    verdict.
+    """The action of the newest attempt that no verdict stopped in any episode. If there is no such attempt, it is the
+    newest attempt whose trace has no verdict.
 
     The policy may use the action even if the critic's review is negative.
     """

@@ -1,4 +1,6 @@
-"""The inner loop for functions: write, rehearse and repair each one until it works or no repairs are left."""
+"""The inner loop for functions. Each function is written, rehearsed and repaired until it works or no repairs
+are left.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +16,24 @@ from rlgpt.loop.played import Played, play
 from rlgpt.loop.rehearse_function import rehearse_function
 
 SHARE = 0.02
-"""Maximal share of a run's budget for the episodes on which functions are rehearsed."""
+"""Maximal share of a run's budget for the episodes with which functions are rehearsed."""
 
 BEFORE_ACTIONS = ("feature", "predicate")
-"""Kinds of functions that are written before the coded actions, because the coded actions may read their outputs."""
+"""Kinds of functions that are written before the coded actions, because coded actions may read the outputs of these
+functions.
+"""
 
 AFTER_ACTIONS = ("reward",)
-"""Kinds of functions that are written after the coded actions. Episodes of these actions show what a reward term
-rewards.
+"""Kinds of functions that are written after the coded actions, because episodes with these actions show what a reward
+term rewards.
 """
 
 
 class FunctionLoop:
     """Writes the functions of one iteration.
 
-    :ivar kept: the functions that work, so far.
-    :ivar tried: function -> its attempts, in order.
+    :ivar kept: the functions that work, as far as they are written.
+    :ivar tried: for each function, the attempts at its code, in order.
     """
 
     def __init__(self, ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History) -> None:
@@ -39,9 +43,11 @@ class FunctionLoop:
         self.tried: dict[str, tuple[FunctionRehearsal, ...]] = {}
 
     def write(self, kinds: Collection[str], code: Code | None = None) -> None:
-        """Write the plan's functions of these kinds. A function that does not work after its last repair is left out.
+        """Write the plan's functions of some kinds. A function that does not work after its last repair is left out.
 
-        :param code: the code that plays the episodes of the rehearsal; None: the code of the best iteration so far.
+        :param kinds: the kinds of functions to write.
+        :param code: the code that plays the episodes of the rehearsal. If it is None, the code of the best iteration so
+            far plays them.
         """
         if code is None:
             best = best_of(self._history) if self._history else None
@@ -54,8 +60,8 @@ class FunctionLoop:
                 self.kept = (*self.kept, written)
 
     def _earlier(self, function: FunctionPlan) -> CodedFunction | None:
-        """The earlier function that the plan keeps; None if it does not exist, or if it no longer fits the other
-        functions.
+        """The function of an earlier iteration, if the plan keeps it. None if there is none, or if it does not fit the
+        other functions any more.
         """
         earlier = kept_function(self._history, function.name, self._brief.skills) if function.keep else None
         if earlier is None:

@@ -1,4 +1,6 @@
-"""The stages of an iteration that judge: code alone, and the race of code and policy, on the selection seeds."""
+"""The stages of an iteration that evaluate on the selection seeds. These are the evaluation of code alone, and the race
+of code and policy.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from rlgpt.rl.play import Acting
 class Selected(NamedTuple):
     """The result of a selection.
 
-    :ivar code: all episodes of code.
+    :ivar code: the evaluation of code with all its episodes; None if code was not played.
     :ivar policy: the evaluation of the policy in its best mode.
     :ivar rivals: the evaluations of the policy in its other modes.
     """
@@ -36,8 +38,8 @@ class Selected(NamedTuple):
 
 @dataclass(frozen=True)
 class Judging:
-    """Judges the code and the policy of the iteration after ``history``. Each finished part is stored and not played
-    again.
+    """Judges the code and the policy of the iteration after ``history``. Each finished part of the judging is stored,
+    so a resumed run does not play it again.
     """
 
     ctx: LoopContext
@@ -80,12 +82,14 @@ class Judging:
         return code
 
     def complete(self, code: Evaluation, spec: EnvSpec, tried: Tried) -> Evaluation:
-        """``code`` with the episodes that its first evaluation left out to save steps for a policy."""
+        """Play the episodes of code that the first evaluation left out to save steps for a policy, and add them to
+        ``code``.
+        """
         wanted, here = self.ctx.settings.selection_episodes, steps_of(tried, code)
         return self._more(code, "remaining", spec, wanted, steps=self._judging_left(here))
 
     def is_solved_by(self, code: Evaluation | None) -> bool:
-        """Whether the coded actions alone reach the target success, confirmation episodes included."""
+        """Whether the coded actions alone reach the target, in the confirmation episodes too."""
         if code is None or not self.ctx.is_solved(code):
             return False
         self.ctx.observer.message("the plan's code alone reaches the target: no steps are spent on learning")
@@ -100,11 +104,11 @@ class Judging:
     ) -> Selected:
         """Race the policy against code on the selection seeds. If ``training`` is None, the policy is untrained.
 
-        :param here: the steps of this iteration so far.
+        :param here: the primitive steps of this iteration so far.
         """
         ctx = self.ctx
         if (old := ctx.run.stage(f"{self._folder}/evaluation", Evaluation)) is not None:
-            return Selected(code, old, ())  # the run began with an earlier version
+            return Selected(code, old, ())  # An earlier version of rlgpt began this run.
         judged = replace(spec, quarantined=training.quarantined if training else ())
         ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
         policy = ctx.policy(judged, len(self.history), trained=training is not None)
@@ -138,8 +142,8 @@ class Judging:
         steps: int,
         failures: int | None = None,
     ) -> Evaluation:
-        """``code`` with further episodes, so that there are ``total`` episodes. There are fewer if ``steps`` primitive
-        steps are not enough.
+        """Play further episodes of code, and add them to the evaluation ``code``, until it has ``total`` episodes or
+        ``steps`` primitive steps are spent.
         """
         seeds = range(len(code.episodes), total)
         if not seeds or not steps:
@@ -148,10 +152,10 @@ class Judging:
         return together((code, more), self.ctx.settings.traces)
 
     def _code(self, stage: str, spec: EnvSpec, seeds: range, *, steps: int, failures: int | None = None) -> Evaluation:
-        """Episodes of code on the selection seeds with these indices.
+        """Play episodes of code on the selection seeds with the indices ``seeds``.
 
-        :param steps: primitive steps after which no further episode begins.
-        :param failures: maximal number of episodes without success; after one more, no further episode begins.
+        :param steps: number of primitive steps after which no further episode begins.
+        :param failures: maximal number of episodes without success. If there are more, no further episode begins.
         """
         ctx = self.ctx
 
@@ -163,8 +167,8 @@ class Judging:
         return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
 
     def _by_code(self, actions: Sequence[CodedAction]) -> Acting:
-        """The function that chooses the coded actions in order. A stuck episode ends early, unless the task has a
-        score, because the score of a shortened episode would be incomplete.
+        """A function that chooses the coded actions in the plan's order. A stuck episode ends early, unless the task
+        has a score, because the score of a shortened episode would be incomplete.
         """
         return by_code(actions, may_stop=self.ctx.task.score is None)
 

@@ -1,4 +1,4 @@
-"""Observers: objects that receive the events of a run and cannot change it."""
+"""The interface of observers. An observer receives the events of a run and cannot change the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.runs import Run
 
 
 def outcome(evaluation: Evaluation) -> dict[str, float]:
-    """The results of an evaluation for observers: ``success`` and ``score``, if the task has them."""
+    """The results of an evaluation for observers, with the keys ``success`` and ``score`` (if the task has them)."""
     facts = {"success": evaluation.success_rate} if evaluation.has_success else {}
     score = evaluation.mean_score
     return facts if score is None else {**facts, "score": score}
@@ -21,33 +21,35 @@ class Observer:
     """Receives the events of a run. The methods of this class do nothing; a subclass overrides the methods that it
     needs.
 
-    An observer is a context manager: a run enters it before its first event and leaves it after its last one.
+    An observer is a context manager. The run enters the context before its first event, and leaves it after its last
+    event.
     """
 
     def begins(self, run: Run) -> None:
-        """Receive the beginning of the run, or of its continuation. An observer may read ``run`` until the observer is
-        left, and may write only to files that no stage uses.
+        """Receive the beginning of the run, or of a resumed run. The observer may read ``run`` until its context is
+        left. It may write only to files that no stage uses.
         """
 
     def stage(self, name: str, **facts: Any) -> None:
         """Receive the beginning of a stage.
 
-        :param name: ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``, ``train``, ``select``,
-            ``critique`` or ``report``.
-        :param facts: what the stage is about, for example ``iteration`` (its index) and ``sub_action`` (its name). The
-            stage ``train`` has ``budget``, and ``start``: the primitive steps of the run before this training.
+        :param name: the name of the stage, which is ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``,
+            ``train``, ``select``, ``critique`` or ``report``.
+        :param facts: facts about the stage, for example ``iteration`` (the index of the iteration) and ``sub_action``
+            (the name of the sub-action). The stage ``train`` has ``budget`` (the primitive steps of the training) and
+            ``start`` (the primitive steps of the run before the training).
         """
 
     def finished(self, name: str, **facts: Any) -> None:
-        """Receive the end of a stage, which was played now or read from disk. ``facts`` are its results, for example
-        ``success``.
+        """Receive the end of a stage. The stage was run now, or its result was read from the run folder. ``facts`` has
+        the results, for example ``success``.
         """
 
     def training(self, point: CurvePoint, budget: int) -> None:
         """Receive a new point of the learning curve. ``budget`` is the budget of this training in primitive steps."""
 
     def spent(self, spending: Spending) -> None:
-        """Receive the cost of the language models since the run began. Called after every reply."""
+        """Receive the cost of the language models since the run began. This method is called after every reply."""
 
     def message(self, text: str) -> None:
         """Receive one line of text for the user."""

@@ -16,13 +16,13 @@ from rlgpt.rl.starts import Reached
 
 
 def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
-    """Run iterations until one reaches the target, or until the iterations or the primitive steps are used up.
+    """Run iterations until one reaches the target, or until no iterations or no primitive steps are left.
 
     Finished iterations and stages are read from the run's folder and not repeated.
 
-    :returns: the finished iterations; and the error that ended the loop early, if any: the language model's budget is
-        spent, or the recording has no further reply.
-    :raises LLMError: a language model could not be asked, or none of its replies was usable.
+    :returns: the finished iterations, and the error that ended the loop early. The error says that the language model's
+        budget is spent or that the recording has no further reply; None if the loop did not end early.
+    :raises LLMError: a request to a language model failed, or none of the replies was usable.
     """
     history: History = ctx.run.iterations()
     while not is_finished(ctx, history):
@@ -37,16 +37,16 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
 
 
 def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
-    """Run one iteration. For the first, ``history`` is empty. The comments name the role that decides each step in the
-    paper.
+    """Run one iteration. For the first iteration, ``history`` is empty. The comments name the agent that decides each
+    step in the paper.
 
-    :param last: whether this is the last iteration; None: the number of iterations decides it.
+    :param last: whether this is the last iteration. If it is None, the number of iterations decides.
     """
     last = ctx.allotment.is_last(history) if last is None else last
     stages, judging = Stages(ctx, brief, history), Judging(ctx, history)
-    plan = stages.plan()  # slow agent: the sub-actions, each code or RL
+    plan = stages.plan()  # slow agent: sub-actions, each coded or learned
     written, tried = stages.write(plan)  # inner loop: fast agent, critic and environment
-    setup = stages.default_setup(written)  # the default one, because it is not certain yet that anything learns
+    setup = stages.default_setup(written)  # the plugin's setup, because it is open whether a policy is trained
     spec = ctx.spec(setup, written)
     code = judging.evaluate_code(spec, tried)  # the coded actions alone, in the plan's order
     here = stages.steps_so_far(steps_of(tried, code))
@@ -84,14 +84,14 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
 
 
 def _stored(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
-    """The iteration after ``history``: read from disk if it is finished, else run now."""
+    """The iteration after ``history``. If it is finished, it is read from the run folder; else it is run now."""
     name = f"iterations/{len(history)}/iteration"
     return ctx.run.once(name, Iteration, lambda: iterate(ctx, brief, history, last=last))
 
 
 def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """``history``. If its newest iteration saved its steps for a later iteration that will not run, that iteration is
-    trained now.
+    """Train in the newest iteration of ``history``, if this iteration saved its steps for a later iteration that will
+    not run. Returns the changed history.
     """
     if not history or not ctx.agents.train or ctx.agents.evaluate == "code":
         return history
@@ -116,7 +116,9 @@ def _tell(ctx: LoopContext, history: History) -> None:
 
 
 def is_finished(ctx: LoopContext, history: History) -> bool:
-    """Whether the target is reached, or iterations or primitive steps are used up. A run has at least one iteration."""
+    """Whether the outer loop ends, because the target is reached, or no iterations or no primitive steps are left. A
+    run has at least one iteration.
+    """
     if not history:
         return False
     lost = ctx.book.bill(history, finished_stages(ctx.run, len(history))).lost

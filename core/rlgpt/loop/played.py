@@ -1,4 +1,4 @@
-"""Episodes that are played once and stored. Functions are then called on every stored view without further primitive
+"""Plays episodes once and stores their views. Functions are then called on every stored view, without further primitive
 steps.
 """
 
@@ -25,7 +25,7 @@ class Episode:
 
     :ivar views: the plugin's view at the reset and after each primitive step.
     :ivar success: whether ``info["success"]`` was true after the reset or any primitive step.
-    :ivar by_code: the plan's code played, in order and repeatedly; else choices were drawn at random.
+    :ivar by_code: whether the plan's code played the episode. If not, the choices were drawn at random.
     """
 
     seed: int
@@ -37,8 +37,8 @@ class Episode:
 class Played(NamedTuple):
     """Stored episodes.
 
-    :ivar steps: primitive steps of all episodes.
-    :ivar taken: names that a function may not have.
+    :ivar steps: number of primitive steps of all episodes together.
+    :ivar taken: the names that a function may not have, because something else has them.
     """
 
     episodes: tuple[Episode, ...]
@@ -66,12 +66,12 @@ def play(
     library: Library,
     on_step: OnStep | None = None,
 ) -> Played:
-    """Play an episode for each seed: all but the last by code, and the last by random choices. Without code, all
-    episodes are played by random choices.
+    """Play an episode for each seed. Code plays all episodes but the last one, and random choices play the last one.
+    Without code, random choices play all episodes.
 
     :param limit: maximal number of primitive steps of an episode.
     :param library: the plugin's library for this task.
-    :param on_step: called at every primitive step.
+    :param on_step: a function that is called at every primitive step.
     """
     views: list[Mapping[str, Plain]] = []
 
@@ -112,7 +112,7 @@ def play(
 
 
 def _play(env: ExtendedEnv, names: Sequence[str], seed: int) -> bool:
-    """Play one episode with the actions of these names in order, or with random choices if ``names`` is empty.
+    """Play one episode with the coded actions ``names`` in order, or with random choices if ``names`` is empty.
 
     :returns: whether the episode succeeded.
     """

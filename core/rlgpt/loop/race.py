@@ -1,12 +1,13 @@
-"""A race: decides which of several candidates is better on the same episodes, and ends when the evidence suffices.
+"""Races between candidates. A race decides which of several candidates is the best, and ends as soon as the evidence
+suffices.
 
-In a race (Maron and Moore 1994; for policies Heidrich-Meisner and Igel 2009) all candidates play the same seeds, and a
-candidate is dropped as soon as another one is better at a given error probability. The Hoeffding and Bernstein bounds
-of these papers seldom decide within the few tens of episodes that a run can afford. Results on the same seeds are
-paired, which gives more evidence: only the seeds on which two candidates *differ* show which is better (McNemar 1947),
-and if neither is better, each candidate wins such a seed with probability 1/2. This hypothesis is tested with the
-mixture martingale of Robbins (1970). By Ville's inequality, the error bound of this test is valid at every time, so a
-race may test after every episode.
+In a race (Maron and Moore 1994; for policies Heidrich-Meisner and Igel 2009), all candidates play episodes with the
+same seeds, and a candidate is dropped as soon as another one is better at a given error probability. The Hoeffding and
+Bernstein bounds of these papers seldom decide within the few tens of episodes that a run can afford. Results on the
+same seeds are paired, which gives more evidence. Only the seeds on which two candidates *differ* show which candidate
+is better (McNemar 1947). If neither is better, each candidate wins such a seed with probability 1/2. This hypothesis is
+tested with the mixture martingale of Robbins (1970). By Ville's inequality, the error bound of this test is valid at
+every time, so a race may test after every episode.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ ERROR = 0.1
 
 
 def evidence(wins: int, losses: int) -> float:
-    """The evidence that the first of two candidates is better: a likelihood ratio of "better" to "not better".
+    """The evidence that the first of two candidates is better, as a likelihood ratio of "better" to "not better".
 
-    The mean of ``(2 p)^wins (2 (1 - p))^losses`` over all p from 1/2 to 1, where p is the probability to win a decided
-    pair: with n = wins + losses, ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, the
+    The evidence is the mean of ``(2 p)^wins (2 (1 - p))^losses`` over all p from 1/2 to 1, where p is the probability
+    that the first candidate wins a seed on which the results differ. With n = wins + losses, this mean is
+    ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, the
     probability that the evidence ever reaches 1 / error is at most ``error`` (Robbins 1970; Ville 1939).
 
     :param wins: number of seeds on which the first candidate did better.
@@ -33,14 +35,15 @@ def evidence(wins: int, losses: int) -> float:
 
 
 def is_better(ours: Sequence[float], theirs: Sequence[float], *, error: float = ERROR) -> bool:
-    """Whether ``ours`` is better than ``theirs``: the evidence of the pairs reaches 1 / ``error``, and their mean is
-    better.
+    """Whether one candidate is better than another. This is so if the evidence of the pairs of results reaches 1 /
+    ``error``, and the mean of the pairs is higher.
 
-    For successes both conditions agree. For a score the mean is needed, because many small wins can be outweighed by a
-    few large losses.
+    For successes, both conditions agree. For a score, the mean is needed too, because a few large losses can outweigh
+    many small wins.
 
-    :param ours: a result for each seed, higher is better.
-    :param theirs: results for the same seeds, in the same order. Seeds that only one of the two has are ignored.
+    :param ours: the results of the first candidate, one for each seed. Higher results are better.
+    :param theirs: the results of the other candidate for the same seeds, in the same order. Seeds for which only one
+        candidate has a result are ignored.
     """
     pairs = list(zip(ours, theirs, strict=False))
     wins, losses = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
@@ -48,11 +51,12 @@ def is_better(ours: Sequence[float], theirs: Sequence[float], *, error: float = 
 
 
 class Race:
-    """The candidates that may still be the best. :meth:`look` may drop some of them; a dropped candidate never comes
-    back.
+    """A race between candidates. Each call of :meth:`look` may drop some of them, and a dropped candidate never
+    returns.
 
-    :param error: upper bound of the probability that the best candidate is dropped, over all pairs and all calls of
-        :meth:`look`.
+    :ivar open: the candidates that are still in the race.
+    :param error: upper bound of the probability that the best candidate is dropped, over all pairs of candidates and
+        all calls of :meth:`look`.
     """
 
     def __init__(self, candidates: Sequence[str], *, error: float = ERROR) -> None:
@@ -60,9 +64,9 @@ class Race:
         self._error = error / max(1, len(candidates) - 1)
 
     def look(self, results: Mapping[str, Sequence[float]]) -> None:
-        """Drop each candidate if another candidate in the race is better.
+        """Drop each candidate that is worse than another candidate in the race.
 
-        :param results: candidate -> its results, one for each seed, in the same order of seeds for all.
+        :param results: for each candidate, its results, one for each seed. All candidates have the same order of seeds.
         """
         self.open = tuple(
             name
@@ -71,5 +75,5 @@ class Race:
         )
 
     def withdraw(self, candidates: Collection[str]) -> None:
-        """Take these candidates out of the race without a comparison."""
+        """Remove ``candidates`` from the race without a comparison."""
         self.open = tuple(name for name in self.open if name not in candidates)

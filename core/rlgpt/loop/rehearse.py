@@ -1,5 +1,5 @@
-"""A rehearsal: one coded action is tried in the environment, in several episodes. The result contains a trace and the
-number of primitive steps.
+"""Rehearses one coded action, which means that the action runs in the environment in several episodes. The result
+contains a trace and the number of primitive steps.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.sandbox import Library, Sandbox
 
 ROUNDS = 3
-"""How many times the earlier actions are played until the rehearsed action may start."""
+"""Maximal number of times that the earlier actions are played to reach a state in which the rehearsed action
+may start.
+"""
 
 
 class RehearsalResult(NamedTuple):
-    """The outcome of a rehearsal.
+    """The result of a rehearsal.
 
-    :ivar trace: the trace that agents see: of the first episode in which the action ran, else of the first episode. The
-        last decision of the trace is the rehearsed action.
-    :ivar steps: number of primitive steps of all episodes.
-    :ivar verdict: the verdict on the action's call, else the first verdict on its ``can_start``, else None.
-    :ivar others: the results of the other episodes.
+    :ivar trace: the trace that agents get. It belongs to the first episode in which the action ran, or else to the
+        first episode. The last decision of the trace is the rehearsed action.
+    :ivar steps: number of primitive steps of all episodes together.
+    :ivar verdict: the verdict on the call of the action, or else the first verdict on its ``can_start``; None if there
+        was no verdict.
+    :ivar others: the results of the episodes without a trace.
     """
 
     trace: Trace
@@ -46,18 +49,22 @@ def rehearse(
     on_step: OnStep | None = None,
     render_mode: str | None = None,
 ) -> RehearsalResult:
-    """Run ``action`` once with default parameters, after the actions that the plan puts before it.
+    """Run ``action`` in one episode for each seed, with default parameters, after the actions that come before it in
+    the plan.
 
-    If ``action`` may not start, the earlier actions are played again, :data:`ROUNDS` times in all, until it may. If it
-    still has not run, or an earlier action ends the episode, a second episode plays the earlier actions up to the first
-    moment at which it might have started, and then ``action``; none of them where there was no such moment.
+    If ``action`` may not start then, the earlier actions are played again, at most :data:`ROUNDS` times in all, until
+    ``action`` may start. If ``action`` still has not run, or if an earlier action ended the episode, a second episode
+    is played. In the second episode, the earlier actions are played only up to the first moment at which ``action``
+    might have started in the first episode. If there was no such moment, ``action`` starts the second episode.
 
-    :param seeds: seeds of the episodes. The episodes after the first are played only if the action ran in the first one
-        without a verdict, or could not start.
+    :param before: the actions that come before ``action`` in the plan.
+    :param seeds: seeds of the episodes. The episodes after the first one are played only if no verdict stopped the
+        action in the first episode.
     :param library: the plugin's library for this task.
-    :param functions: coded functions; code reads their features in the view.
-    :param reward_weights: weights of the reward terms that the trace shows; None: the environment's own reward.
-    :param on_step: called at every primitive step.
+    :param functions: coded functions, whose features code may read in the view.
+    :param reward_weights: weights of the reward terms that the trace shows. If it is None, the trace shows the
+        environment's own reward.
+    :param on_step: a function that is called at every primitive step.
     """
     env = ExtendedEnv(
         plugin.make_env(task, seed=seeds[0], render_mode=render_mode),
@@ -109,8 +116,8 @@ def _other(start: _Start) -> OtherStart:
 
 
 def _start(env: ExtendedEnv, before: Sequence[CodedAction], action: CodedAction, seed: int) -> _Start:
-    """The episodes of one seed. If ``action`` did not run in the first, a second one goes to a moment of the first at
-    which it might start.
+    """Play the one or two episodes of a seed. If ``action`` did not run in the first episode, the second one leads to a
+    moment at which ``action`` might start.
     """
     trace, fallen, moment = _play(env, before, action, seed)
     steps, last = trace.primitive_steps, trace.decisions[-1]
@@ -127,10 +134,11 @@ def _play(
 ) -> tuple[Trace, list[Verdict], int | None]:
     """Play one episode.
 
-    In the first round ``action`` follows all of ``before``; in the next ones it is chosen as soon as it may start.
+    In the first round, ``action`` comes after all actions in ``before``. In later rounds, ``action`` is chosen as soon
+    as it may start.
 
-    :returns: the trace; all verdicts, those on ``can_start`` included; after how many of ``before`` the action might
-        first have started in the first round, or None.
+    :returns: the trace; all verdicts, also those on ``can_start``; and the number of actions in ``before`` after which
+        ``action`` might first have started in the first round, or None if it might not have started.
     """
     _, info = env.reset(seed=seed)
     fallen, success = list(info.get("verdicts", ())), bool(info.get("success", False))

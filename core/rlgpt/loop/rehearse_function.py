@@ -1,4 +1,4 @@
-"""The rehearsal of one function: the function is called on every view of stored episodes."""
+"""Rehearses one function. The function is called on every view of stored episodes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from rlgpt.options.functions import StepFunctions
 from rlgpt.sandbox import Library, Sandbox
 
 SAMPLES = 8
-"""Number of answers that a summary shows."""
+"""Maximal number of answers that a summary contains."""
 
 WIDEST = 1e300
-"""Bounds (from -this to this) of a function in its rehearsal, so that summaries show unclipped answers."""
+"""Bound (positive and negative) of the answers in a rehearsal. It is so large that no answer is clipped."""
 
 Answers = Mapping[str, list[float]]
-"""Name of an output or of the function -> its answers in an episode, one for each view."""
+"""The answers in an episode, one for each view, by the name of the output (for a feature) or of the function."""
 
 
 def rehearse_function(
@@ -42,8 +42,7 @@ def rehearse_function(
 ) -> FunctionRehearsal:
     """Call ``function`` on every view of ``played``. The first verdict ends the rehearsal.
 
-
-    :param features: features whose outputs a reward term or a predicate reads in the view.
+    :param features: the coded features whose outputs a reward term or a predicate may read in the view.
     :param library: the plugin's library for this task, without functions.
     """
     rehearsal = FunctionRehearsal(attempt=attempt, function=function, played=str(played))
@@ -91,8 +90,9 @@ def _bounds(function: CodedFunction) -> dict[str, tuple[float, float]]:
 
 
 def _ask(asked: StepFunctions, function: CodedFunction, episode: Episode) -> tuple[Answers, int, Verdict | None]:
-    """The answers to the views of an episode up to the first verdict on ``function``, the highest fuel of a call, and
-    that verdict or None.
+    """Call ``function`` on the views of an episode, up to the first verdict on ``function``.
+
+    :returns: the answers, the largest fuel that a call used, and the verdict (None if there was no verdict).
     """
     answers: dict[str, list[float]] = {name: [] for name in _bounds(function)}
     fuel = 0
@@ -128,8 +128,8 @@ def _summary(function: CodedFunction, name: str, answers: Sequence[Answers]) -> 
 
 
 def _fault(function: CodedFunction, summaries: Sequence[AnswerSummary]) -> str:
-    """The fault of bounds that exclude every answer, as text; "" if there is none. Clipped to such bounds, the function
-    is constant.
+    """Text about bounds that exclude every answer; empty if there are none. With such bounds every answer is clipped to
+    the same number.
     """
     beyond = [
         f"{s.name} was between {s.low:g} and {s.high:g}, but its bounds are {low:g} to {high:g}"
@@ -142,8 +142,8 @@ def _fault(function: CodedFunction, summaries: Sequence[AnswerSummary]) -> str:
 def _remarks(
     function: CodedFunction, summaries: Sequence[AnswerSummary], answers: Sequence[Answers], episodes: Sequence[Episode]
 ) -> tuple[str, ...]:
-    """Remarks on properties that may or may not be faults: constant answers, answers outside the bounds, and reward
-    without success.
+    """Remarks on properties that may or may not be faults. These are constant answers, answers outside the bounds, and
+    reward without success.
     """
     remarks: list[str] = []
     for s in summaries:
@@ -163,7 +163,7 @@ def _remarks(
 def paid_in(reward: CodedReward, answers: Sequence[float]) -> float:
     """The undiscounted sum of a reward term over an episode, with weight 1.
 
-    :param answers: answers at the reset and after each primitive step. This function clips them.
+    :param answers: the answers at the reset and after each primitive step, which this function clips.
     """
     values = [min(max(x, reward.low), reward.high) for x in answers]
     if reward.kind == "potential":

@@ -1,5 +1,5 @@
-"""A run from beginning to end: it makes the brief, runs the outer loop, reports on fresh seeds and writes
-the bundle.
+"""Executes a run from beginning to end. It makes the brief, runs the outer loop, plays the episodes of the report, and
+writes the bundle.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from rlgpt.runs import Report
 
 @dataclass(frozen=True)
 class Result:
-    """How a run ended.
+    """The result of a run.
 
     :ivar history: the finished iterations, oldest first.
     :ivar report: the report on the best iteration; None if no iteration finished.
-    :ivar stopped: the expected error that ended the run early, for example a spent budget; None if the run ended
-        normally.
+    :ivar stopped: the error that ended the run early (the language model's budget is spent, or the recording has no
+        further reply); None if the run ended normally.
     """
 
     history: History
@@ -37,12 +37,12 @@ class Result:
 
 
 def run(ctx: LoopContext) -> Result:
-    """Run both loops in the folder of ``ctx.run``, or continue an unfinished run there. Finished stages are read, not
-    repeated.
+    """Run both loops in the folder of ``ctx.run``, or continue an unfinished run there. Finished stages are read
+    and not repeated.
 
-    :raises RunError: another process uses the folder, or one of its files cannot be read.
-    :raises LLMError: a language model could not be asked, or none of its replies was usable. If its budget is spent or
-        the recording has no further reply, no error is raised: the run ends (see :attr:`Result.stopped`).
+    :raises RunError: another process uses the folder, or a file in it cannot be read.
+    :raises LLMError: a request to a language model failed, or none of the replies was usable. A spent budget of the
+        model, or the end of the recording, raises no error, but ends the run (see :attr:`Result.stopped`).
     :raises TrainerError: a training crashed or could not be resumed.
     """
     with ctx.run.lock():
@@ -63,7 +63,7 @@ def run(ctx: LoopContext) -> Result:
 
 
 def brief_of(ctx: LoopContext) -> Brief:
-    """The brief of the run's task, with the first view of an episode."""
+    """Make the brief of the run's task, with the first view of an episode."""
     count = ctx.book.counting("rehearsal")
     env = extend(ctx.plugin.make_env(ctx.task, seed=0), plugin=ctx.plugin, task=ctx.task, on_step=count)
     try:
@@ -105,10 +105,10 @@ def _run(ctx: LoopContext) -> Result:
 
 
 def steps_so_far(ctx: LoopContext) -> Steps:
-    """The number of steps of the run so far.
+    """The numbers of primitive steps of the run so far.
 
-    If a file with steps cannot be read, the number comes from the run's record. Other code reports an unreadable file.
-    An error in this function would hide the error that ended the run.
+    If a file with steps cannot be read, the numbers come from the run's record, and no error is raised, because an
+    error here would hide the error that ended the run.
     """
     try:
         history = ctx.run.iterations()
@@ -118,7 +118,7 @@ def steps_so_far(ctx: LoopContext) -> Steps:
 
 
 def _unfinished_iteration(ctx: LoopContext, history: History) -> Steps:
-    """The steps of the unfinished iteration after ``history``; zero if it did not begin."""
+    """The primitive steps of the unfinished iteration after ``history``; zero if this iteration did not begin."""
     finished = finished_stages(ctx.run, len(history))
     if not finished.training:
         finished += Steps(training=ctx.trainer.spent(ctx.train_folder(len(history))))
@@ -126,7 +126,9 @@ def _unfinished_iteration(ctx: LoopContext, history: History) -> Steps:
 
 
 def _current_report(ctx: LoopContext, best: Iteration, history: History) -> Report:
-    """The stored report if it is about ``best``, ``history`` and the report's seeds; else a new one."""
+    """The report on the iteration ``best``. A stored report is used if it fits ``best``, ``history`` and the report's
+    seeds.
+    """
 
     def stored_or_new() -> Report:
         return ctx.run.once("report", Report, lambda: _report(ctx, best, history))

@@ -1,5 +1,5 @@
-"""Selection: a race on the selection seeds decides between code and policy, and finds the best way for the policy to
-act. The episodes of the race are stored in blocks.
+"""Selects between code and policy, and finds the policy's best mode, by a race on the selection seeds. The episodes of
+the race are stored in blocks.
 """
 
 from __future__ import annotations
@@ -13,27 +13,31 @@ from rlgpt.rl.evaluation import Judge, together
 from rlgpt.rl.play import Acting
 
 BLOCK = 5
-"""Number of seeds in one stored block. A kill loses at most the episodes of one block."""
+"""Number of seeds in one stored block. If the process is killed, at most the episodes of one block are lost."""
 
 CODE = "code"
 
 
 class Block(Value):
-    """The episodes of a range of seeds: one evaluation for each candidate that played any of these seeds."""
+    """The episodes of a range of seeds. A block has one evaluation for each candidate that played any of these
+    seeds.
+    """
 
     evaluations: tuple[Evaluation, ...]
 
 
 class Selection:
-    """A race between code and the modes of the policy, which are its ways to act (:data:`rlgpt.domain.events.Mode`).
+    """A race between code and the policy in several modes (:data:`rlgpt.domain.events.Mode`).
 
     On the first ``least`` seeds all modes of the policy race. After these seeds, only the best mode continues against
     code. A candidate that is dropped plays no further episode.
 
-    :param players: candidate -> its judge and its way to act. The candidate ``code`` exists if there are coded actions.
+    :param players: for each candidate, the judge that plays its episodes and the function that chooses its actions. The
+        candidate ``code`` exists if there are coded actions.
     :param seeds: all seeds that may be played, in order.
     :param code: the episodes of code so far; None if there is no code.
-    :param steps: maximal number of primitive steps. A seed that would exceed it is not played, unless it is the first.
+    :param steps: maximal number of primitive steps. A seed with which the race would exceed this number is not played,
+        unless it is the first seed.
     """
 
     def __init__(
@@ -58,9 +62,9 @@ class Selection:
     def run(self, stored: Callable[[int], Block | None], store: Callable[[int, Block], None]) -> None:
         """Play until the race is over.
 
-        :param stored: returns block n if an earlier session played it. A block with other modes, for example after a
-            change of settings, is played again.
-        :param store: is called with each block after the block was played.
+        :param stored: a function that returns block n if it was played before the run was resumed. A block with other
+            modes, for example after a change of settings, is played again.
+        :param store: a function that stores a block. It is called after each block that was played.
         """
         for number in range(-(-len(self._seeds) // BLOCK)):
             indices = range(number * BLOCK, min(len(self._seeds), (number + 1) * BLOCK))
@@ -77,7 +81,7 @@ class Selection:
 
     @property
     def code(self) -> Evaluation | None:
-        """All episodes of code."""
+        """The evaluation of code with all its episodes; None if there is no code."""
         return self._of(CODE) if self._parts.get(CODE) else None
 
     @property
@@ -93,8 +97,8 @@ class Selection:
         return tuple(self._of(name) for name in self._modes if name != self._best_mode())
 
     def _fits(self, block: Block, index: int) -> bool:
-        """Whether a stored block was played by the candidates that would play from seed ``index`` on, in the same
-        modes.
+        """Whether a stored block can be used. It must have the same candidates and modes that would play from the seed
+        ``index`` on.
         """
         seed, parts = self._seeds[index], block.evaluations
         if not all(p.mode in self._players and self._players[p.mode][1].sharpness == p.sharpness for p in parts):
@@ -102,11 +106,11 @@ class Selection:
         return {p.mode for p in parts if any(e.seed == seed for e in p.episodes)} == set(self._waiting(index))
 
     def _waiting(self, index: int) -> list[str]:
-        """The candidates in the race that have not played this seed yet."""
+        """The candidates in the race that have not played the seed with the index ``index`` yet."""
         return [n for n in self._race.open if self._seeds[index] not in self._results(n)]
 
     def _play(self, indices: range) -> tuple[Evaluation, ...]:
-        """Play these seeds, until the race is over."""
+        """Play the seeds with the indices ``indices``, until the race is over."""
         played: dict[str, list[Evaluation]] = {}
         for index in indices:
             waiting = self._waiting(index)
@@ -145,7 +149,7 @@ class Selection:
         return max(open_, key=lambda name: self._of(name).rank)
 
     def _steps_each(self, name: str) -> float:
-        """Mean length of an episode so far, in primitive steps."""
+        """Mean length of a candidate's episodes so far, in primitive steps."""
         parts = self._parts[name]
         return sum(p.primitive_steps for p in parts) / max(1, sum(len(p.episodes) for p in parts))
 
@@ -157,7 +161,9 @@ class Selection:
 
 
 def result(episode: Episode, evaluation: Evaluation) -> float:
-    """The result of an episode in a race, higher is better: its success, or its score if the task has no success."""
+    """The result of an episode in a race. This is the success (0 or 1), or the score if the task has no success. A
+    higher result is better.
+    """
     if evaluation.has_success or evaluation.score is None:
         return float(episode.success)
     if episode.score is None or math.isnan(episode.score):

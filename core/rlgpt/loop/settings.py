@@ -1,4 +1,4 @@
-"""The budgets of a run, and its seeds."""
+"""The settings of the two loops, and the seeds of a run."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rlgpt.domain import Mode, Value
 
 
 class LoopSettings(Value):
-    """The budgets of the two loops. Steps are primitive steps, counted since the run began.
+    """The settings of the two loops. Steps are primitive steps, counted since the run began.
 
-    The reported evaluation uses seeds of its own and does not count towards the budget. Everything else counts.
+    The episodes of the report have separate seeds and do not count towards the budget. All other episodes count.
     """
 
-    budget: int = Field(default=60_000, ge=1, description="primitive steps in all: rehearsals, training, selection")
+    budget: int = Field(default=60_000, ge=1, description="primitive steps of the run, without those of the report")
     iterations: int = Field(default=2, ge=1, description="maximal number of iterations of the outer loop")
     repairs: int = Field(default=2, ge=0, description="maximal number of repairs of one coded action in one iteration")
     target_success: float = Field(
@@ -26,23 +26,23 @@ class LoopSettings(Value):
         description="mean score on the selection seeds that ends the run, if the task has no success; null: the task's",
     )
     selection_episodes: int = Field(
-        default=10, ge=1, description="episodes of each judgement of code or policy, which selects the best iteration"
+        default=10, ge=1, description="number of episodes with which code or policy is evaluated for the selection"
     )
     confirmation_episodes: int = Field(
         default=20,
         ge=0,
-        description="maximal further episodes: for code that seems to solve the task, and to decide code or policy",
+        description="maximal number of further selection episodes, if code seems to solve the task or a race is open",
     )
     judging: float = Field(
         default=0.25, gt=0, le=1, description="maximal share of the budget for judging, in a run that learns"
     )
     sharpness: float | None = Field(
-        default=None, gt=0, description="power of the probabilities in the policy's mode sharpened; null: no such mode"
+        default=None, gt=0, description="power to which the mode sharpened raises probabilities; null: no such mode"
     )
     min_decisions: int = Field(
         default=2000,
         ge=0,
-        description="minimal decisions of a training; with fewer, the next iteration gets the steps",
+        description="minimal number of decisions of a training; with fewer, the next iteration gets the steps",
     )
     evidence: Evidence = Field(
         default="text", description="evidence for the critic's review of a rehearsal, if its model accepts images"
@@ -51,10 +51,10 @@ class LoopSettings(Value):
         default=3,
         ge=1,
         le=100,
-        description="of an action that no error stops in the first, which agents are shown",
+        description="number of episodes in which a coded action or a function is rehearsed",
     )
     report_episodes: int = Field(
-        default=50, ge=1, description="episodes of the reported evaluation, on fresh seeds; not part of the budget"
+        default=50, ge=1, description="number of episodes of the report, on fresh seeds; not part of the budget"
     )
     traces: int = Field(
         default=2, ge=0, description="number of traced episodes of each evaluation, which the critic reads"
@@ -71,10 +71,11 @@ class LoopSettings(Value):
 
 
 class Seeds:
-    """Disjoint sets of episode seeds, derived from a run's seed. Runs of different seeds share no episode seed.
+    """Disjoint sets of episode seeds, derived from the seed of a run. Runs with different seeds have no common episode
+    seed.
 
-    All these seeds are below 2**30, and training episodes have larger seeds (``rl.policy_env.TRAINING_SEEDS``). So no
-    evaluation repeats an episode of training.
+    All these seeds are below 2**30, and the episodes of a training have larger seeds
+    (``rl.policy_env.TRAINING_SEEDS``). Therefore no evaluation repeats an episode of a training.
     """
 
     def __init__(self, seed: int) -> None:
@@ -84,11 +85,11 @@ class Seeds:
         return self._base + 100_000 + iteration
 
     def rehearsals(self, iteration: int, n: int) -> tuple[int, ...]:
-        """Seeds of the rehearsal episodes of an iteration; the first one is :meth:`rehearsal`."""
+        """Seeds of the rehearsal episodes of an iteration. The first seed is that of :meth:`rehearsal`."""
         return tuple(self.rehearsal(iteration) + 1_000 * i for i in range(n))
 
     def starts(self, iteration: int, n: int) -> tuple[int, ...]:
-        """Seeds of the episodes that reach the states from which a training begins."""
+        """Seeds of the episodes that are played to reach the states in which training episodes begin."""
         return tuple(self._base + 200_000 + 100 * iteration + i for i in range(n))
 
     def selection(self, n: int) -> tuple[int, ...]:

@@ -21,13 +21,15 @@ from rlgpt.skills.record import Result
 from rlgpt.skills.testing import starts_of
 
 PROVED = 0.5
-"""A run adds a skill only if the lower end of the 95 % interval of its success rate is at least this value."""
+"""Value that the lower end of the 95 % interval of a success rate must reach, before a run adds its result as a
+skill.
+"""
 _RECENT = 5
-"""Maximal number of versions of a skill that are compared with new code: the newest versions."""
+"""Number of newest versions of a skill with which new code is compared."""
 
 
 def with_skills(ctx: LoopContext, brief: Brief) -> Brief:
-    """``brief`` with the chosen skills. The run stores its choice, so a resumed run offers the same skills.
+    """Add the chosen skills to ``brief``. The run stores its choice, so a resumed run offers the same skills.
 
     :raises SkillError: the library cannot be read.
     """
@@ -57,8 +59,8 @@ def _wanted(ctx: LoopContext, brief: Brief) -> Wanted:
 
 
 def add_skill(ctx: LoopContext, brief: Brief, best: Iteration, report: Report, bundle: Bundle, steps: Steps) -> None:
-    """Add the result of a run to its library as a skill, if the report proves it. The episodes of the report become the
-    recorded episodes of the skill.
+    """Add the result of a run to the library of skills, if the result in the report is good enough. The episodes of the
+    report become the recorded episodes of the skill.
 
     Code that the library contains already is not added again. An error of the library is reported as a message and
     does not end the run.
@@ -141,7 +143,7 @@ def _added(
 
 
 def skill_name(task: str) -> str:
-    """The name of the skill that solves a task: its id with underscores."""
+    """The name of the skill that solves a task. This is the id of the task, with underscores."""
     name = re.sub(r"[^a-z0-9]+", "_", task.lower()).strip("_")[:40]
     return name if name[:1].isalpha() else f"s_{name}"[:40]
 
@@ -173,7 +175,7 @@ def _used(best: Iteration, offered: tuple[Offered, ...]) -> list[Offered]:
 def _note(ctx: LoopContext, library: SkillLibrary, id: SkillId, made: SkillId | None, result: Result) -> None:
     run = f"{ctx.run.record.created} seed {ctx.run.record.seed}"
     if any(served.run == run for served in library.load(id).served):
-        return  # a resumed run
+        return  # An earlier part of this run has added the note already.
     rate = None if result.success is None else result.success.point
     library.note(id, Served(time=_now(), run=run, task=ctx.task.id, success=rate, made=made))
 

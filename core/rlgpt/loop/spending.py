@@ -1,4 +1,4 @@
-"""Counts the primitive steps that a run has spent. The count stays exact if the process is killed."""
+"""Counts the primitive steps that a run has spent. The count is exact even if the process was killed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 class RunStepCounter:
     """Counts each primitive step outside training when it is taken. A training counts its steps in its own folder.
 
-    Counted steps that belong to no finished stage were spent in stages that a kill or an error ended.
+    Some counted steps may belong to no finished stage. They were spent in stages that a kill or an error ended.
 
     :raises RunError: ``steps.bin`` is a link, or it is missing and a finished stage cannot be read.
     :raises TrainerError: ``steps.bin`` is damaged.
@@ -45,11 +45,14 @@ class RunStepCounter:
         self.follow(run.record.steps)
 
     def follow(self, steps: Steps) -> None:
-        """Begin to update the run's record. ``steps`` are the steps so far, for all purposes; later steps are added."""
+        """Begin to update the run's record.
+
+        :param steps: the primitive steps of the run so far, for all purposes. Steps that are taken later are added.
+        """
         self._known, self._cells_known, self._training = steps, self._counter.cells, 0
 
     def counting(self, purpose: Purpose) -> OnStep:
-        """Returns a function that a stage calls at every primitive step. The run's record is updated within
+        """Return a function that a stage calls at every primitive step. The run's record is updated within
         :data:`TELL_SECONDS`.
         """
         count = self._counter.counting(_CELLS[purpose])
@@ -61,18 +64,21 @@ class RunStepCounter:
         return counted
 
     def trained(self, steps: int) -> None:
-        """Set the primitive steps that the training in progress has taken in this session."""
+        """Set the number of primitive steps that the training in progress has taken since this process began."""
         self._training = steps
         self._tell_now_and_then()
 
     def tell(self) -> None:
-        """Write the steps so far into the run's record."""
+        """Write the primitive steps so far into the run's record."""
         taken = dict(zip(_CELLS, map(int.__sub__, self._counter.cells, self._cells_known), strict=False))
         self._run.update(steps=self._known + Steps(training=self._training, **taken))
         self._last_update = time.monotonic()
 
     def _tell_now_and_then(self) -> None:
-        """:raises KeyboardInterrupt: a stop of the run is requested."""
+        """Update the run's record if the last update is long enough ago.
+
+        :raises KeyboardInterrupt: somebody has asked to stop the run.
+        """
         if time.monotonic() - self._last_update >= TELL_SECONDS:
             self.tell()
             if self._run.stop_requested:
@@ -81,17 +87,19 @@ class RunStepCounter:
 
     @property
     def counted(self) -> Steps:
-        """Primitive steps of each purpose so far."""
+        """Numbers of primitive steps so far, by purpose."""
         return Steps(**dict(zip(_CELLS, self._counter.cells, strict=False)))
 
     @property
     def total(self) -> int:
-        """Primitive steps of all purposes so far."""
+        """Number of primitive steps so far, for all purposes together."""
         return self._counter.total
 
     def bill(self, history: History, finished: Steps) -> Steps:
-        """The steps so far of the iteration after ``history``: those of ``finished`` stages, and those that kills
-        lost.
+        """The primitive steps so far of the iteration after ``history``. Steps in stages that a kill or an error ended
+        are included as ``lost``.
+
+        :param finished: the steps of the finished stages of this iteration.
         """
         known = spent(history) + finished
         lost = max(0, self._counter.total - (known.total - known.training))
@@ -99,12 +107,12 @@ class RunStepCounter:
 
 
 def spent(history: History) -> Steps:
-    """Steps of all finished iterations."""
+    """The primitive steps of all finished iterations together."""
     return sum((i.steps for i in history), Steps())
 
 
 def finished_stages(run: Run, index: int) -> Steps:
-    """Steps of the finished stages of the unfinished iteration ``index``; zero if the iteration never began.
+    """The primitive steps of the finished stages of the unfinished iteration ``index``; zero if it never began.
 
     :raises RunError: a stage's file cannot be read.
     """
@@ -131,9 +139,9 @@ def steps_of(
     evaluations: Iterable[Evaluation] = (),
     starts: Reached | None = None,
 ) -> Steps:
-    """The primitive steps of finished stages.
+    """The primitive steps of finished stages, by purpose.
 
-    :param evaluations: evaluations of the policy. If an evaluation of code is among them, its steps are counted once,
+    :param evaluations: evaluations of the policy. If the evaluation ``code`` is among them, its steps are counted once,
         as code.
     """
     return Steps(

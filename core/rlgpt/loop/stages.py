@@ -1,4 +1,6 @@
-"""The stages of an iteration that write and learn. Each is stored when it is finished, and then never repeated."""
+"""The stages of an iteration that plan, write code and learn. The result of each finished stage is stored, and the
+stage is never repeated.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ from rlgpt.rl.starts import Reached
 MAX_STARTS = 16
 """Maximal number of saved states from which training episodes may begin."""
 STARTS_SHARE = 0.05
-"""Maximal share of a run's budget for reaching the states in :data:`MAX_STARTS`."""
+"""Maximal share of a run's budget for the episodes that are played to reach these saved states."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,10 @@ class Stages:
         return f"iterations/{self.index}"
 
     def _briefed(self, here: Steps, code: Evaluation | None = None) -> Brief:
-        """The brief with the steps that a training of this iteration would have if it began now.
+        """The brief, completed by the number of steps that a training of this iteration would have if it began now.
 
-        :param code: the evaluation of this iteration's code, if it was played.
+        :param here: the primitive steps of the finished stages of this iteration.
+        :param code: the evaluation of this iteration's code; None if the code was not played.
         """
         ctx = self.ctx
         if not ctx.agents.train:
@@ -74,7 +77,7 @@ class Stages:
         return self.brief.model_copy(update={"training": training, "code": code})
 
     def plan(self) -> ActionPlan:
-        """The slow agent's plan.
+        """Ask the slow agent for the plan.
 
         :raises LLMError: the language model gave no usable plan.
         """
@@ -84,18 +87,20 @@ class Stages:
         )
 
     def write(self, plan: ActionPlan) -> tuple[Code, Tried]:
-        """The code of ``plan`` that works, and all attempts at it (:mod:`rlgpt.loop.inner`)."""
+        """Write the code of ``plan`` (:mod:`rlgpt.loop.inner`). Returns the code that works, and all attempts
+        at code.
+        """
         return write_code(self.ctx, self._briefed(Steps()), plan, self.history)
 
     def default_setup(self, code: Code) -> RLSetup:
-        """The plugin's setup with all coded actions."""
+        """The plugin's default setup with all coded actions."""
         names = tuple(a.name for a in code.actions)
         return self.brief.default_setup.model_copy(update={"coded_actions": names, "reason": "the plugin's defaults"})
 
     def set_up(self, plan: ActionPlan, code: Code, tried: Tried, alone: Evaluation | None) -> RLSetup:
-        """The fast agent's setup of the reinforcement learning.
+        """Ask the fast agent for the setup of the reinforcement learning.
 
-        :param alone: the evaluation of the coded actions alone, if they were played.
+        :param alone: the evaluation of the coded actions alone; None if code alone was not played.
         :raises LLMError: the language model gave no usable setup.
         """
         self.ctx.observer.stage("setup", iteration=self.index)
@@ -114,11 +119,11 @@ class Stages:
         return self.ctx.run.once(f"{self._folder}/setup", RLSetup, set_up)
 
     def reach_starts(self, spec: EnvSpec) -> Reached:
-        """The states from which training episodes begin: the states after the action of ``after:ACTION`` in the setup.
-        These states are reached on seeds that no evaluation uses. Returns no states if the setup names no action, or if
-        the action never returned.
+        """Reach the states in which training episodes begin. If the setup has ``after:ACTION``, these are the states in
+        which this action returned, in episodes with seeds that no evaluation uses. Returns no states if the setup names
+        no action, or if the action never returned.
 
-        :raises StateError: the plugin cannot save this task.
+        :raises StateError: the plugin cannot save states of this task.
         """
         after = spec.setup.start_after
         if after is None:
@@ -147,7 +152,7 @@ class Stages:
     def training_steps(self, here: Steps, *, with_code: bool = True, last: bool = False) -> int:
         """Number of primitive steps of a training that would begin now.
 
-        :param here: the steps of this iteration so far.
+        :param here: the primitive steps of this iteration so far.
         :param last: whether this is the last iteration.
         """
         return self.ctx.allotment.training(
@@ -155,12 +160,14 @@ class Stages:
         )
 
     def is_worth_training(self, code: Evaluation | None, setup: RLSetup, here: Steps, *, last: bool) -> bool:
-        """Whether a training has enough decisions to learn from. Without code there is nothing else to keep."""
+        """Whether a training would have enough decisions. Without code, a policy is always trained, because the
+        iteration has nothing else to keep.
+        """
         ctx = self.ctx
         if code is None or not ctx.agents.train:
             return True
         if ctx.run.stage(f"{self._folder}/training", TrainingRecord) is not None:
-            return True  # The training is already finished; an interrupted race has taken steps since.
+            return True  # The training is finished already. The race after it was interrupted.
         steps = self.training_steps(here, last=last)
         enough, decisions = ctx.allotment.enough(steps, code, setup, self.history, last=last)
         if not enough:
@@ -175,7 +182,7 @@ class Stages:
         """Train the policy that may choose base actions and the coded actions of ``spec``.
 
         :param starts: the result of :meth:`reach_starts`.
-        :param budget: primitive steps.
+        :param budget: number of primitive steps of the training.
         :raises TrainerError: the training crashed or could not be resumed.
         """
         ctx = self.ctx
@@ -205,14 +212,16 @@ class Stages:
         return record
 
     def steps_so_far(self, finished: Steps) -> Steps:
-        """The steps of this iteration so far: those of ``finished`` stages, and those lost in stages that a kill or
-        an error ended.
+        """The primitive steps of this iteration so far, including steps that were lost in stages which a kill or an
+        error ended.
+
+        :param finished: the steps of the finished stages of this iteration.
         """
         return self.ctx.book.bill(self.history, finished)
 
     def _warm_start(self, spec: EnvSpec) -> Path | None:
-        """The folder of the newest training whose policy has the same observation and base actions; None if there is
-        none.
+        """The folder of the newest training whose policy has the same observation and base actions. The new training
+        begins with this policy. None if there is no such training.
         """
         wanted = _seen(spec.setup, spec.functions)
         for past in reversed(self.history):
@@ -222,8 +231,8 @@ class Stages:
 
 
 def _seen(setup: RLSetup, functions: Sequence[CodedFunction]) -> tuple[object, ...]:
-    """The properties of ``setup`` that a policy network depends on: observation keys, their features, and base
-    actions.
+    """The properties of ``setup`` on which a policy network depends. These are the observation keys, the features among
+    them, and the base actions.
     """
     features = [
         f
