@@ -56,8 +56,8 @@ class Asker:
         :param parts: the parts of the user's message, in order. The system's message is the same in every request of a
             run (``shared/system.md``), so that providers can cache it.
         :param slots: texts for the measured slots of the prompt; ``brief`` fills all other slots.
-        :param value: a function that turns a reply into a value of :mod:`rlgpt.domain`. If it raises a ValueError, the
-            model gets the text of this error.
+        :param value: a function that turns a reply into a value of :mod:`rlgpt.domain`. If the function raises a
+            ValueError, the model gets the text of this error.
         :param faults: a function that returns messages for the model about the faults of a value. A value without
             messages is accepted.
         :param measured: the figures (success rates and rewards) that the prompt shows. The figures are recorded with

@@ -41,7 +41,7 @@ class Training(Value):
     :ivar least_at_last: number of decisions below which no policy is trained in the last iteration.
     :ivar target: success rate on the selection seeds, or mean score, at which the run ends. If the target is None, the
         run uses its whole budget.
-    :ivar episodes: number of episodes that at least are needed to show that the target is reached.
+    :ivar episodes: minimal number of episodes with which a result counts as reaching the target.
     :ivar hyperparameters: names and present values of the trainer's hyperparameters that a setup may set.
     """
 
@@ -58,8 +58,8 @@ class Brief(Value):
     """What agents get to know about a task. All fields except ``training``, ``code``, ``functions``,
     ``remarks`` and ``repairs`` come from the plugin and are the same for a whole run.
 
-    :ivar stub: the functions that coded actions may call, as Python text. These are the primitives, and ``observe()``,
-        whose documentation lists the keys of the view.
+    :ivar stub: the functions that coded actions may call, as Python text. These functions are the primitives, and
+        ``observe()``, whose documentation lists the keys of the view.
     :ivar knowledge: the plugin's expert knowledge, at most 10,000 characters.
     :ivar primitives: names of the primitives.
     :ivar base_space: the environment's action space in words.
@@ -78,8 +78,8 @@ class Brief(Value):
     :ivar repairs: number of repairs that remain after the present attempt at a piece of code; None if it is unknown.
     :ivar restores: whether training episodes may begin in the state in which a coded action ended (``after:ACTION``).
     :ivar trainer_bounds: the valid range of each hyperparameter that a setup may choose.
-    :ivar option_steps: maximal number of primitive steps of one call of a coded action. If it is None, a call may last
-        as long as an episode.
+    :ivar option_steps: maximal number of primitive steps of one call of a coded action. If ``option_steps`` is None, a
+        call may last as long as an episode.
     :ivar skills: the skills that a library offers to the run.
     """
 
@@ -211,15 +211,15 @@ class FastAgent(ABC):
         :param actions: the coded actions of this iteration that work. The setup may offer any of them to the policy.
         :param history: the finished iterations.
         :param rehearsals: for each coded sub-action, the attempts at its code in this iteration, in order.
-        :returns: a setup. All reward terms, observation keys, base actions, coded actions and the reset option that it
-            names must exist. ``gamma`` is the discount per primitive step; ``horizon`` is in primitive steps.
+        :returns: a setup. All reward terms, observation keys, base actions, coded actions and the reset option in this
+            setup exist. ``gamma`` is the discount per primitive step; ``horizon`` is in primitive steps.
         :raises rlgpt.errors.LLMError: the model returned no valid setup and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
 
 Evidence = Literal["text", "frames", "both"]
-"""The evidence that a critic receives about a rehearsal. This is the trace as text, or frames (one before the call of
+"""The evidence that a critic receives about a rehearsal, which is the trace as text, or frames (one before the call of
 the action, and one after each primitive that the action calls), or both.
 """
 
@@ -253,9 +253,10 @@ class Critic(ABC):
         :param evidence: the kind of evidence that the critic receives. Only a critic with ``supports_vision`` receives
             frames.
         :param frames: frames of the rehearsed call, in order of time; empty if no frame could be rendered.
-        :param rehearsal: the attempt to judge, with its trace. It ran without a violation of the sandbox's limits.
+        :param rehearsal: the attempt to judge, with its trace. The action of this attempt ran without a violation of
+            the sandbox's limits.
         :param iteration: the index of the iteration in progress.
-        :returns: the review. If its ``works`` is False, it has at least one finding.
+        :returns: the review. A review with ``works=False`` has at least one finding.
         :raises rlgpt.errors.LLMError: the model returned no usable review and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """

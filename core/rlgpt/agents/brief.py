@@ -36,10 +36,11 @@ def make_brief(
 ) -> Brief:
     """Make the brief of ``task``. The function makes one environment, reads its spaces and closes the environment.
 
-    :param start_view: the view at the start of an episode. If it is None, the view after a reset with seed 0 is used.
+    :param start_view: the view at the start of an episode. If ``start_view`` is None, the view after a reset with seed
+        0 is used.
     :param limits: limits of the run's sandbox, which the text for the agents states.
-    :param library: the library of the task (the primitives and the view that code may use). If it is None, the function
-        makes a library.
+    :param library: the library of the task (the primitives and the view that code may use). If ``library`` is None, a
+        library is made.
     """
     env = plugin.make_env(task, seed=0)
     try:
@@ -161,11 +162,11 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
 
 
 def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, default: bool) -> Iterator[tuple[str, str]]:
-    """Name and meaning of each key that a policy may observe. These are parts of the observation, and those keys of the
-    view that contain numbers.
+    """Name and meaning of each key that a policy may observe. A policy may observe the parts of the observation, and
+    those keys of the view that contain numbers.
 
-    The meaning is empty if the library states it. This is so for keys of the view, and for parts of the observation
-    that are also in the view.
+    The meaning is empty if the library states it. The library states the meaning of the keys of the view, and of the
+    parts of the observation that are also in the view.
     """
     observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():

@@ -39,8 +39,9 @@ class Agents:
         or there is no policy (``code_only``).
     :ivar evaluate: whether an iteration is judged by an evaluation of the policy, or of the plan's coded actions in
         order.
-    :ivar rehearse: whether coded actions are rehearsed and repaired. False if no agent of the team can repair code.
-    :ivar revise: whether a further iteration can change the result. False if plan and code never change.
+    :ivar rehearse: whether coded actions are rehearsed and repaired. ``rehearse`` is False if no agent of the team can
+        repair code.
+    :ivar revise: whether a further iteration can change the result. ``revise`` is False if plan and code never change.
     """
 
     kind: str
@@ -59,8 +60,8 @@ class TeamContext:
     ``TeamContext``.
 
     :ivar kind: the name under which the team is selected.
-    :ivar connect: a function that returns the language models. Only teams that need a model call this function. It
-        raises ConfigError or TranscriptError if there is no model.
+    :ivar connect: a function that returns the language models. Only teams that need a model call this function. The
+        function raises ConfigError or TranscriptError if there is no model.
     :ivar library: the primitives and the view that coded actions may use.
     :ivar limits: limits of the sandbox.
     :ivar iterations: maximal number of iterations of the outer loop, which the prompts state; None if it is unknown.
@@ -91,8 +92,8 @@ def pure_rl(kind: str = "rl_only") -> Agents:
 
 
 def learning_on() -> Agents:
-    """The team of :func:`rl_only` for a sub-goal. Each further iteration continues the training of the one
-    before it.
+    """The team of :func:`rl_only` for a sub-goal. Each further iteration continues the training of the previous
+    iteration.
     """
     return replace(pure_rl(), revise=True)
 
@@ -154,8 +155,8 @@ def build_agents(
 
     :param kind: a key of :data:`TEAMS`.
     :param llm: the language model or models; None if the team needs no language model.
-    :param library: the primitives and the view that coded actions may use. If it is None, a library of the task is
-        made.
+    :param library: the primitives and the view that coded actions may use. If ``library`` is None, a library of the
+        task is made.
     :raises UnknownNameError: there is no team with the name ``kind``.
     :raises ConfigError: the team needs a language model, and ``llm`` is None.
     """

@@ -111,8 +111,8 @@ class LLMCritic(Critic):
 
 
 def _seen(rehearsal: Rehearsal, evidence: Evidence, frames: Sequence[Shot]) -> str:
-    """The evidence about a rehearsal as text. It contains the trace, except if frames replace it, and says what the
-    frames show.
+    """The evidence about a rehearsal as text. The text contains the trace, unless frames replace the trace, and says
+    what the frames show.
     """
     text = render_rehearsal(rehearsal)
     if not frames:

@@ -61,8 +61,8 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
 
 
 def render_code(brief: Brief) -> str:
-    """Text about the evaluation of the code of the iteration in progress without a policy. It has figures, the reason
-    why the run continues, and a table of the episodes.
+    """Text about the evaluation of the code of the iteration in progress without a policy. The text has figures, the
+    reason why the run continues, and a table of the episodes.
     """
     if brief.code is None or not brief.code.episodes:
         return "It was not played alone."

@@ -245,8 +245,8 @@ class LLMFast(FastAgent):
 
 
 def _with_skill(text: str, brief: Brief, known: bool, name: str, *, source: bool) -> str:
-    """The text about the earlier iterations. If none of them has the code (``known`` is False), text about a skill with
-    code of this name is appended.
+    """The text about the earlier iterations. If no earlier iteration has code with the name ``name`` (``known`` is
+    False), text about a skill with such code is appended.
     """
     earlier = "" if known else render_earlier(brief.skills, name, source=source)
     return "\n".join(filter(None, (text, earlier)))
@@ -276,8 +276,8 @@ def render_written_so_far(
     history: History,
     offered: Sequence[Offered] = (),
 ) -> str:
-    """Text about the coded actions of this iteration that exist already. They were written before ``sub_action``, or
-    the plan keeps their code.
+    """Text about the coded actions of this iteration that exist already. These actions were written before
+    ``sub_action``, or the plan keeps their code.
     """
     known = {a.name: a for a in written}
     kept = {s.name: history_text.kept_action(history, s.name, offered) for s in plan.coded if s.keep}
@@ -307,7 +307,7 @@ def _earlier(lines: Sequence[str]) -> str:
 
 
 def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the prompt of a repair. They say how each attempt failed, and show the last attempt in full."""
+    """Texts for the prompt of a repair. The texts say how each attempt failed, and show the last attempt in full."""
     last = attempts[-1]
     lines = [f"- attempt {a.attempt + 1}: {shorten(failure_of(a), 600, 'the failure')}" for a in attempts[:-1]]
     full = [f"Its code:\n{code_block(last.action)}", f"What happened:\n{render_rehearsal(last)}"]
@@ -317,14 +317,16 @@ def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
 
 
 def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
-    """The figures that are recorded with a repair. They are the number of attempts and the kind of the last failure."""
+    """The figures that are recorded with a repair, which are the number of attempts and the kind of the last
+    failure.
+    """
     last = attempts[-1]
     return {"attempts": len(attempts), "failure": last.stopped_by.kind if last.stopped_by is not None else "review"}
 
 
 def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the prompt of a function's repair. They say how each attempt failed, and show the last attempt in full.
-    Without attempts, there are no texts.
+    """Texts for the prompt of a function's repair. The texts say how each attempt failed, and show the last attempt in
+    full. Without attempts, there are no texts.
     """
     if not attempts:
         return {}

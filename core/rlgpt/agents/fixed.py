@@ -1,4 +1,6 @@
-"""Agents without a language model, for ablations. They use a fixed plan, primitives as actions, and no critic."""
+"""Agents without a language model, for ablations. These agents use a fixed plan, primitives as actions, and no
+critic.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class FixedPlan(SlowAgent):
 
 
 class FixedActions(FastAgent):
-    """A fast agent with fixed actions. Its setup is the plugin's default setup, with all of these actions."""
+    """A fast agent with fixed actions. The setup of this agent is the plugin's default setup with all of its
+    actions.
+    """
 
     def __init__(self, actions: Sequence[CodedAction] = ()) -> None:
         self._actions = {a.name: a for a in actions}
@@ -56,7 +60,8 @@ class FixedActions(FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """Return the fixed action with the sub-action's name. It never changes, because this agent cannot repair code.
+        """Return the fixed action with the sub-action's name. The action never changes, because this agent cannot
+        repair code.
 
         :raises UnknownNameError: there is no fixed action with this name.
         """

@@ -95,8 +95,8 @@ def for_critic(history: History, limit: int = LIMIT // 2) -> str:
 
 
 def for_solo(history: History, limit: int = LIMIT) -> str:
-    """Text about the history for the single agent. It has the content of :func:`for_slow` and :func:`for_setup`, and
-    the newest source of each action.
+    """Text about the history for the single agent. The text has the content of :func:`for_slow` and :func:`for_setup`,
+    and the newest source of each action.
     """
     actions = {a.name: a for it in history for a in it.actions}
     room = max(200, limit // 2 // max(1, len(actions)) - 100)
@@ -164,16 +164,16 @@ def newest(history: History, name: str) -> Iteration | None:
 
 
 def kept_action(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedAction | None:
-    """The code of a sub-action that is kept. This is the newest coded action with the name ``name`` in the history, or
-    else the one in the offered skills; None if neither has one.
+    """The code of a kept sub-action, which is the newest coded action with the name ``name`` in the history, or else
+    the coded action with this name in the offered skills. None if there is no such action.
     """
     last = newest(history, name)
     return _named(last.actions, name) if last is not None else skill_action(offered, name)
 
 
 def kept_function(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedFunction | None:
-    """The code of a function that is kept. This is the newest coded function with the name ``name`` in the history, or
-    else the one in the offered skills; None if neither has one.
+    """The code of a kept function, which is the newest coded function with the name ``name`` in the history, or else
+    the coded function with this name in the offered skills. None if there is no such function.
     """
     had = next((f for it in reversed(history) for f in it.functions if f.name == name), None)
     return had or skill_function(offered, name)
@@ -181,7 +181,7 @@ def kept_function(history: History, name: str, offered: Sequence[Offered] = ()) 
 
 def origin(history: History, name: str) -> Iteration | None:
     """The iteration that wrote the newest coded action with the name ``name``. Later iterations may have kept the
-    action. None if the action comes from the library of skills.
+    action. The result is None if the action comes from the library of skills.
     """
     had = [it for it in reversed(history) if any(a.name == name for a in it.actions)]
     kept = [any(s.name == name and s.keep for s in it.plan.sub_actions) for it in had]

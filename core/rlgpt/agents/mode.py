@@ -15,7 +15,7 @@ class Mode(Value):
     Fingerprints do not depend on the mode, because its text fills a measured slot of the prompts. Therefore ablations
     can use the same recordings. A replay prints a message if its recording was made in another mode.
 
-    :ivar learns: whether a policy is trained. If it is False, the plan's coded actions run in order.
+    :ivar learns: whether a policy is trained. If ``learns`` is False, the plan's coded actions run in order.
     :ivar iterations: maximal number of iterations of the outer loop; None if it is unknown.
     """
 

@@ -21,8 +21,8 @@ from rlgpt.llm.base import LLM, RequestKey
 from rlgpt.sandbox import Library, SandboxLimits, lint
 
 Check = Callable[[GoalGraph], Sequence[str]]
-"""A function that evaluates the predicates of a graph in played episodes. It returns messages for a language model
-about the faults of the graph.
+"""A function that evaluates the predicates of a graph in played episodes. The function returns messages for a language
+model about the faults of the graph.
 """
 
 MOST_VIEW = 1_200
@@ -42,7 +42,7 @@ class Planner(ABC):
 
     @abstractmethod
     def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
-        """Write the next graph. It is equal to ``graph`` if the planner changes nothing.
+        """Write the next graph. The next graph is equal to ``graph`` if the planner changes nothing.
 
         :param evidence: figures and findings from episodes of ``graph``.
         :param check: a function that returns the faults of a graph. The graph that ``revise`` returns has no faults.

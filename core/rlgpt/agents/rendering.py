@@ -25,7 +25,7 @@ from rlgpt.rl.terms import term_curves
 
 
 def render_plan(plan: ActionPlan) -> str:
-    """A plan as text. It lists the sub-actions, numbered from 1 in the order of use, and then the functions."""
+    """A plan as text. The text lists the sub-actions, numbered from 1 in the order of use, and then the functions."""
     rows = [
         f"{i}. `{s.name}` ({s.kind}{', kept' if s.keep else ''}): {s.description} (Why {s.kind}: {s.reason})"
         for i, s in enumerate(plan.sub_actions, start=1)
@@ -72,8 +72,8 @@ def _function(function: CodedFunction) -> str:
 
 
 def render_result(evaluation: Evaluation) -> str:
-    """The result of an evaluation as text, with success rate, mean score and number of episodes. A task without a
-    success or without a score has only the other one.
+    """The result of an evaluation as text, with success rate, mean score and number of episodes. For a task without a
+    success, the text has only the score; for a task without a score, it has only the success rate.
     """
     episodes = len(evaluation.episodes)
     if not episodes:
@@ -147,7 +147,7 @@ def render_terms(
     """Text with one line for each reward term. A line has the sums of the term over training episodes, and its
     correlation with success. Empty if there is no reward term.
 
-    :param functions: the coded functions. Reward terms that are not among them are the plugin's.
+    :param functions: the coded functions. All reward terms that are not among these functions are the plugin's.
     :param weights: the weight of each reward term in the training.
     """
     coded = {f.name for f in functions if isinstance(f, CodedReward)}

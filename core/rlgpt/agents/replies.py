@@ -1,4 +1,4 @@
-"""The schemas of the replies of language models, and the conversion of replies into values of :mod:`rlgpt.domain`.
+"""Defines the schemas of the replies of language models, and converts replies into values of :mod:`rlgpt.domain`.
 
 The descriptions of the fields are part of the prompts. Each reply begins with ``thoughts``, because the answers of a
 model are worse if it has to answer before it reasons.
@@ -168,7 +168,7 @@ class ActionReply(SignatureReply, Thinking):
 
 
 class RepairReply(Thinking):
-    """A reply of the fast agent with a repair. It contains only what changes since the failed attempt."""
+    """A reply of the fast agent with a repair. The reply contains only what changes since the failed attempt."""
 
     doc: str | None = Field(default=None, max_length=1500, description="null: as it was")
     parameters: tuple[ParameterReply, ...] | None = Field(default=None, max_length=8, description="null: as they were")

@@ -31,8 +31,8 @@ from rlgpt.plugin.defaults import reward_terms_of
 class SetupOverrides(RLSetup):
     """The user's values for fields of an RL setup. The fast agent or the plugin decides all other fields.
 
-    :ivar reward_weights: weights of reward terms. They are added to the weights of the setup; if both have the same
-        term, the user's weight counts. Hyperparameters in ``trainer`` are merged in the same way.
+    :ivar reward_weights: weights of reward terms. These weights are added to the weights of the setup. If both have the
+        same term, the user's weight counts. Hyperparameters in ``trainer`` are merged in the same way.
     """
 
     reward_weights: Mapping[str, float] = Field(default_factory=dict)

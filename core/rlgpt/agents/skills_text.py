@@ -17,8 +17,8 @@ def render_skills(offered: Sequence[Offered]) -> str:
 
 
 def render_earlier(offered: Sequence[Offered], name: str, *, source: bool) -> str:
-    """Text with the code that a skill has under the name ``name``, for the agent that writes a new version. Empty if no
-    skill has code with this name.
+    """Text with the code that a skill has under the name ``name``, for the agent that writes a new version. The text is
+    empty if no skill has code with this name.
     """
     for skill in offered:
         for code in (*skill.actions, *skill.functions):

@@ -72,7 +72,7 @@ def _taken(action: CodedAction, skill: Offered) -> SubAction:
 
 
 def _features(plan: ActionPlan, history: History, offered: Sequence[Offered]) -> Iterator[FunctionPlan]:
-    """The missing features of a plan. They are read by actions of skills that the plan keeps unchanged."""
+    """The missing features of a plan, which actions of skills read that the plan keeps unchanged."""
     named = {f.name for f in plan.functions}
     kept = {s.name for s in plan.coded if s.keep}
     for skill in offered:

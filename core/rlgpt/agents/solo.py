@@ -33,7 +33,8 @@ from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMSolo(SlowAgent, FastAgent):
-    """Slow agent and fast agent in one object. It sends one request for each iteration, and one for each repair.
+    """Slow agent and fast agent in one object. The single agent sends one request for each iteration, and one for each
+    repair.
 
     The reply of an iteration is kept in memory only. If a run stops between plan and setup, the reply is lost. After
     the resume, the agent asks for code and setup of the stored plan in separate requests.

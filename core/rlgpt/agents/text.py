@@ -237,8 +237,8 @@ def signature(action: CodedAction) -> str:
 def code_block(action: CodedAction, limit: int | None = None) -> str:
     """A coded action with its source, as text for prompts.
 
-    :param limit: maximal length of the source in characters. If it is None, the whole source is shown, as a repair by
-        edits needs it.
+    :param limit: maximal length of the source in characters. If ``limit`` is None, the whole source is shown, because a
+        repair by edits needs the whole source.
     """
     return f"{signature(action)}\n{source_block(action.source, limit)}"
 

@@ -142,8 +142,8 @@ def _result(trace: Trace) -> str:
 
 @dataclass(frozen=True)
 class _Entry:
-    """Successive decisions that share one text. They belong to one call of a coded action, or choose the same base
-    action, or change nothing.
+    """Successive decisions that share one text. These decisions belong to one call of a coded action, or choose the
+    same base action, or change nothing.
     """
 
     decisions: tuple[Decision, ...]

@@ -16,7 +16,9 @@ PACKAGES = ("gymnasium", "numpy", "torch", "hydra-core", "litellm", "wasmtime")
 
 
 def all_checks() -> Iterator[tuple[Check, bool]]:
-    """All checks of the installation. Each comes with a flag that says whether every run needs what the check tests."""
+    """All checks of the installation. Each check comes with a flag that says whether every run needs what the check
+    tests.
+    """
     yield Check("python", True, platform.python_version()), True
     for package in PACKAGES:
         yield version(package), True

@@ -100,7 +100,7 @@ def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def explain(error: BaseException) -> str:
-    """A message for an error of Hydra or OmegaConf. It has the first line of the innermost cause, and the key."""
+    """A message for an error of Hydra or OmegaConf, with the first line of the innermost cause, and with the key."""
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__

@@ -18,7 +18,7 @@ def film(context: LoopContext, name: str, *, seed: int | None = None) -> str:
     """Write the video. If no frame can be rendered, no video is written, and the returned line gives the reason.
 
     :param name: path of the video file, relative to the run's folder.
-    :param seed: seed of the episode. If it is None, the first seed of the report is used.
+    :param seed: seed of the episode. If ``seed`` is None, the first seed of the report is used.
     :returns: one line of text for the user.
     """
     kept, history = kept_of(context.run), context.run.iterations()

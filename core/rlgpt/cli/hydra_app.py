@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GROUPS = {"agents": "name", "planner": "name", "trainer": "name", "llm": "kind", "executor": "name"}
 """The configuration groups whose options are names of components, as in ``trainer=NAME``. Each group is mapped to the
-key that has the name in the composed configuration.
+key of the composed configuration that has the name of the component.
 """
 
 

@@ -58,7 +58,9 @@ def run_study(study: Study, values: Mapping[str, Any], name: str, manager: Plugi
 
 
 def advice(study: Study, runs: Iterable[Planned], name: str) -> list[str]:
-    """Lines of text about the runs that are not possible. They say what is missing, and which command makes it."""
+    """Lines of text about the runs that are not possible. A line says which recording or package is missing, and which
+    command makes the recording.
+    """
     fixed = {method for method, settings in study.all_methods.items() if "kind" in _mapping(settings.get("llm"))}
     lines: dict[str, None] = {}
     for run in runs:

@@ -81,7 +81,9 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
 
 
 def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any]:
-    """The default settings of the trainer that ``config`` names. Empty if the trainer is named by a module."""
+    """The default settings of the trainer that ``config`` names. The dict is empty if the configuration names the
+    trainer by its module.
+    """
     if config.trainer.target is not None or config.trainer.name is None:
         return {}
     named = type(config.trainer)(name=config.trainer.name)

@@ -46,7 +46,7 @@ def build(
     objects: Objects = NOTHING,
     observer: Observer | None = None,
 ) -> LoopContext:
-    """Build the objects of a run. These are plugin, agents, language model, trainer, planner and observers.
+    """Build the objects of a run, which are plugin, agents, language model, trainer, planner and observers.
 
     The run's record exists in memory only; :func:`rlgpt.config.runs.begin` writes it.
 

@@ -91,7 +91,8 @@ def factory_of(kind: str, component: Component, manager: PluginManager) -> Calla
 
 
 def make(kind: str, component: Component, base: type[T], manager: PluginManager, *given: Any) -> T:
-    """Make the component. Its factory is called with the arguments ``given`` and with the component's settings.
+    """Make the component. The factory of the component is called with the arguments ``given`` and with the component's
+    settings.
 
     :param base: the type that the component must have.
     :raises UnknownNameError: no component has this name, or the component does not have one of the settings.
@@ -114,7 +115,7 @@ def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any],
     """Check the settings, and return the keyword arguments for ``factory``. If the factory has a parameter ``settings``
     with a pydantic model, all settings become fields of this model.
 
-    :param positional: number of arguments of the factory that are not settings. They come first.
+    :param positional: number of arguments of the factory that are not settings. These arguments come first.
 
     :raises UnknownNameError: the factory has no setting of this name.
     """

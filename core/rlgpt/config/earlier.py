@@ -93,7 +93,7 @@ def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rule_of(words: str) -> str | None:
-    """The default rule of success that an earlier version described by ``words``. None if the words describe a function
+    """The default rule of success that an earlier version described by ``words``; None if the words describe a function
     of the user.
     """
     if words == parse_rule(LEGACY).words:

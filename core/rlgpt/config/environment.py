@@ -1,4 +1,4 @@
-"""Finds the environment of a run. This is the environment of a plugin's task, or an environment without a plugin."""
+"""Finds the environment of a run, which is the environment of a plugin's task, or an environment without a plugin."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ _ANY = CodedAction(name="any", doc="a placeholder", source="")
 class ConstantPluginFactory:
     """A function ``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec` that always returns the same plugin.
 
-    Trainers with worker processes pickle this object. This works if the plugin's ``make_env`` can be pickled. For
-    example, ``functools.partial(gymnasium.make, ID)`` can be pickled, and a lambda cannot.
+    Trainers with worker processes pickle this object. The object can be pickled if the plugin's ``make_env`` can be
+    pickled. For example, ``functools.partial(gymnasium.make, ID)`` can be pickled, and a lambda cannot.
     """
 
     plugin: GenericPlugin
@@ -63,7 +63,8 @@ def prepare(
     """Make the plugin and the task for the environments that ``make_env`` makes. One step is taken in one environment.
 
     The arguments are those of :func:`rlgpt.design`. If neither success nor score is given, the first step decides. If
-    it reports ``success`` or ``is_success`` in info, this is the success; else the return is the score.
+    the first step reports ``success`` or ``is_success`` in info, the reported value is the success; else the return is
+    the score.
 
     :raises ConfigError: ``make_env`` raises an exception, or its environment cannot be played, observed, extended or
         judged.

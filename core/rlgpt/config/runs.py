@@ -30,7 +30,8 @@ def new_folder(name: str, *, root: Path = Path("runs")) -> Path:
 
 
 def config_of(run: Run) -> RunConfig:
-    """The configuration in a run's record. It contains the names of registered components, not their modules.
+    """The configuration in a run's record. The configuration contains the names of registered components, not their
+    modules.
 
     :raises RunError: the record has no configuration, or this version of rlgpt cannot read the configuration.
     """

@@ -89,11 +89,11 @@ def stopwatch() -> Callable[[], float]:
 
 
 def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[], float] | None = None) -> Trial:
-    """Play the trial. It has ``count`` episodes with random actions and ``count`` episodes with the idle action, on the
-    seeds 0, 1, ...
+    """Play the trial. The trial has ``count`` episodes with random actions and ``count`` episodes with the idle action,
+    on the seeds 0, 1, ...
 
-    It also has one episode with each of at most :data:`CONSTANTS` other constant actions. These are the values of a
-    Discrete space, or the actions of a Box space with one number at one of its bounds.
+    The trial also has one episode with each of at most :data:`CONSTANTS` other constant actions. These actions are the
+    values of a Discrete space, or the actions of a Box space with one number at one of its bounds.
     """
     clock = clock or stopwatch()
     episodes: list[TrialEpisode] = []

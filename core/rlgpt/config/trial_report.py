@@ -140,7 +140,7 @@ def _row(episodes: Sequence[TrialEpisode], acting: str, task: Task) -> str:
 
 
 def _causes(episodes: Sequence[TrialEpisode], judged: bool) -> Iterator[tuple[str, list[TrialEpisode]]]:
-    """The episodes, grouped by the cause of their end. Each group comes with the name of its cause."""
+    """The episodes, grouped by the cause of their end. Each group of episodes comes with the name of its cause."""
     if judged:
         yield "goal", [e for e in episodes if e.ended == "terminated" and e.success]
         yield "terminated without success", [e for e in episodes if e.ended == "terminated" and not e.success]

@@ -52,8 +52,8 @@ def text(option: str, given: str | None) -> str | None:
 
 
 def names(option: str, given: str | None) -> list[str] | dict[str, str] | None:
-    """Parse names. They are separated by commas, or ``given`` is the path of a JSON file. The file has a list of names,
-    or an object with a meaning for each name.
+    """Parse names. The names are separated by commas, or ``given`` is the path of a JSON file. The file has a list of
+    names, or an object with a meaning for each name.
 
     :param option: the option of the command line that has the names, for error messages.
     :raises ConfigError: the file does not exist, or has another content.

@@ -71,7 +71,7 @@ def described(name: str, study: Study, values: Mapping[str, Any], manager: Plugi
 
 
 def _recordings(study: Study, values: Mapping[str, Any], manager: PluginManager) -> Iterator[str]:
-    """A line of text for each kind of agents. It says how many recordings each task has for these agents."""
+    """A line of text for each kind of agents. The line says how many recordings each task has for these agents."""
     kinds: dict[str, dict[str, str]] = {}
     for found in recorded(study, values, manager):
         if isinstance(found, str):
