@@ -1,7 +1,7 @@
 """The Hydra launcher of ``rlgpt train -m``, which runs the jobs of a sweep on the executor that the configuration
 names.
 
-This module is in the namespace package ``hydra_plugins``, because Hydra finds launchers only there.
+The launcher is in a module of the namespace package ``hydra_plugins``, because Hydra finds launchers only there.
 """
 
 from __future__ import annotations

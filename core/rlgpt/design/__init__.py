@@ -65,17 +65,17 @@ def design(
     :param observations: names of the numbers of a one-dimensional observation, as a list or as a mapping from each name
         to its meaning with its unit. For a Dict or Tuple space, a mapping from each part of the space to the meaning of
         the part or to the names of its numbers, for example ``{"achieved_goal": ["x", "y", "z"]}``.
-    :param success: the definition of success. This is either a rule, such as ``is_success at the end`` or ``terminated
+    :param success: the definition of success, which is either a rule, such as ``is_success at the end`` or ``terminated
         and not crashed`` (:mod:`rlgpt.plugin.rules`); or a number, the return that an episode must reach; or a function
         that is called after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads.
         By default, a task with a ``score`` has no success. Without a ``score``, the default is ``success`` or
         ``is_success`` in info. If the environment reports neither, the task has no success, and its score is the
         return.
-    :param score: the number that measures the quality of an episode. This is ``return``, or a key of info (``-KEY`` if
+    :param score: the number that measures the quality of an episode, which is ``return``, or a key of info (``-KEY`` if
         less is better), or the fields of a :class:`rlgpt.domain.Score`.
-    :param metrics: numbers of info that are recorded. They are given as a list of keys, or as a mapping from each key
-        to its meaning or to the fields of a :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). A key
-        with dots leads into nested mappings.
+    :param metrics: numbers of info that are recorded, as a list of keys, or as a mapping from each key to its meaning
+        or to the fields of a :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). A key with dots leads
+        into nested mappings.
     :param primitives: further primitives (:class:`rlgpt.plugin.Primitive`). Users of the bundle need these primitives
         too.
     :param horizon: maximal number of primitive steps of an episode. By default, this is the environment's own limit; if
@@ -93,8 +93,8 @@ def design(
         ``AttributeStates(classes=...)``.
     :param folder: the run's folder. If the folder contains a run, this run is resumed. A resumed run reads the results
         of its finished stages and sends no answered request again. By default, a new folder is made under ``runs/``.
-    :param progress: an observer that shows progress. It replaces the configuration's observers. By default, progress is
-        a live line on a terminal, and lines of text elsewhere.
+    :param progress: an observer that shows progress. This observer replaces the configuration's observers. By default,
+        progress is a live line on a terminal, and lines of text elsewhere.
     :param overrides: all other settings of :class:`rlgpt.config.RunConfig`, with the names of ``rlgpt train
         KEY=VALUE``, such as ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer`` and ``report_episodes``. A
         dot on the command line corresponds to a mapping in Python, as in ``hyperparameters={"num_envs": 8}``,

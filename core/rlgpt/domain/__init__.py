@@ -1,4 +1,5 @@
-"""Frozen values that the other packages exchange. Their classes validate the fields and compute a few figures.
+"""Frozen values that the other packages exchange. The classes of these values validate the fields and compute a few
+figures.
 
 All values are pydantic models. The files of a run store them, and replies of a language model are parsed into them.
 """

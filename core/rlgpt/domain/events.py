@@ -63,7 +63,7 @@ class PrimitiveCall(Value):
     :ivar steps: number of primitive steps of the call.
     :ivar outcome: the dict that the primitive returned.
     :ivar view_changes: the keys of the view that changed during the call, with their values after the call. The dict is
-        empty if the episode is not traced. It is also empty for the last call of a decision, because the decision
+        empty if the episode is not traced. The dict is also empty for the last call of a decision, because the decision
         itself contains the view after this call.
     """
 
@@ -76,7 +76,7 @@ class PrimitiveCall(Value):
 
 class Decision(Value):
     """The record of one decision. A decision is a choice of the policy or, if code plays alone, the plan's next coded
-    action. It takes ``duration`` primitive steps, at least 1.
+    action. A decision takes ``duration`` primitive steps, at least 1.
     """
 
     action: str
@@ -129,7 +129,7 @@ class Episode(Value):
     :ivar cut: the reason if the evaluation ended the episode before the environment did. ``stuck`` means that the code
         was stuck; ``limit`` means that the budget allows no longer episode. None if the environment ended the episode.
     :ivar ending: the text of ``info["cause"]``, which says how the environment ended the episode; empty if info has no
-        such key.
+        key ``cause``.
     :ivar reached: for each coded predicate that became true, the number of primitive steps of the episode at the end of
         the decision that first made the predicate true.
     :ivar score: the score of the episode; None if the task has no score.
@@ -200,8 +200,8 @@ class Evaluation(Value):
 
     @property
     def objective(self) -> float | None:
-        """One number for which higher is better. It is the success rate, or, for a task without a success, the mean
-        score (negated if the task minimises the score).
+        """One number for which higher is better. This number is the success rate, or, for a task without a success, the
+        mean score (negated if the task minimises the score).
         """
         value = self.success_rate if self.has_success else self.rank[1]
         return value if self.episodes and math.isfinite(value) else None
@@ -258,7 +258,7 @@ class SearchRecord(Value):
     :ivar ended: number of primitive steps of the training when the search ended; None if the training stopped before
         the end of the search.
     :ivar found: for each parameter (``action.parameter``), the value with which the policy begins, in the unit of the
-        parameter. Empty if the parameters kept their defaults.
+        parameter. The dict is empty if the parameters kept their defaults.
     """
 
     episodes: int = Field(ge=0, le=10**12)

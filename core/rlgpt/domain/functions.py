@@ -1,4 +1,4 @@
-"""Coded functions. These are the features, reward terms and predicates that run at every primitive step. Only the
+"""Coded functions, which are the features, reward terms and predicates that run at every primitive step. Only the
 sandbox runs the source of a coded function; for all other code, the source is data.
 """
 
@@ -34,8 +34,8 @@ class Output(Value):
 
     @property
     def neutral(self) -> float:
-        """The number that replaces the output if the function fails. It is the number in the bounds that is nearest to
-        0.
+        """The number that replaces the output if the function fails, which is the number in the bounds that is nearest
+        to 0.
         """
         return neutral(self.low, self.high)
 
@@ -46,7 +46,9 @@ def neutral(low: float, high: float) -> float:
 
 
 class _Function(Value):
-    """A coded function. Its arguments are the view and ``memory``, a dict that exists until the episode ends."""
+    """A coded function. The arguments of the function are the view and ``memory``, a dict that exists until the episode
+    ends.
+    """
 
     entry: ClassVar[str]
     name: Name

@@ -22,8 +22,8 @@ class Finding(Value):
 
 
 class Critique(Value):
-    """The critic's findings on an iteration. The slow agent gets those on the plan, the fast agent those on code and
-    setup.
+    """The critic's findings on an iteration. The slow agent gets the findings on the plan, and the fast agent gets the
+    findings on code and setup.
     """
 
     summary: str
@@ -232,7 +232,7 @@ class Iteration(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """The better evaluation on the selection seeds. If code and policy are equally good, it is the policy's
+        """The better evaluation on the selection seeds. If code and policy are equally good, the result is the policy's
         evaluation.
         """
         code = self.code_evaluation

@@ -35,7 +35,7 @@ TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-
 
 Scalar = float | int | bool | str
 Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
-"""Values that can cross the boundary between host and sandbox. These are the values of JSON, without NaN."""
+"""Values that can cross the boundary between host and sandbox, which are the values of JSON without NaN."""
 
 
 class Value(BaseModel):
@@ -160,7 +160,7 @@ class Task(Value):
 
 
 class SubAction(Value):
-    """A sub-action of a plan. It is either written as code or learned.
+    """A sub-action of a plan. A sub-action is either written as code or learned.
 
     :ivar keep: whether the newest code of an earlier iteration is used unchanged. Kept code is neither written nor
         rehearsed again.
@@ -188,8 +188,8 @@ class FunctionPlan(Value):
 
 
 class ActionPlan(Value):
-    """The slow agent's plan. It has at least one sub-action; the sub-actions stand in the order of use, and all names
-    differ.
+    """The slow agent's plan. A plan has at least one sub-action; the sub-actions stand in the order of use, and all
+    names differ.
 
     :ivar functions: the features, reward terms and predicates that the plan asks for.
     """

@@ -27,9 +27,9 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
     """An environment in another interpreter, for simulators whose dependencies conflict with those of this interpreter.
 
     Observations and actions are those of the environment that the recipe's factory makes. Environments of the old
-    package gym work too. Their ``done`` becomes ``truncated`` if the info has ``TimeLimit.truncated``, else
-    ``terminated``. ``info`` contains text, numbers, bools, None, lists and dicts. Other values are left out; the
-    worker's output lists the key of each such value once.
+    package gym work too. The ``done`` of such an environment becomes ``truncated`` if the info has
+    ``TimeLimit.truncated``, else ``terminated``. ``info`` contains text, numbers, bools, None, lists and dicts. Other
+    values are left out; the worker's output lists the key of each such value once.
 
     A worker that is killed, raises an exception, or does not answer in time is ended. The next :meth:`reset` starts
     another worker.

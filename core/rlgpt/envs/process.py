@@ -83,7 +83,7 @@ class Worker:
 
     @property
     def name(self) -> str:
-        """A name of the worker for messages. It contains the factory, and the process ID of a started worker."""
+        """A name of the worker for messages. The name contains the factory, and the process ID of a started worker."""
         process = getattr(self, "_process", None)
         return f"environment {self.recipe.factory!r}" + (f" (worker {process.pid})" if process else "")
 

@@ -28,15 +28,15 @@ class Recipe(Value):
     """All data that is needed to start a worker process.
 
     :ivar factory: the function that makes the environment, as ``package.module:function`` or
-        ``path/to/file.py:function``. The worker imports it. It returns an environment of gymnasium or of the old
-        package gym.
+        ``path/to/file.py:function``. The worker imports this function. The function returns an environment of gymnasium
+        or of the old package gym.
     :ivar arguments: keyword arguments of the factory.
     :ivar python: the path of the Python interpreter, version 3.8 or newer, with numpy.
     :ivar paths: folders that are inserted at the start of the interpreter's ``sys.path``.
     :ivar environment: environment variables for the worker. The worker gets only these variables and the variables in
         ``passed``, so that no API key reaches a simulator by accident.
     :ivar passed: names of the variables that the worker inherits from this process, if they are set.
-    :ivar folder: the worker's working directory. If it is None, the worker has the directory of this process.
+    :ivar folder: the worker's working directory. If ``folder`` is None, the worker has the directory of this process.
     :ivar restarts: maximal number of times that crashed workers are replaced without a finished episode in between.
     :ivar space_bytes: maximal size of one observation, and of one action, in bytes. The worker announces its spaces,
         and this process allocates several times their size.

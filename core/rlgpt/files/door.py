@@ -57,7 +57,7 @@ def open_file(name: str, flags: int, at: int | None, *, single: bool = False) ->
 
     :param at: the descriptor of the folder that contains the file; None if ``name`` is the whole path (see
         :func:`parent`).
-    :param single: True if the file must have no second name (hard link), because the file is changed in place.
+    :param single: whether the file must have no second name (hard link), because the file is changed in place.
     :raises OSError: ``name`` is a link, a folder, a device or a pipe.
     """
     with suppress(

@@ -45,8 +45,8 @@ class RequestKey(Value):
 class Request(Value):
     """A request that is ready to send.
 
-    :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). It does
-        not depend on results of the run.
+    :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). The
+        fingerprint does not depend on results of the run.
     :ivar measured: the figures that the prompt shows, for example ``{"success": 0.35}``. A replay compares them with
         the recorded figures.
     """

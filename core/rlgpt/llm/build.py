@@ -54,7 +54,7 @@ Factory = Callable[[LLMSettings, LLMContext], LLM]
 
 
 def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | None = None) -> Recorder:
-    """Build the language model of a run. Its attribute ``spending`` has the cost of the run's exchanges.
+    """Build the language model of a run. The attribute ``spending`` of the model has the cost of the run's exchanges.
 
     Every exchange is written to the journal, and a resumed run does not repeat a request that the journal contains.
     Unless ``kind`` is ``replay`` or ``live``, the run also makes a recording.
@@ -101,7 +101,7 @@ def choose(
 ) -> Path:
     """Choose a recording.
 
-    :param which: the index, the name or the path of the recording (see :class:`LLMSettings`). If it is None, the
+    :param which: the index, the name or the path of the recording (see :class:`LLMSettings`). If ``which`` is None, the
         recording with the index ``seed % n`` of ``n`` is chosen.
     :raises TranscriptError: ``transcripts`` is empty.
     :raises UnknownNameError: neither a recording nor a file has the name ``which``.

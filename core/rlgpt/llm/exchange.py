@@ -45,7 +45,7 @@ class Exchange(Value):
 
 class Forgotten(Value):
     """A line of the journal that invalidates all earlier exchanges with the key ``forgotten``, whatever their ``ask``
-    is. It is written if none of their replies was usable.
+    is. The line is written if none of the replies in these exchanges was usable.
     """
 
     schema_version: Literal[1] = 1

@@ -13,8 +13,8 @@ REPLY_LIMIT = 200_000
 """Maximal length of a reply in characters. A longer reply is refused before it is parsed."""
 
 _STARTS = 500
-"""Maximal number of opening braces at which an object is searched. It limits the work on a reply that consists of
-braces.
+"""Maximal number of opening braces at which an object is searched. The limit bounds the work on a reply that consists
+of braces.
 """
 
 _FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*([A-Za-z0-9_+-]*)[^`\n]*")
@@ -43,7 +43,7 @@ def find(text: str) -> Found:
     Python blocks are removed before the search for objects, so that a dict in code is not found. Line breaks within
     JSON strings are accepted, because models write them; NaN and infinities are not accepted.
 
-    :param text: the text of a reply. It must have at most :data:`REPLY_LIMIT` characters; the caller checks this.
+    :param text: the text of a reply, with at most :data:`REPLY_LIMIT` characters. The caller checks the length.
     """
     prose, blocks = _cut_code(_without_thinking(text))
     functions = [b for b in blocks if "def " in b]

@@ -1,4 +1,4 @@
-"""Explains failed requests to a provider. It finds the cause, and decides whether to try again."""
+"""Explains failed requests to a provider, and decides whether to try again."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def format_instructions(
     A text field ``source`` goes into a fenced Python block after the JSON, because models make mistakes in code inside
     JSON strings.
 
-    :param example: whether the text contains an example. False for a prompt that has another example.
+    :param example: whether the text contains an example. The text needs none if the prompt has another example.
     :param leave_out: names of fields that the text does not mention. Each of these fields needs a default.
     :param code: what the Python block contains, in words.
     :param defaults: for names of fields, the values that the text states as defaults, in place of the defaults in the
@@ -150,7 +150,7 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
 
 
 def _inner(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of the object whose fields are listed. This is ``node`` itself, or the items of a list or a
+    """The schema of the object whose fields are listed, which is ``node`` itself, or the items of a list or a
     mapping.
     """
     for candidate in (node, node.get("items"), node.get("additionalProperties")):

@@ -11,7 +11,7 @@ from typing import Any
 
 @cache
 def litellm() -> Any:
-    """Import the module litellm. It is configured so that the import uses no network and prints nothing.
+    """Import the module litellm. The module is configured so that the import uses no network and prints nothing.
 
     With this configuration, litellm uses the price table in its package (by default, the import downloads a table),
     sends no telemetry, adds no advertisements to error messages, and reads no ``.env`` file in the working directory.

@@ -48,14 +48,14 @@ class LiteLLM(LLM):
     ``api_base``, no key is needed, but a key in the provider's variable is sent.
 
     :param model: the name of the model, ``PROVIDER/MODEL``, or ``openai/NAME`` for any OpenAI-compatible ``api_base``.
-    :param temperature: the sampling temperature. If it is None, the provider decides (some models refuse a request with
-        a temperature).
+    :param temperature: the sampling temperature. If the temperature is None, the provider decides (some models refuse a
+        request with a temperature).
     :param timeout: maximal duration of a try in seconds, from sending the request to receiving the last byte.
     :param retries: maximal number of tries after the first try.
     :param price: dollars per million prompt tokens and per million completion tokens. The price is needed if litellm's
         table does not contain the model.
-    :param extra: further arguments of ``litellm.completion``, such as ``top_p`` or ``reasoning_effort``. They are sent
-        unchanged. An argument that the provider does not accept is an error.
+    :param extra: further arguments of ``litellm.completion``, such as ``top_p`` or ``reasoning_effort``. These
+        arguments are sent unchanged. An argument that the provider does not accept is an error.
     :param sleep: the function that waits between tries.
     :param clock: the function that returns the time in seconds.
     :param rng: the random generator that varies the pauses between tries.

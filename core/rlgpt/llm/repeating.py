@@ -1,4 +1,4 @@
-"""A language model that cannot repair code, for experiments. It shows the effect of repairs that repeat the
+"""A language model that cannot repair code, for experiments. Such a model shows the effect of repairs that repeat the
 same code.
 """
 
@@ -33,8 +33,8 @@ class Repeating(LLM):
 
 
 def repeating(settings: LLMSettings, context: LLMContext) -> LLM:
-    """Make the model of ``llm=repeating``. It passes requests to the model that the settings name. If they name none,
-    it uses a recording.
+    """Make the model of ``llm=repeating``. Requests are passed to the model that the settings name. If the settings
+    name no model, a recording is used.
 
     :raises RlgptError: the model or the recording cannot be used; see :func:`rlgpt.llm.build.ask` and
         :func:`rlgpt.llm.build.replay`.

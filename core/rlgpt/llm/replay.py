@@ -20,7 +20,7 @@ class Replay(LLM):
     prompt itself must be the same, because otherwise the reply would answer another question.
 
     :param paths: the paths of recordings of different tasks.
-    :ivar supports_vision: whether a recorded request had images. If it is True, the run renders images too, because
+    :ivar supports_vision: whether a recorded request had images. If one had images, the run renders images too, because
         the prompts must be the same.
     :raises TranscriptError: a recording cannot be read, or two recordings belong to the same task.
     """

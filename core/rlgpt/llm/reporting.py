@@ -20,8 +20,8 @@ class Reporter(Protocol):
 
 
 class ReportingLLM(LLM):
-    """A language model that passes requests to another model. After each reply, it reports the cost of the run so far.
-    It also reports the note of a replayed reply.
+    """A language model that passes requests to another model. After each reply, the cost of the run so far is reported.
+    The note of a replayed reply is reported too.
 
     A model without a known price is reported once, because the reported dollars do not include its calls.
     """

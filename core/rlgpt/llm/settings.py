@@ -43,13 +43,13 @@ class LLMSettings(ModelSettings):
         ``rlgpt_llms``). The default is ``record`` if a model is given, else ``replay``.
     :ivar target: dotted name of a factory of language models, which replaces ``kind``. In files and on the command line
         this field is written ``_target_``. The factory has the signature of the hook ``rlgpt_llms``.
-    :ivar roles: other models for some roles. Each is given by its name, or by the settings that differ from these
+    :ivar roles: other models for some roles. Each model is given by its name, or by the settings that differ from these
         settings.
-    :ivar fallbacks: models that are asked if the first model gives no reply. Each is given by its name, or by the
+    :ivar fallbacks: models that are asked if the first model gives no reply. Each model is given by its name, or by the
         settings that differ from these settings. A model of another provider does not inherit ``api_base``,
         ``key_env``, ``price`` and ``extra``.
-    :ivar transcript: the recording to replay. It is the index or the file name (with or without ``.jsonl``) of one of
-        the plugin's recordings, or a path. If it is None, ``seed`` chooses one of the plugin's recordings.
+    :ivar transcript: the recording to replay, as the index or the file name (with or without ``.jsonl``) of one of the
+        plugin's recordings, or as a path. If ``transcript`` is None, ``seed`` chooses one of the plugin's recordings.
     """
 
     model_config = ConfigDict(populate_by_name=True)

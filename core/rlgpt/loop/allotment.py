@@ -1,7 +1,7 @@
 """Divides a run's budget of primitive steps between evaluations and trainings.
 
-*Judging* is the evaluation of code and policy on the selection seeds. It decides whether an iteration keeps the code or
-the policy.
+*Judging* is the evaluation of code and policy on the selection seeds. Judging decides whether an iteration keeps the
+code or the policy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ steps.
 
 
 def max_iterations(settings: LoopSettings, agents: Agents) -> int:
-    """Maximal number of iterations of the outer loop. It is 1 if no agent can revise plan or code."""
+    """Maximal number of iterations of the outer loop. The number is 1 if no agent can revise plan or code."""
     return settings.iterations if agents.revise else 1
 
 
@@ -55,8 +55,8 @@ class Allotment:
     def confirmation(self, history: History, here: Steps, episodes: int) -> int:
         """Maximal number of primitive steps for further episodes of code that reaches the target so far.
 
-        These are the steps that are left for judging. If ``episodes`` further episodes need more, up to half of the
-        remaining steps of the run may be used, because learning needs no steps if code solves the task.
+        By default, these steps are the steps that are left for judging. If ``episodes`` further episodes need more, up
+        to half of the remaining steps of the run may be used, because learning needs no steps if code solves the task.
         """
         spent = sum((i.steps for i in history), here).total
         unspent = max(0, self._settings.budget - spent)
@@ -106,8 +106,8 @@ class Allotment:
         """Estimated number of decisions in a training of ``steps`` primitive steps; None if no episode was played yet.
 
         The estimate uses the steps per decision of the newest training, if that training had the same
-        ``interrupt_every`` as ``setup``. Otherwise it uses the newest episodes of code, with at least one decision in
-        every ``setup.interrupt_every`` steps.
+        ``interrupt_every`` as ``setup``. Otherwise the estimate uses the newest episodes of code, with at least one
+        decision in every ``setup.interrupt_every`` steps.
 
         :param code: evaluation of the code of this iteration; None if the code was not played.
         """

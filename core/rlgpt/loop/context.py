@@ -27,7 +27,7 @@ from rlgpt.skills import SkillLibrary
 
 @dataclass(frozen=True)
 class LoopContext:
-    """The values and the objects of one run. None of its fields changes during the run.
+    """The values and the objects of one run. No field of a ``LoopContext`` changes during the run.
 
     :ivar factory: the value from which a worker process gets the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
     :ivar library: the primitives that coded actions of the task may call, and the keys of their view. The agents use
@@ -73,8 +73,8 @@ class LoopContext:
     def is_solved(self, evaluation: Evaluation, *, episodes: int | None = None) -> bool:
         """Whether ``evaluation`` reaches the target success rate, or the target score if the task has no success.
 
-        :param episodes: number of episodes below which the answer is False. If it is None, ``selection_episodes`` is
-            used.
+        :param episodes: number of episodes below which the answer is False. If ``episodes`` is None,
+            ``selection_episodes`` is used.
         """
         if len(evaluation.episodes) < (self.settings.selection_episodes if episodes is None else episodes):
             return False
@@ -126,13 +126,13 @@ class LoopContext:
     def evaluate_kept(
         self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None
     ) -> Evaluation:
-        """Evaluate the kept result of the iteration ``best`` on ``seeds``. This is the policy, or the plan's code alone
-        if code was better.
+        """Evaluate the kept result of the iteration ``best`` on ``seeds``, which is the policy, or the plan's code
+        alone if code was better.
 
-        :param mode: the mode in which the policy acts. If it is None, the policy acts in the mode that the selection
-            chose. If code was kept, the mode is ignored.
+        :param mode: the mode in which the policy acts. If ``mode`` is None, the policy acts in the mode that the
+            selection chose. If code was kept, the mode is ignored.
         :param on_frame: a function that is called with each rendered frame and the name of the action in progress.
-        :returns: the evaluation. It has no episodes if the iteration keeps code but has no coded action.
+        :returns: the evaluation. The evaluation has no episodes if the iteration keeps code but has no coded action.
         """
         spec, kept = self.kept_spec(best), best.kept
         if kept.mode == "code":

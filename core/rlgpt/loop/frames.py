@@ -66,7 +66,7 @@ class Frames:
 def film(play: Callable[[Callable[[Frame, str], None]], object]) -> tuple[tuple[str, ...], str]:
     """Collect frames of the episode that ``play`` plays.
 
-    :param play: a function that plays one episode. It calls its argument with each frame and the name of the action in
+    :param play: a function that plays one episode, and calls its argument with each frame and the name of the action in
         progress.
     :returns: the frames as PNG data URLs, and a message for the user. The message says why there are no frames; it is
         empty if there are frames.

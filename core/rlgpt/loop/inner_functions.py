@@ -46,8 +46,8 @@ class FunctionLoop:
         """Write the plan's functions of some kinds. A function that does not work after its last repair is left out.
 
         :param kinds: the kinds of functions to write.
-        :param code: the code that plays the episodes of the rehearsal. If it is None, the code of the best iteration so
-            far plays them.
+        :param code: the code that plays the episodes of the rehearsal. If ``code`` is None, the code of the best
+            iteration so far plays these episodes.
         """
         if code is None:
             best = best_of(self._history) if self._history else None
@@ -60,8 +60,8 @@ class FunctionLoop:
                 self.kept = (*self.kept, written)
 
     def _earlier(self, function: FunctionPlan) -> CodedFunction | None:
-        """The function of an earlier iteration, if the plan keeps it. None if there is none, or if it does not fit the
-        other functions any more.
+        """The function of an earlier iteration, if the plan keeps it. The result is None if there is no such function,
+        or if the function does not fit the other functions any more.
         """
         earlier = kept_function(self._history, function.name, self._brief.skills) if function.keep else None
         if earlier is None:

@@ -1,4 +1,4 @@
-"""The stages of an iteration that evaluate on the selection seeds. These are the evaluation of code alone, and the race
+"""The stages of an iteration that evaluate on the selection seeds, which are the evaluation of code alone, and the race
 of code and policy.
 """
 

@@ -27,7 +27,7 @@ class Observer:
 
     def begins(self, run: Run) -> None:
         """Receive the beginning of the run, or of a resumed run. The observer may read ``run`` until its context is
-        left. It may write only to files that no stage uses.
+        left. The observer may write only to files that no stage uses.
         """
 
     def stage(self, name: str, **facts: Any) -> None:

@@ -40,7 +40,7 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
     """Run one iteration. For the first iteration, ``history`` is empty. The comments name the agent that decides each
     step in the paper.
 
-    :param last: whether this is the last iteration. If it is None, the number of iterations decides.
+    :param last: whether this is the last iteration. If ``last`` is None, the number of iterations decides.
     """
     last = ctx.allotment.is_last(history) if last is None else last
     stages, judging = Stages(ctx, brief, history), Judging(ctx, history)
@@ -84,7 +84,9 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
 
 
 def _stored(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
-    """The iteration after ``history``. If it is finished, it is read from the run folder; else it is run now."""
+    """The iteration after ``history``. A finished iteration is read from the run folder; else the iteration is
+    run now.
+    """
     name = f"iterations/{len(history)}/iteration"
     return ctx.run.once(name, Iteration, lambda: iterate(ctx, brief, history, last=last))
 

@@ -35,8 +35,8 @@ def evidence(wins: int, losses: int) -> float:
 
 
 def is_better(ours: Sequence[float], theirs: Sequence[float], *, error: float = ERROR) -> bool:
-    """Whether one candidate is better than another. This is so if the evidence of the pairs of results reaches 1 /
-    ``error``, and the mean of the pairs is higher.
+    """Whether one candidate is better than another. A candidate is better if the evidence of the pairs of results
+    reaches 1 / ``error``, and the mean of its results in these pairs is higher.
 
     For successes, both conditions agree. For a score, the mean is needed too, because a few large losses can outweigh
     many small wins.
@@ -51,8 +51,7 @@ def is_better(ours: Sequence[float], theirs: Sequence[float], *, error: float = 
 
 
 class Race:
-    """A race between candidates. Each call of :meth:`look` may drop some of them, and a dropped candidate never
-    returns.
+    """A race between candidates. Each call of :meth:`look` may drop candidates, and a dropped candidate never returns.
 
     :ivar open: the candidates that are still in the race.
     :param error: upper bound of the probability that the best candidate is dropped, over all pairs of candidates and

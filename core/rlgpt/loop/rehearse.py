@@ -21,8 +21,8 @@ may start.
 class RehearsalResult(NamedTuple):
     """The result of a rehearsal.
 
-    :ivar trace: the trace that agents get. It belongs to the first episode in which the action ran, or else to the
-        first episode. The last decision of the trace is the rehearsed action.
+    :ivar trace: the trace that agents get. The trace belongs to the first episode in which the action ran, or else to
+        the first episode. The last decision of the trace is the rehearsed action.
     :ivar steps: number of primitive steps of all episodes together.
     :ivar verdict: the verdict on the call of the action, or else the first verdict on its ``can_start``; None if there
         was no verdict.
@@ -62,8 +62,8 @@ def rehearse(
         action in the first episode.
     :param library: the plugin's library for this task.
     :param functions: coded functions, whose features code may read in the view.
-    :param reward_weights: weights of the reward terms that the trace shows. If it is None, the trace shows the
-        environment's own reward.
+    :param reward_weights: weights of the reward terms that the trace shows. If ``reward_weights`` is None, the trace
+        shows the environment's own reward.
     :param on_step: a function that is called at every primitive step.
     """
     env = ExtendedEnv(

@@ -25,7 +25,7 @@ SAMPLES = 8
 """Maximal number of answers that a summary contains."""
 
 WIDEST = 1e300
-"""Bound (positive and negative) of the answers in a rehearsal. It is so large that no answer is clipped."""
+"""Bound (positive and negative) of the answers in a rehearsal, which is so large that no answer is clipped."""
 
 Answers = Mapping[str, list[float]]
 """The answers in an episode, one for each view, by the name of the output (for a feature) or of the function."""
@@ -142,7 +142,7 @@ def _fault(function: CodedFunction, summaries: Sequence[AnswerSummary]) -> str:
 def _remarks(
     function: CodedFunction, summaries: Sequence[AnswerSummary], answers: Sequence[Answers], episodes: Sequence[Episode]
 ) -> tuple[str, ...]:
-    """Remarks on properties that may or may not be faults. These are constant answers, answers outside the bounds, and
+    """Remarks on properties that may or may not be faults, such as constant answers, answers outside the bounds, and
     reward without success.
     """
     remarks: list[str] = []

@@ -1,5 +1,5 @@
-"""Executes a run from beginning to end. It makes the brief, runs the outer loop, plays the episodes of the report, and
-writes the bundle.
+"""Executes a run from beginning to end, which makes the brief, runs the outer loop, plays the episodes of the report,
+and writes the bundle.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Selection:
 
         :param stored: a function that returns block n if it was played before the run was resumed. A block with other
             modes, for example after a change of settings, is played again.
-        :param store: a function that stores a block. It is called after each block that was played.
+        :param store: a function that stores a block, and that is called after each block that was played.
         """
         for number in range(-(-len(self._seeds) // BLOCK)):
             indices = range(number * BLOCK, min(len(self._seeds), (number + 1) * BLOCK))
@@ -97,8 +97,8 @@ class Selection:
         return tuple(self._of(name) for name in self._modes if name != self._best_mode())
 
     def _fits(self, block: Block, index: int) -> bool:
-        """Whether a stored block can be used. It must have the same candidates and modes that would play from the seed
-        ``index`` on.
+        """Whether a stored block can be used. A stored block must have the candidates and modes that would play from
+        the seed with the index ``index`` on.
         """
         seed, parts = self._seeds[index], block.evaluations
         if not all(p.mode in self._players and self._players[p.mode][1].sharpness == p.sharpness for p in parts):
@@ -161,7 +161,7 @@ class Selection:
 
 
 def result(episode: Episode, evaluation: Evaluation) -> float:
-    """The result of an episode in a race. This is the success (0 or 1), or the score if the task has no success. A
+    """The result of an episode in a race, which is the success (0 or 1), or the score if the task has no success. A
     higher result is better.
     """
     if evaluation.has_success or evaluation.score is None:

@@ -143,7 +143,7 @@ def _added(
 
 
 def skill_name(task: str) -> str:
-    """The name of the skill that solves a task. This is the id of the task, with underscores."""
+    """The name of the skill that solves a task, which is the id of the task with underscores."""
     name = re.sub(r"[^a-z0-9]+", "_", task.lower()).strip("_")[:40]
     return name if name[:1].isalpha() else f"s_{name}"[:40]
 

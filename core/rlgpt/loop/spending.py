@@ -28,7 +28,7 @@ _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 class RunStepCounter:
     """Counts each primitive step outside training when it is taken. A training counts its steps in its own folder.
 
-    Some counted steps may belong to no finished stage. They were spent in stages that a kill or an error ended.
+    Counted steps that belong to no finished stage were spent in stages that a kill or an error ended.
 
     :raises RunError: ``steps.bin`` is a link, or it is missing and a finished stage cannot be read.
     :raises TrainerError: ``steps.bin`` is damaged.

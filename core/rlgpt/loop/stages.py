@@ -231,7 +231,7 @@ class Stages:
 
 
 def _seen(setup: RLSetup, functions: Sequence[CodedFunction]) -> tuple[object, ...]:
-    """The properties of ``setup`` on which a policy network depends. These are the observation keys, the features among
+    """The properties of ``setup`` on which a policy network depends, which are the observation keys, the features among
     them, and the base actions.
     """
     features = [

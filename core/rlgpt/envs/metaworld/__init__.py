@@ -109,8 +109,9 @@ def recipe(task: str, *, seed: int = 0) -> Recipe:
 
 
 def python() -> Path | None:
-    """The path of the Python interpreter with Meta-World. This is the path in the environment variable
-    ``RLGPT_METAWORLD_PYTHON``, or else the interpreter that ``make metaworld`` made. None if neither exists.
+    """The path of the Python interpreter with Meta-World, which is the path in the environment variable
+    ``RLGPT_METAWORLD_PYTHON``, or else the path of the interpreter that ``make metaworld`` made. None if neither
+    exists.
     """
     named = os.environ.get(PYTHON)
     places = [Path(named)] if named else [p / ".metaworld" / "bin" / "python" for p in (Path.cwd(), HERE.parents[3])]
