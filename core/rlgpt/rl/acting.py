@@ -25,8 +25,8 @@ def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -
 def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting:
     """The way to act that plays the plan's coded actions in order, again and again.
 
-    :param may_stop: end a stuck episode: every action was masked or the view did not change in
-        :data:`~rlgpt.rl.play.STUCK_ROUNDS` successive rounds.
+    :param may_stop: whether a stuck episode ends early. An episode is stuck if every action was masked or the view did
+        not change in :data:`~rlgpt.rl.play.STUCK_ROUNDS` successive rounds.
     """
     names = tuple(a.name for a in actions)
 
@@ -51,7 +51,7 @@ def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
 
 
 class _Turns:
-    """Chooses the numbers 0, 1, ... n - 1, 0, ... in turn, and begins with 0 in each episode."""
+    """Chooses the numbers 0, 1, ..., n - 1 in turn, again and again. Each episode begins with 0."""
 
     def __init__(self, count: int) -> None:
         self._count, self._at = count, 0

@@ -25,10 +25,12 @@ Encoder = Literal["small", "nature", "impala"]
 
 
 class Hyperparameters(Value):
-    """Settings of PPO, with the names of CleanRL, the same in every trainer. Lengths are in decisions.
+    """Settings of the learning. They have the names that CleanRL uses, and are the same for every trainer. Lengths are
+    in decisions.
 
-    The defaults suit a policy that begins as the plan's code and has about ten thousand decisions: small steps, no
-    entropy bonus. The fields have upper bounds, so that settings from an untrusted source cannot use up the memory.
+    The defaults suit a policy that acts as the plan's code at first and has about ten thousand decisions: the steps of
+    the updates are small, and there is no entropy bonus. The fields have upper bounds, so that settings from an
+    untrusted source cannot use up the memory.
     """
 
     num_envs: int = Field(default=8, ge=1, le=4096)
@@ -63,10 +65,10 @@ class Hyperparameters(Value):
     )
 
     def with_setup(self, setup: RLSetup, fixed: Collection[str] = ()) -> Hyperparameters:
-        """The hyperparameters of a training with ``setup``. The first source that gives a value decides: the user,
-        the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's advice for the task, the default.
+        """The hyperparameters of a training with ``setup``. The first of these sources that gives a value decides: the
+        user, the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's defaults for the task, the general default.
 
-        :param fixed: names of the values that the user chose. ``self`` contains these values and the plugin's advice.
+        :param fixed: names of the values that the user chose. ``self`` contains these values and the plugin's defaults.
         :raises ConfigError: the setup has an invalid value.
         """
         chosen = {k: int(v) if v.is_integer() else v for k, v in setup.trainer.items() if k not in fixed}
@@ -75,17 +77,17 @@ class Hyperparameters(Value):
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """A picklable recipe of the environment in which a policy learns; :func:`rlgpt.rl.policy_env.build` makes it.
+    """The recipe of an environment. A recipe can be pickled; :func:`rlgpt.rl.policy_env.build` makes the environment.
 
     :ivar setup: reward weights, observation keys and actions for the policy. ``setup.coded_actions`` lists the coded
         actions that are offered.
     :ivar actions: the coded actions that ``setup`` may choose from.
-    :ivar factory: the name of an installed plugin, or a picklable ``f(task) -> EnvironmentPlugin``.
-    :ivar sandbox: fields of :class:`rlgpt.sandbox.SandboxLimits` that differ from the defaults.
+    :ivar factory: the name of an installed plugin, or a function ``f(task) -> EnvironmentPlugin`` that can be pickled.
+    :ivar sandbox: the fields of :class:`rlgpt.sandbox.SandboxLimits` whose values differ from the defaults.
     :ivar quarantined: names of the coded actions that are masked and of the coded functions that are not called.
     :ivar functions: coded features, reward terms and predicates.
     :ivar starts: saved states from which training episodes begin if the setup's ``reset_option`` is ``after:ACTION``.
-        Empty: episodes begin at the task's own start.
+        If there are none, episodes begin at the task's own start.
     """
 
     task: Task
@@ -99,13 +101,15 @@ class EnvSpec:
 
 
 class Progress(Protocol):
-    """Called with each new point of the learning curve. If it returns True, training stops at the next safe moment."""
+    """A function that a trainer calls with each new point of the learning curve. If the function returns True, the
+    training stops at the next safe moment.
+    """
 
     def __call__(self, point: CurvePoint) -> bool | None: ...
 
 
 class Policy(ABC):
-    """A trained policy, independent of its trainer; evaluations use it."""
+    """A trained policy. Evaluations use it without its trainer."""
 
     @abstractmethod
     def act(
@@ -118,12 +122,15 @@ class Policy(ABC):
     ) -> Any:
         """Choose one action.
 
-        :param observation: an observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis.
-        :param greedy: take the most likely branch and the means of the Gaussians instead of a sample.
-        :param rng: draws the sample.
-        :param sharpness: n > 0. Each part of the sample is drawn from ``p ** n``, normalised: likely choices become
-            more likely, and the standard deviation of each Gaussian is divided by ``sqrt(n)``.
+        :param observation: an observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis: ``obs``
+            float32 ``(D,)``, ``action_mask`` float32 ``(branches,)``, ``duration`` float32 ``(1,)``, and images.
+        :param greedy: whether to take the most likely branch and the means of the Gaussians instead of a sample.
+        :param rng: the random generator that draws the sample.
+        :param sharpness: a number n above 0. The selector and each head are drawn from ``p ** n``, normalised, instead
+            of ``p``. With n above 1, likely choices become more likely; the standard deviation of each Gaussian is
+            divided by ``sqrt(n)``.
         :returns: an element of the action space of the ``PolicyEnv``.
+        :raises ValueError: ``sharpness`` is not a finite number above 0.
         """
 
 
@@ -146,23 +153,25 @@ class Trainer(ABC):
     ) -> TrainingRecord:
         """Train until ``budget`` primitive steps are spent, and write checkpoints into ``folder``.
 
-        An unfinished training in ``folder`` is resumed; its steps count towards the budget.
+        If ``folder`` contains an unfinished training, this training is resumed; its steps count towards the budget.
 
-        :param budget: primitive steps of this training in total, earlier sessions of a resumed training included.
-        :param seed: seeds the initial weights, the sampling and the episodes.
-        :param folder: a folder for this training only. If another training uses the folder, this one waits for at most
-            15 s.
-        :param progress: called with each point of the learning curve; it may stop the training.
-        :param warm_start: folder of an earlier training; its best policy is the initial policy. Coded actions that this
-            policy does not know get random output weights. The value function begins with new weights if reward, gamma
-            or normalisation differ.
-        :raises TrainerError: the learner crashed or hung; a checkpoint is missing or cannot be read (a training never
-            restarts from zero by itself); or another training still runs in ``folder``.
+        :param spec: the recipe of the environment in which the policy learns.
+        :param budget: number of primitive steps of the whole training, over all its sessions.
+        :param seed: seed of the initial weights, the samples and the episodes.
+        :param folder: a folder for this training only. If another training uses the folder, this method waits for at
+            most 15 s.
+        :param progress: a function that is called with each point of the learning curve and may stop the training.
+        :param warm_start: folder of an earlier training, whose best policy is the initial policy. Coded actions that
+            the earlier policy does not know get random output weights. The value function begins with new weights if
+            reward, gamma or normalisation differ from those of the earlier training.
+        :returns: the record of the training over all its sessions: the learning curve, verdicts and counts of steps.
+        :raises TrainerError: the learner crashed or hung, a checkpoint is missing or cannot be read, or another
+            training runs in ``folder``. If a checkpoint is lost, the training does not restart from the beginning.
         """
 
     def spent(self, folder: Path) -> int:
-        """Number of primitive steps that the training in ``folder`` has spent, finished or not; 0 if no training began
-        there.
+        """Number of primitive steps that the training in ``folder`` has spent so far, whether it is finished or not; 0
+        if no training began in ``folder``.
 
         Override this method if the trainer does not count in a :class:`~rlgpt.rl.step_counter.StepCounter` in
         ``folder``.
@@ -173,13 +182,20 @@ class Trainer(ABC):
 
     @abstractmethod
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). This method reads weights and never
-        runs stored code.
+        """The best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). This method reads only weights and
+        never runs code from the folder.
 
+        :param folder: the folder of a training, finished or not.
         :param spec: the recipe that the policy was trained with.
         :raises TrainerError: ``folder`` contains no policy, or the policy does not fit ``spec``.
         """
 
     @abstractmethod
     def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
-        """The initial policy of a training with this seed."""
+        """The initial policy of a training, before its first update.
+
+        :param spec: the recipe of the environment in which the policy acts.
+        :param seed: the seed of the training.
+        :param hyperparameters: the hyperparameters of the training; they define the size of the network.
+        :raises TrainerError: the trainer cannot learn in this environment, for example from images.
+        """

@@ -12,25 +12,24 @@ from collections.abc import Sequence
 from rlgpt.domain import CurvePoint, Score, rank
 
 WINDOW = 20
-"""Number of episodes from which the performance is computed, counted back from the newest point of the learning
-curve.
-"""
+"""Number of episodes from which the performance is computed. They are the newest episodes of the learning curve."""
 
 FEWEST = 10
 """Minimal number of episodes from which the performance is computed."""
 
 Performance = tuple[float, float]
-"""Success rate and mean score of the window. Higher is better, so a score that is minimised is negated. If the task has
-no score, the second number is the mean total reward.
+"""The performance of a checkpoint: success rate and mean score over the newest :data:`WINDOW` episodes. A higher number
+is better, so a score that is minimised is negated. If the task has no score, the second number is the mean total
+reward.
 """
 
 
 def recent_performance(curve: Sequence[CurvePoint], score: Score | None = None) -> Performance | None:
-    """The performance over the newest points of the learning curve that together contain :data:`WINDOW` episodes, or
-    over all points if they contain fewer.
+    """The performance over the newest points of the learning curve that together contain :data:`WINDOW` episodes. If
+    all points together contain fewer episodes, the performance is computed over all points.
 
-    :param score: the task's score, or None.
-    :returns: None with fewer than :data:`FEWEST` episodes.
+    :param score: the score that the task defines; None if the task has no score.
+    :returns: the performance; None if there are fewer than :data:`FEWEST` episodes.
     """
     episodes, wins, total = 0, 0.0, 0.0
     for point in reversed(curve):
@@ -44,5 +43,5 @@ def recent_performance(curve: Sequence[CurvePoint], score: Score | None = None) 
 
 
 def is_best(performance: Performance | None, best: Performance | None) -> bool:
-    """Whether ``performance`` is at least as good as ``best``, so that the later of two equal checkpoints is kept."""
+    """Whether ``performance`` is at least as good as ``best``. So the later of two equal checkpoints is kept."""
     return performance is not None and (best is None or performance >= best)

@@ -1,4 +1,6 @@
-"""Checkpoints of a training: each is one file, written atomically. Reading a checkpoint runs no code from it."""
+"""Writes and reads the checkpoints of a training. A checkpoint is one file, written atomically. Reading a checkpoint
+runs no code from the file.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,18 @@ from rlgpt.rl.parameter_search import SearchState
 from rlgpt.rl.training_stats import TrainingStatsState
 
 FILE = "policy.pt"
-"""File of the newest checkpoint. A training resumes from it."""
+"""Name of the file with the newest checkpoint. A training resumes from this checkpoint."""
 
 _LIMIT = 2 << 30
 """Maximal size of a checkpoint, in bytes."""
 
 BEST = "best.pt"
-"""File of the best checkpoint (see :mod:`rlgpt.rl.best`). Evaluations and warm starts use it."""
+"""Name of the file with the best checkpoint (:mod:`rlgpt.rl.best`), which evaluations and warm starts use."""
 
 
 class Returns(Value):
-    """The settings that a value function depends on. If one of them differs, the values and the moments
-    of the returns are invalid.
+    """The settings that a value function depends on. If one of these settings differs in a warm start, the weights of
+    the value function and the moments of the returns cannot be used.
     """
 
     reward_weights: Mapping[str, float]
@@ -95,7 +97,7 @@ class Checkpoint:
         self.imitation = imitation
 
     def save(self, folder: Path, *, best: bool = False) -> None:
-        """Write the newest checkpoint. If it is also the best so far, write it as the best one too."""
+        """Write this checkpoint as the newest one. If it is also the best one so far, write it as the best one, too."""
         content = {
             "state": self.state.model_dump_json(),
             "weights": self.weights,

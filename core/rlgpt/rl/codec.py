@@ -1,4 +1,4 @@
-"""Converts between the policy's action space and that of the extended environment."""
+"""Converts actions between the policy's action space and the action space of the extended environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from rlgpt.options import ActionLayout
 class ActionCodec:
     """Converts normalised actions to actions of an extended environment, and back.
 
-    The policy's space is the extended one with every Box flat and in [-1, 1], and MultiDiscrete as a Tuple of Discrete.
+    The policy's action space is made from the extended action space: every Box becomes one-dimensional with the bounds
+    -1 and 1, and a MultiDiscrete becomes a Tuple of Discrete.
 
     :param target: the extended action space.
     :param layout: the layout of ``target``.
@@ -49,7 +50,7 @@ class ActionCodec:
         return tuple(parts) if isinstance(self._target, spaces.Tuple) else parts[0]
 
     def encode(self, action: Any) -> Any:
-        """The inverse of :meth:`decode`. This function is used for actions that are chosen by name."""
+        """The inverse of :meth:`decode`. It is used for coded actions that are chosen by name."""
         many = isinstance(self._target, (spaces.Tuple, spaces.MultiDiscrete))
         values = action if many else (action,)
         parts = [_squeezed(part, value) for part, value in zip(self._parts, values, strict=True)]

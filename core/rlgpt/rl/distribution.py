@@ -1,9 +1,9 @@
-"""The distribution over an extended action space. A *selector* chooses a branch (one action); *heads* are further parts
-of the action, which only some branches use.
+"""The distribution over an extended action space. A *selector* chooses a branch (a base action or a coded action).
+*Heads* are the other parts of the action; each branch uses only some of them.
 
-An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016): a discrete choice ``s`` among
-branches, and further components, which have an effect only if the chosen branch uses (owns) them. With ``owner[s, c]``
-in {0, 1} and components ``c`` that are independent given the state,
+An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016). It consists of a discrete choice
+``s`` among branches and of components, which have an effect only if the chosen branch uses (owns) them. The number
+``owner[s, c]`` is 1 if branch ``s`` uses component ``c``, else 0. The components are independent given the state, so
 
     log p(a)  = log p(s) + sum_c owner[s, c] log p_c(a_c)
     H(p)      = H(p_s)   + sum_c (sum_s p(s) owner[s, c]) H(p_c)
@@ -23,18 +23,20 @@ import torch
 from rlgpt.options import ActionLayout
 
 MASKED = -1e8
-"""The logit of a masked choice: its probability is exactly 0, and ``p log p`` stays finite (with -inf it is NaN)."""
+"""The logit of a masked choice. With this logit, the probability is exactly 0 and ``p log p`` is finite. With the logit
+-inf, ``p log p`` would be NaN.
+"""
 
 
 class BranchedDistribution:
     """A batch of distributions over actions of one layout.
 
-    :param parameters: ``[B, layout.parameters]``: logits of the selector, then for each head its logits, or its means
-        followed by its log-stds.
+    :param parameters: the numbers that describe the distributions, ``[B, layout.parameters]``: the logits of the
+        selector, then for each head its logits, or its means followed by the logarithms of its standard deviations.
     :param mask: ``[B, branches]``, nonzero for each branch that may be chosen. The mask changes the logits, so
         log-probabilities, entropy and KL are those of the masked policy.
-    :param branch_masking: False counts every component in every branch, also those that the branch does not use (an
-        ablation).
+    :param branch_masking: whether only the components that a branch uses count for this branch. With False, every
+        component counts for every branch (an ablation).
     """
 
     def __init__(
@@ -63,8 +65,8 @@ class BranchedDistribution:
         """The distribution in which the selector and each head have the probability ``p ** sharpness``, normalised,
         instead of ``p``.
 
-        This divides the standard deviation of a Gaussian by ``sqrt(sharpness)``. The value 1 changes nothing; with
-        large values, samples approach :meth:`mode`.
+        The standard deviation of a Gaussian is divided by ``sqrt(sharpness)``. With sharpness 1, the distribution does
+        not change. With a large sharpness, samples are close to :meth:`mode`.
 
         :raises ValueError: ``sharpness`` is not a finite number above 0.
         """
@@ -85,13 +87,13 @@ class BranchedDistribution:
 
     @property
     def probabilities(self) -> torch.Tensor:
-        """Probabilities of the branches, ``[B, branches]``. Ones of shape ``[B, 1]`` if there is no selector."""
+        """Probabilities of the branches, ``[B, branches]``; without a selector, ones of shape ``[B, 1]``."""
         if self._selector is None:
             return self._owner.new_ones((self._batch, 1))
         return self._selector.exp()
 
     def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Flat actions ``[B, action_size]``. Every head is drawn, including those that the chosen branch ignores."""
+        """Draw flat actions ``[B, action_size]``, including the heads that the chosen branches do not use."""
         parts = [] if self._selector is None else [_draw(self._selector, generator)]
         for head in self._heads:
             if len(head) == 1:
@@ -103,7 +105,9 @@ class BranchedDistribution:
         return torch.cat(parts, dim=-1)
 
     def mode(self) -> torch.Tensor:
-        """The most likely branch, the most likely value of each discrete head, and the means: ``[B, action_size]``."""
+        """The flat actions ``[B, action_size]`` with the most likely branch, the most likely value of each Discrete
+        head and the means of each Box head.
+        """
         parts = [] if self._selector is None else [_most_likely(self._selector)]
         parts += [_most_likely(head[0]) if len(head) == 1 else head[0] for head in self._heads]
         return torch.cat(parts, dim=-1)
@@ -141,7 +145,9 @@ class BranchedDistribution:
         return total + self._sum(self.probabilities @ self._owner, parts)
 
     def kl(self, other: BranchedDistribution) -> torch.Tensor:
-        """KL(self, other), ``[B]``, in nats. The two distributions must have the same layout."""
+        """The Kullback-Leibler divergence KL(self, other), ``[B]``, in nats. Both distributions must have the same
+        layout.
+        """
         total = self._owner.new_zeros(self._batch)
         if self._selector is not None and other._selector is not None:
             total = (self._selector.exp() * (self._selector - other._selector)).sum(-1)

@@ -1,4 +1,4 @@
-"""Convolutional encoders of uint8 images: their layers and their sources.
+"""Convolutional encoders of uint8 images, with their sources.
 
 ===========  ===========================================================================  ========  ================
 encoder      layers                                                                       features  smallest side
@@ -9,8 +9,8 @@ encoder      layers                                                             
              with stride 2, and two residual blocks (Espeholt et al. 2018, figure 3, right)
 ===========  ===========================================================================  ========  ================
 
-Multiplications for one image of 64 x 64 x 3, in millions: 3, 4 and 28. The input is an image of bytes with channels
-first or last; only the encoder divides it by 255.
+For one image of 64 x 64 x 3, the three encoders need 3, 4 and 28 million multiplications. The input is an image of
+bytes with channels first or last. The encoder divides the bytes by 255; no other code does.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _SMALLEST = {"small": 1, "nature": 36, "impala": 1}
 class ImageEncoder(nn.Module):
     """The encoder of one image.
 
-    :param shape: height x width x channels, or channels x height x width. Of the first and the last size, the smaller
-        one is the number of channels.
+    :param shape: height x width x channels, or channels x height x width. The smaller one of the first and the last
+        number is the number of channels.
     :ivar features: number of features that :meth:`forward` computes for an image.
     :raises ConfigError: the image is too small for this encoder.
     """
@@ -62,7 +62,7 @@ def check(shape: tuple[int, ...], encoder: Encoder) -> None:
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[bool, int, tuple[int, int]]:
-    """Returns whether channels come last, the number of channels, height and width."""
+    """Whether channels come last, the number of channels, and the pair of height and width."""
     if shape[-1] <= shape[0]:
         return True, shape[2], (shape[0], shape[1])
     return False, shape[0], (shape[1], shape[2])
@@ -103,7 +103,7 @@ def _impala(channels: int) -> nn.Sequential:
 
 
 class _Residual(nn.Module):
-    """A residual block: x + conv(relu(conv(relu(x))))."""
+    """A residual block. It computes x + conv(relu(conv(relu(x))))."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -33,15 +33,16 @@ def evaluate(
 ) -> Evaluation:
     """Play one episode for each seed.
 
-    An episode is a success if any of its primitive steps had ``info["success"]``. An episode depends only on its seed,
-    so the same seeds give the same evaluation in any order. Rewards are the plugin's default reward terms,
-    undiscounted.
+    An episode is a success if ``info["success"]`` was true at any of its primitive steps. An episode depends only on
+    its seed, so the same seeds give the same evaluation in any order. The reward is the sum of the plugin's default
+    reward terms, without discount.
 
-    :param greedy: take the most likely branch and the means instead of samples.
-    :param sharpness: sharpness of the samples, see :meth:`rlgpt.rl.base.Policy.act`.
-    :param traces: number of episodes with a trace: the first failure, the first success, the second failure, and so on.
-    :param on_frame: receives frames. If it is not None, the environment renders ``rgb_array``.
-    :param on_step: called at every primitive step.
+    :param greedy: whether to take the most likely branch and the means of the Gaussians instead of samples.
+    :param sharpness: sharpness of the samples (:meth:`rlgpt.rl.base.Policy.act`).
+    :param traces: number of episodes whose traces are stored: the first failure, the first success, the second failure,
+        and so on.
+    :param on_frame: a function that gets each frame. If it is given, the environment renders ``rgb_array``.
+    :param on_step: a function that is called at every primitive step.
     """
     with Judge(spec, traces=traces, on_frame=on_frame, on_step=on_step) as judge:
         return judge.play(by_policy(policy, greedy=greedy, sharpness=sharpness), seeds)
@@ -58,8 +59,8 @@ def evaluate_code(
 ) -> Evaluation:
     """Play the plan's coded actions in order, with default parameters and without a policy.
 
-    After the last action the sequence begins again, until the episode ends. An action that may not start costs one idle
-    step, and the next action follows. The RLSetup of ``spec`` does not change the actions here.
+    After the last action, the sequence begins again, until the episode ends. If an action may not start, one idle step
+    is taken and the next action follows. All of ``actions`` are played, whatever the RLSetup of ``spec`` says.
 
     :raises ConfigError: there are no actions.
     """
@@ -74,8 +75,10 @@ class Judge:
 
     :param traces: maximal number of traces that each :meth:`play` stores.
     :param limit: maximal number of primitive steps of an episode, if it is less than the task's horizon.
-    :param on_step: called at every primitive step. In lanes, its first argument is the batch simulator.
-    :param begin: seed of an episode -> the saved state in which it begins, instead of the task's own start.
+    :param on_step: a function that is called at every primitive step. In lanes, its first argument is the batch
+        simulator.
+    :param begin: seed of an episode -> the saved state in which this episode begins. Other episodes begin at the task's
+        own start.
     """
 
     def __init__(
@@ -100,8 +103,9 @@ class Judge:
     ) -> Evaluation:
         """Play one episode for each seed. The first episode is always played.
 
-        :param steps: primitive steps after which no further episode begins.
-        :param failures: maximal number of episodes without success; after one more, no further episode begins.
+        :param steps: number of primitive steps of all episodes after which no further episode begins.
+        :param failures: maximal number of episodes without success. When more episodes than this have no success, no
+            further episode begins.
         """
         horizon = self._spec.task.horizon
         limits = Limits(steps, failures, longest=horizon if self._limit is None else min(horizon, self._limit))
@@ -122,7 +126,7 @@ class Judge:
         )
 
     def _play(self, acting: Acting, seeds: Sequence[int], limits: Limits) -> Iterator[Played]:
-        """The episodes, one after another."""
+        """Play the episodes one after another."""
         env = self._open()
         choose = acting.chooser(env.form)
         for seed in seeds:
@@ -175,7 +179,7 @@ class Judge:
 
 
 def together(parts: Sequence[Evaluation], traces: int) -> Evaluation:
-    """Merge ``parts``, which have the same mode, into one evaluation.
+    """Merge several evaluations of the same mode into one evaluation.
 
     :param parts: at least one evaluation.
     :param traces: maximal number of traces that are kept.
@@ -210,8 +214,8 @@ def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
 
 
 def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
-    """Choose at most ``count`` traces: failures and successes in turn, as long as there are both. The traces are
-    returned in the order in which their episodes were played.
+    """Choose at most ``count`` traces. Failures and successes are chosen in turn, as long as there are both. The result
+    has the order in which the episodes were played.
     """
     failures = [t for t in traces if not t.success]
     successes = [t for t in traces if t.success]

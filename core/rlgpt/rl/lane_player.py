@@ -16,22 +16,24 @@ from rlgpt.rl.policy_env import actions_of, arguments_of, plugin_of
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 
 LANES = 16
-"""Number of lanes. It is the same for all evaluations, because some simulators compile a program for each number."""
+"""Number of lanes. The number is the same for all evaluations, because some simulators compile a program for each
+number of lanes.
+"""
 
 LEAST_EPISODES = 8
-"""Minimal number of episodes for which lanes are worth the making of a batch simulator."""
+"""Minimal number of episodes for which a batch simulator is made."""
 
 
 class LanePlayer:
     """Plays episodes in lanes. Each lane plays one episode at a time and takes the next seed when its episode is over.
     An episode is the same as in a single environment, because it depends only on its seed.
 
-    A lane without a further seed waits for the other lanes. A simulator steps it with them, but nothing reads the
-    results, so these steps are not counted.
+    A lane without a further seed waits for the other lanes. The simulator steps such a lane together with the other
+    lanes, but nothing reads the results, so these steps are not counted.
 
     :param venv: the plugin's vector, with the autoreset mode ``DISABLED``.
     :param limit: maximal number of primitive steps of an episode.
-    :param on_step: called at every primitive step of an episode; its first argument is ``venv``.
+    :param on_step: a function that is called at every primitive step of an episode; its first argument is ``venv``.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class LanePlayer:
 
     @classmethod
     def open(cls, spec: EnvSpec, *, trace: bool, limit: int | None, on_step: OnStep | None) -> LanePlayer | None:
-        """A player, or None if the plugin has no batch simulator that leaves resets to its caller."""
+        """Make a player; None if the plugin has no batch simulator with the autoreset mode ``DISABLED``."""
         venv = plugin_of(spec).make_vector(spec.task, count=LANES, seed=0)
         if venv is None:
             return None
@@ -59,7 +61,10 @@ class LanePlayer:
         return cls(spec, venv, trace=trace, limit=limit, on_step=on_step)
 
     def play(self, acting: Acting, seeds: Sequence[int], limits: Limits) -> list[Played]:
-        """The episodes with these seeds, in order. After ``limits`` are reached, no further episode begins."""
+        """Play one episode for each seed. When ``limits`` are reached, no further episode begins.
+
+        :returns: the episodes, in the order of the seeds.
+        """
         waiting = iter(enumerate(seeds))
         idle, playing = list(range(LANES)), dict[int, _Turn]()
         played: dict[int, Played] = {}
@@ -134,11 +139,11 @@ class _Turn:
         self._cut: Literal["stuck", "limit"] | None = None
 
     def choose(self, seen: Observation) -> Any:
-        """The next action of the policy or of the code."""
+        """The action that the policy or the code chooses next."""
         return self._chooser(seen, self._rng)
 
     def is_over_after(self, arrival: Arrival) -> bool:
-        """Add an arrival. Returns whether the episode is over."""
+        """Add the result of a decision, and return whether the episode is over."""
         info = arrival.info
         self._verdicts += info.get("verdicts", ())
         if not self._begun:
@@ -156,7 +161,7 @@ class _Turn:
         return over or stuck
 
     def finish(self) -> Played:
-        """The finished episode."""
+        """The record of the finished episode."""
         episode, recorder = Episode(**self._log.figures(), cut=self._cut), self._recorder
         trace = None if recorder is None else recorder.trace(episode, self._task, unpaid=self._lane.unpaid)
         return Played(episode, dict(self._log.usage), trace, tuple(self._verdicts))

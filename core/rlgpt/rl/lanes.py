@@ -30,10 +30,11 @@ class LaneVector(Vector):
 
     :param venv: the plugin's vector, whose autoreset mode is ``DISABLED`` or ``NEXT_STEP``.
     :param seeds: one seed for each environment. The lanes draw the seeds of their episodes in the same way as a
-        :class:`~rlgpt.rl.policy_env.PolicyEnv`. A vector with the mode ``NEXT_STEP`` uses these seeds for the first
-        episodes only, and then its own.
+        :class:`~rlgpt.rl.policy_env.PolicyEnv`. A vector with the mode ``NEXT_STEP`` uses these seeds only for the
+            first episodes; it chooses the seeds of later episodes by itself.
     :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
-    :raises PluginError: the vector has another number of environments than seeds, or another autoreset mode.
+    :raises PluginError: the number of environments differs from the number of seeds, or the autoreset mode is another
+        one.
     """
 
     def __init__(self, spec: EnvSpec, venv: VectorEnv[Any, Any, Any], seeds: Sequence[int], step_file: Path) -> None:
@@ -83,8 +84,8 @@ class LaneVector(Vector):
             self._steps.add(lane)
 
     def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
-        """The complete transitions. The transition at the end of an episode is complete when the first observation of
-        the next episode is known.
+        """The transitions that are complete. The transition at the end of an episode is complete when the first
+        observation of the next episode is known.
         """
         found: dict[int, Transition] = {}
         for arrival, seen in zip(arrivals, self._observations(arrivals), strict=True):
@@ -114,7 +115,7 @@ class LaneVector(Vector):
         return found
 
     def _joined(self, lane: int, first: Observation, verdicts: tuple[Verdict, ...]) -> Transition:
-        """A transition from the end of an episode to the start of the next episode."""
+        """The transition from the end of an episode to the start of the next episode."""
         end = self._ended.pop(lane)
         return dataclasses.replace(end, observation=first, verdicts=(*end.verdicts, *verdicts))
 
@@ -130,7 +131,7 @@ class LaneVector(Vector):
         return verdicts
 
     def _observations(self, arrivals: Sequence[Arrival]) -> list[Observation]:
-        """The observations of the policy. Missing views are built in one batch."""
+        """The policy's observation in each lane. Views that no lane has built yet are built in one batch."""
         lanes = self._env.lanes
         return self._form.observe(
             [Moment(lanes[a.lane], a.observation, a.info, int(a.info.get("duration", 0))) for a in arrivals]

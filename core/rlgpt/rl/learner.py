@@ -25,7 +25,7 @@ class Memory(Protocol):
 
 
 class PolicyLearner(Protocol):
-    """Improves a network from rollouts."""
+    """An object that improves a network from rollouts."""
 
     @property
     def hyperparameters(self) -> Hyperparameters: ...
@@ -41,20 +41,20 @@ class PolicyLearner(Protocol):
 
     @property
     def rollout_length(self) -> int:
-        """Decisions of each environment between updates."""
+        """Number of decisions in each environment between two updates."""
 
     def remember(self, rollout: Rollout) -> None:
-        """Keep what is useful of a rollout in which another policy acted, without learning."""
+        """Store the useful data of a rollout in which another policy acted, without learning from it."""
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Learn from a rollout of the network's policy."""
 
 
 class Learner:
-    """A network, its optimiser, and the update of PPO.
+    """Trains a network by PPO. The object contains the network and its optimiser.
 
     :param gamma: discount per primitive step.
-    :ivar imitation: None if self-imitation is off.
+    :ivar imitation: the self-imitation; None if self-imitation is off.
     """
 
     def __init__(self, network: ActorCritic, hyperparameters: Hyperparameters, gamma: float) -> None:
@@ -67,17 +67,18 @@ class Learner:
         return self.hyperparameters.num_steps
 
     def remember(self, rollout: Rollout) -> None:
-        """See :meth:`PolicyLearner.remember`: the moments of the observations."""
+        """Update the moments of the observations (:meth:`PolicyLearner.remember`)."""
         if self.hyperparameters.normalize_observations:
             self.network.observations.update(rollout.rows(rollout.observations["obs"][:-1]))
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Learn from ``rollout``.
 
-        If the budget cuts a rollout to less than one minibatch, the rollout is skipped: several epochs over a few
-        decisions, whose advantages are normalised to unit variance, would damage the policy.
+        If the budget ends a rollout before it has as many decisions as a minibatch, the rollout is skipped. Advantages
+        are normalised to unit variance, so several epochs over a few decisions would damage the policy.
 
-        :param generator: shuffles the decisions. The sizes of minibatches differ by at most one.
+        :param generator: the random generator that shuffles the decisions. The sizes of minibatches differ by at most
+            one.
         :raises TrainerError: the weights are no longer finite.
         """
         settings = self.hyperparameters
@@ -140,8 +141,8 @@ class Learner:
         return self.network.returns.unscale(scaled)
 
     def _parts(self, batch: Batch) -> list[slice]:
-        """Slices of the rollout that go through the network at once: the whole rollout, or minibatches if
-        there are images, which need much memory.
+        """The slices of the rollout that go through the network one after another. Without images, there is one slice.
+        With images, which need much memory, the slices are minibatches.
         """
         size = len(batch["obs"])
         step = self.hyperparameters.minibatch_size if self.network.sees_images else size

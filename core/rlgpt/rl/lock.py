@@ -1,5 +1,5 @@
-"""A lock on a training's folder. Only one training at a time uses a folder, so each cell of its step file
-has one writer.
+"""A lock on a training's folder. Only one training at a time uses a folder, so each count in the folder's step file has
+one writer.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _INTERVAL = 0.1
 
 @contextmanager
 def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
-    """Hold the folder's lock in a ``with`` block; yields the lock's file descriptor.
+    """Hold the lock of ``folder`` in a ``with`` block, which gets the lock's file descriptor.
 
     A child process that gets a copy of the descriptor holds the lock too. The kernel frees the lock when the last
-    process with a copy ends. So if a training is killed while a worker is in the middle of a decision, the lock stays
-    with that worker until the worker has counted its last step. (filelock cannot share a lock with a child: its
-    descriptor is private.)
+    process with a copy ends. So if a training is killed while a worker process is in the middle of a decision, the
+    worker holds the lock until it has counted its last step. (The package filelock is not used, because it does not
+    give its descriptor to other processes.)
 
-    :param patience: seconds to wait for the lock; None: :data:`PATIENCE`.
-    :raises TrainerError: other processes hold the lock for longer; the message names them.
+    :param patience: maximal number of seconds to wait for the lock. With None, :data:`PATIENCE`.
+    :raises TrainerError: other processes hold the lock for longer than ``patience``. The message names these processes.
     """
     descriptor = _acquired(folder / LOCK, PATIENCE if patience is None else patience)
     try:
@@ -51,7 +51,7 @@ def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
 
 
 class Shared:
-    """Passes a file descriptor to a spawned process. The process gets a copy, which its own children do not inherit."""
+    """Passes a copy of a file descriptor to a spawned process. The children of this process do not inherit the copy."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor

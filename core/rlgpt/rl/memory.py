@@ -18,10 +18,10 @@ _ENTRY = "entry "
 class Memory:
     """Stores observations and actions, one row for each decision, with their original types (an image stays uint8).
 
-    The first episode allocates all ``capacity`` rows, and the memory never grows. A row takes four bytes for each
-    number and one for each byte of an image: 12 KiB at 64 x 64 x 3.
+    When the first episode is stored, all ``capacity`` rows are allocated; the memory never grows. A row takes four
+    bytes for each number and one byte for each byte of an image, for example 12 KiB for an image of 64 x 64 x 3.
 
-    :ivar capacity: maximal number of decisions; of a longer episode only the newest decisions are kept.
+    :ivar capacity: maximal number of decisions. Of an episode with more decisions, only the newest are kept.
     :ivar lengths: number of decisions of each kept episode, the oldest episode first.
     """
 
@@ -35,7 +35,7 @@ class Memory:
         return self._size
 
     def add(self, observations: Batch, actions: torch.Tensor) -> None:
-        """Store an episode. The oldest episodes are dropped if there is no room.
+        """Store an episode. If there is no room for it, the oldest episodes are dropped.
 
         :param observations: entries ``[L, ...]``.
         :param actions: flat actions, ``[L, action_size]``.
@@ -60,7 +60,7 @@ class Memory:
         return {key.removeprefix(_ENTRY): v for key, v in drawn.items() if key != _ACTIONS}, drawn[_ACTIONS]
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The whole memory, for a checkpoint."""
+        """The whole content of the memory, for a checkpoint."""
         kept = self._take(torch.arange(self._size))
         return {**kept, _LENGTHS: torch.tensor(list(self.lengths), dtype=torch.int64)}
 
@@ -82,7 +82,7 @@ class Memory:
             self.add({k.removeprefix(_ENTRY): v for k, v in episode.items() if k != _ACTIONS}, episode[_ACTIONS])
 
     def _take(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The rows at these ages; age 0 is the oldest row."""
+        """The rows with the numbers ``rows``; number 0 is the oldest row."""
         at = self._places(rows)
         return {key: values[at] for key, values in self._rows.items()}
 

@@ -1,7 +1,7 @@
-"""The built-in policy network. Actor and critic share no layer.
+"""The built-in policy network. The policy (actor) and the value function (critic) share no layer.
 
-The value loss has no gradient in the policy's weights, but it still affects them: the learners clip the norm of the
-gradient of all weights, so a large value error shortens the policy's step.
+The value loss has no gradient with respect to the policy's weights, but it affects their updates. The learners clip the
+norm of the gradient of all weights together, so a large value error makes the update of the policy smaller.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Batch = dict[str, torch.Tensor]
 AxisNames = dict[str, tuple[tuple[str, ...] | None, ...]]
 
 OUTPUT_GAIN = 0.01
-"""Scale of the last layer's initial weights. This scale makes the initial policy nearly uniform for every observation
-(Andrychowicz et al. 2021, section 3.2).
+"""Scale of the initial weights of the last layer. With this scale, the untrained policy is nearly uniform for every
+observation (Andrychowicz et al. 2021, section 3.2).
 """
 
 AFTER_SEARCH = 0.25
-"""Factor by which a policy explores less if it starts from parameters that a search found: factor of the standard
-deviation of these parameters, and of the probability of choices that differ from the plan's choice. With full
-exploration, such a policy succeeds less often than code alone, and training does not make up for it.
+"""Factor of the exploration of a policy that starts from parameters that a search found. The standard deviation of
+these parameters and the probability of choices that differ from the plan's choice are multiplied by this factor. With
+full exploration, such a policy succeeds less often than code alone, and the training does not make up for this loss.
 """
 RESIDUAL_STD = 0.1
 """Initial standard deviation of a correction, as a share of its range. The value is small, so that a new policy hardly
@@ -56,10 +56,12 @@ class PolicyDistribution(Protocol):
 
 
 class PolicyNetwork(nn.Module, ABC):
-    """A network that defines a policy over an extended action space.
+    """A network that defines a policy over an extended action space. Its input is a batch of observations of a
+    :class:`~rlgpt.rl.policy_env.PolicyEnv`: a mapping from the name of an entry to a tensor ``[B, ...]``.
 
-    :ivar plan: for each choice of the selector, the position in ``obs`` of the number that marks it as the plan's
-        choice; -1 if there is none.
+    :ivar layout: the layout of the action space.
+    :ivar plan: a position in ``obs`` for each choice of the selector, ``[choices]``. The number at this position is 1
+        if the choice is the plan's choice. The position is -1 if ``obs`` has no such number.
     """
 
     layout: ActionLayout
@@ -67,20 +69,27 @@ class PolicyNetwork(nn.Module, ABC):
 
     @abstractmethod
     def distribution(self, batch: Batch) -> PolicyDistribution:
-        """The policy's distribution at each observation of a batch (entries ``[B, ...]``)."""
+        """The policy's distribution at each observation of a batch.
+
+        :param batch: entries ``[B, ...]``.
+        :returns: distributions over flat actions ``[B, layout.action_size]``.
+        """
 
     @abstractmethod
     def start_from(self, parameters: torch.Tensor) -> None:
-        """Make these the most likely parameters of the coded actions, in an untrained network.
+        """Make ``parameters`` the most likely parameters of the coded actions. This method is called only before the
+        first update.
 
-        :param parameters: all parameters in the order of the layout, in [-1, 1] of their ranges.
+        :param parameters: the parameters of all coded actions in the order of the layout, ``[P]``. Each is scaled so
+            that its range is [-1, 1].
         """
 
     @abstractmethod
     def axis_names(self) -> AxisNames:
-        """The names of each axis of a tensor; None for an axis without names.
+        """The names along the axes of each weight tensor. A warm start reuses the weights whose names match.
 
-        A policy with other actions or observations reuses the weights whose names match.
+        :returns: name of a tensor -> for each axis, the names along the axis (one for each row or column); None for an
+            axis without names.
         """
 
 
@@ -88,12 +97,13 @@ class ActorCritic(PolicyNetwork):
     """Policy and value of the observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`.
 
     :param observation_names: a name for each number of ``obs``.
-    :param images: entry of the observation -> shape; each gets an encoder of its own (:mod:`rlgpt.rl.encoder`).
-    :param plan_prior: probability that the untrained policy gives to the plan's choice, which is part of ``obs``
-        (:class:`~rlgpt.rl.plan_features.PlanFeatures`). The prior remains a term of the logits during training. 0: no
-        prior.
+    :param images: entry of the observation -> shape of the image. Each image has its own encoder
+        (:mod:`rlgpt.rl.encoder`).
+    :param plan_prior: probability that the untrained policy gives to the plan's choice. ``obs`` contains the plan's
+        choice (:class:`~rlgpt.rl.plan_features.PlanFeatures`). The prior remains a term of the logits during training.
+        With 0, there is no prior.
     :ivar sees_images: whether the observation contains images.
-    :ivar deviation: factor of the probability ``1 - plan_prior``.
+    :ivar deviation: factor of the probability ``1 - plan_prior`` of the choices that differ from the plan's choice.
     """
 
     _order: torch.Tensor
@@ -149,11 +159,13 @@ class ActorCritic(PolicyNetwork):
             return cls(env.layout, env.observation_names, images, hyperparameters, plan_prior=env.plan_prior)
 
     def logits(self, batch: Batch) -> torch.Tensor:
-        """The policy's flat parameters ``[B, layout.parameters]`` at each observation, before the mask."""
+        """The numbers that describe the policy's distribution at each observation, ``[B, layout.parameters]``, before
+        the mask is applied.
+        """
         return self._towards_plan(self._flat(self.actor(self._vector(batch), batch)), batch)
 
     def logits_and_value(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """:meth:`logits` and :meth:`scaled_value` in one call."""
+        """The results of :meth:`logits` and of :meth:`scaled_value`, computed in one call."""
         vector = self._vector(batch)
         value: torch.Tensor = self.value(self.critic(vector, batch)).squeeze(-1)
         return self._towards_plan(self._flat(self.actor(vector, batch)), batch), value
@@ -164,14 +176,14 @@ class ActorCritic(PolicyNetwork):
         return BranchedDistribution(self.layout, self.logits(batch), mask, branch_masking=self._branch_masking)
 
     def scaled_value(self, batch: Batch) -> torch.Tensor:
-        """The value ``[B]``, normalised by the running mean and deviation of returns (:attr:`returns`)."""
+        """The values ``[B]``, normalised by the running mean and standard deviation of returns (:attr:`returns`)."""
         scaled: torch.Tensor = self.value(self.critic(self._vector(batch), batch)).squeeze(-1)
         return scaled
 
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
-        """See :meth:`PolicyNetwork.start_from`. The initial parameters are biases of the output. The network then
-        explores less (:data:`AFTER_SEARCH`).
+        """Make ``parameters`` the most likely parameters (:meth:`PolicyNetwork.start_from`), as biases of the output.
+        The policy also explores less from now on (:data:`AFTER_SEARCH`).
         """
         self.output.bias[self._parameter_rows] = parameters
         self.log_std[self._parameter_stds] += math.log(AFTER_SEARCH)
@@ -204,8 +216,8 @@ class ActorCritic(PolicyNetwork):
         return joined.index_select(1, self._order)
 
     def _towards_plan(self, flat: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Add the prior to the logits ``flat``: if they are equal, the plan's choice gets the probability
-        ``plan_prior`` among the choices that the mask allows.
+        """Add the prior to the logits ``flat``. If the network's logits of all choices are equal, the plan's choice
+        gets the probability ``plan_prior`` among the choices that the mask allows.
         """
         if not self._plan_prior:
             return flat
@@ -218,7 +230,9 @@ class ActorCritic(PolicyNetwork):
 
 
 def plan_columns(layout: ActionLayout, observation_names: tuple[str, ...]) -> torch.Tensor:
-    """The :attr:`~PolicyNetwork.plan` of a network with these names of the numbers of ``obs``."""
+    """The value of :attr:`PolicyNetwork.plan` for a network whose numbers of ``obs`` have the names
+    ``observation_names``.
+    """
     named = {name: column for column, name in enumerate(observation_names)}
     columns = [named.get(f"{PLAN}{branch}", -1) for branch in layout.branches[: layout.choices]]
     return torch.as_tensor(columns, dtype=torch.long)
@@ -236,7 +250,7 @@ def plan_logits(batch: Batch, columns: torch.Tensor, plan_prior: torch.Tensor | 
 
 
 class Torso(nn.Module):
-    """Hidden layers. The input of these layers is the observation vector and the features of each image."""
+    """The hidden layers of a network. Their input is the observation vector and the features of each image."""
 
     def __init__(
         self, inputs: int, images: Mapping[str, tuple[int, ...]], hidden: tuple[int, ...], encoder: Encoder
@@ -273,14 +287,17 @@ _OF_RETURNS = ("value.", "returns.")
 def take_over(
     network: PolicyNetwork, weights: Mapping[str, torch.Tensor], names: AxisNames, *, same_returns: bool
 ) -> None:
-    """Copy the matching part of another network's ``weights``, whose axes have ``names``, into ``network``.
+    """Copy the matching part of another network's weights into ``network``.
 
-    Rows and columns are matched by name. A known action gets its old row; a new action keeps its random initial row.
-    Columns of new observations start at zero, so that they do not change the policy at first.
+    Rows and columns are matched by name. An action that the other network knows gets its row of that network; a new
+    action keeps its random initial row. Columns of new observations start at zero, so that the new observations do not
+    change the policy at first.
 
-    :param same_returns: whether reward weights and discount are the same. If not, the last layer of the value and the
-        moments of returns keep their initial values: moments average over all past data, so those of another reward
-        would scale the targets wrongly.
+    :param weights: the weights of the other network.
+    :param names: the names along the axes of ``weights``, as :meth:`PolicyNetwork.axis_names` returns them.
+    :param same_returns: whether reward weights and discount are the same as for the other network. If not, the last
+        layer of the value function and the moments of the returns keep their initial values. The moments average over
+        all past data, so the moments of another reward would scale the targets wrongly.
     """
     own_names = network.axis_names()
     for key, own in network.state_dict().items():
@@ -303,8 +320,8 @@ def take_over(
 def _matching(
     own: tuple[str, ...] | None, other: tuple[str, ...] | None, own_size: int, other_size: int
 ) -> tuple[list[int], list[int]] | None:
-    """The positions along one axis that have the same name in both networks. None if the axis has no
-    names and the sizes differ.
+    """The positions along one axis that have the same name in both networks; None if the axis has no names and a
+    different size in each network.
     """
     if own is None or other is None:
         return (list(range(own_size)),) * 2 if own_size == other_size else None

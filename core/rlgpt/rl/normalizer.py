@@ -12,8 +12,8 @@ CLIP = 5.0
 class RunningMoments(nn.Module):
     """Mean and variance of all batches so far, merged batch by batch (Chan, Golub and LeVeque 1979).
 
-    Each number has its own count, so that a number that is new to a warm-started policy adapts at full speed. Before
-    the first batch, mean is 0 and variance is 1.
+    Each number has its own count of batches. So after a warm start, the moments of a new number adapt as fast as at the
+    beginning of a training. Before the first batch, the mean is 0 and the variance is 1.
     """
 
     mean: torch.Tensor
@@ -43,7 +43,7 @@ class RunningMoments(nn.Module):
         return ((values - self.mean.to(values.dtype)) / self._std(values)).clamp(-CLIP, CLIP)
 
     def scale(self, values: torch.Tensor) -> torch.Tensor:
-        """Like :meth:`normalize`, but without clipping. This method is used for value targets."""
+        """Normalise value targets. In contrast to :meth:`normalize`, the result is not clipped."""
         return (values - self.mean.to(values.dtype)) / self._std(values)
 
     def unscale(self, values: torch.Tensor) -> torch.Tensor:

@@ -21,12 +21,12 @@ from rlgpt.plugin.types import ViewKey
 class ObservationBuilder:
     """Builds ``obs`` (float32, ``(D,)``) and ``image_KEY`` entries from an observation and a view.
 
-    A key is searched first in the base observation, whose keys are those of a Dict, or just ``observation`` for other
-    spaces. Then it is searched among the numbers of the plugin's view. Parts of the base observation are flattened as
-    gymnasium flattens them (a Discrete is one-hot).
+    A key is first searched in the base observation. The keys of the base observation are those of a Dict; any other
+    space has the only key ``observation``. If the key is not found, it is searched among the numbers of the plugin's
+    view. Parts of the base observation are flattened as gymnasium flattens them (a Discrete is one-hot).
 
-    :param view_keys: the plugin's view keys. Keys marked ``alone`` come from the plugin's ``policy_view``, the others
-        from its ``view``.
+    :param view_keys: the plugin's view keys. The values of keys marked ``alone`` come from the plugin's
+        ``policy_view``, the other values from the plugin's ``view``.
     :param keys: observation keys of the RLSetup, in order.
     :raises UnknownNameError: a key is neither in the base observation nor in the view.
     :raises PluginError: a value in the plugin's view does not have the documented size.
@@ -63,24 +63,24 @@ class ObservationBuilder:
         self._single_of_view = {key: at for key, at in self._single.items() if key not in self._alone}
         self._single_of_policy = {key: at for key, at in self._single.items() if key in self._alone}
         self.names = tuple(f"{k}[{i}]" for k, width in zip(self._order, widths, strict=True) for i in range(width))
-        """A name for each number of ``obs``. A warm start matches weights by them."""
+        """A name for each number of ``obs``. A warm start matches weights by these names."""
         self.spaces: dict[str, gymnasium.Space[Any]] = {"obs": spaces.Box(-np.inf, np.inf, (sum(widths),), np.float32)}
         self.spaces |= {f"image_{key}": image for key, image in self.images.items()}
 
     @property
     def needs_view(self) -> bool:
-        """Whether :meth:`build` reads the view (building one may be slow)."""
+        """Whether :meth:`build` reads the view. A view that is not read need not be built."""
         return bool(self._view.keys() - self._alone)
 
     @property
     def policy_keys(self) -> tuple[str, ...]:
-        """The keys that :meth:`build` reads and only a policy can see."""
+        """The keys that :meth:`build` reads and that are not in the view, because only a policy observes them."""
         return tuple(key for key in self._view if key in self._alone)
 
     def build(self, observation: Any, view: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        """The observation: one entry for each space in :attr:`spaces`.
+        """The policy's observation: an entry for each space in :attr:`spaces`.
 
-        :param view: the values of all view keys, those for a policy alone included.
+        :param view: the values of all view keys, including the keys that only a policy observes.
         """
         return self.build_each([observation], [view], [view])[0]
 
@@ -90,10 +90,12 @@ class ObservationBuilder:
         views: Sequence[Mapping[str, Any]],
         numbers: Sequence[Mapping[str, Any]],
     ) -> list[dict[str, NDArray[Any]]]:
-        """:meth:`build` for several environments. The values of one key are read for all environments at once.
+        """The results of :meth:`build` for several environments. The values of one key are read for all environments at
+        once.
 
-        :param views: the view of each environment; may be empty if :attr:`needs_view` is false.
-        :param numbers: the values of the keys for a policy alone; may be empty if there are no :attr:`policy_keys`.
+        :param views: the view of each environment; an empty list is valid if :attr:`needs_view` is False.
+        :param numbers: the values of the keys that only a policy observes, for each environment; an empty list is valid
+            if :attr:`policy_keys` is empty.
         """
         count = len(observations)
         vectors = np.empty((count, len(self.names)), np.float32)
@@ -111,7 +113,7 @@ class ObservationBuilder:
     def _fill(
         self, vectors: NDArray[np.float32], views: Sequence[Mapping[str, Any]], numbers: Sequence[Mapping[str, Any]]
     ) -> bool:
-        """Write the view keys of size 1, all in one conversion. Returns whether each value is a plain number."""
+        """Write the values of all view keys of size 1 in one conversion, and return whether every value is a number."""
         try:
             for keys, rows in ((self._single_of_view, views), (self._single_of_policy, numbers)):
                 if keys:
@@ -125,7 +127,7 @@ class ObservationBuilder:
         return np.asarray(spaces.flatten(self._base[key], part)) if box is None else np.asarray(part, box).reshape(-1)
 
     def _seen(self, key: str, rows: Sequence[Mapping[str, Any]]) -> NDArray[np.float32]:
-        """The numbers of a view key, ``(environments, size)``."""
+        """The numbers of a view key in all environments, ``(environments, size)``."""
         try:
             values = [row[key] for row in rows]
         except KeyError:

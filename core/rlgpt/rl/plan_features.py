@@ -1,4 +1,6 @@
-"""Observation numbers about the plan's code: the plan's choice, and the action that the code in progress proposes."""
+"""Computes the numbers about the plan's code in a policy's observation. They are the plan's choice and the low-level
+action that the coded action in progress proposes.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ class PlanFeatures:
     """Computes the numbers about the plan's code. In ``obs``, these numbers follow the numbers of the setup's
     observation keys.
 
-    For each coded action there is a number: 1 if the action is the plan's choice, else 0. If a decision may interrupt
-    an action, there are further numbers: 1 while an action is in progress, and the base action that the action in
-    progress proposes for the next primitive step (one-hot for a Discrete space, else its numbers). The proposal is
-    zeros if there is none, or if primitives yield actions of another form than the action space's.
+    There is one number for each coded action. It is 1 if the coded action is the plan's choice, else 0. If a decision
+    may interrupt a coded action, further numbers follow. The first of them is 1 while a coded action is in progress,
+    else 0. The others are the low-level action that this coded action proposes for the next primitive step (one-hot for
+    a Discrete space). They are zeros if there is no proposal, or if the proposal does not fit the action space.
 
     :ivar names: the name of each number.
     """
@@ -34,7 +36,7 @@ class PlanFeatures:
         self.names = (*plan, *proposal)
 
     def build(self, info: Mapping[str, Any], proposal: Any) -> np.ndarray:
-        """float32, shape ``(len(names),)``.
+        """The numbers about the plan's code, float32, shape ``(len(names),)``.
 
         :param info: the info of the newest reset or step of the lane.
         :param proposal: the low-level action that the coded action in progress proposes, or None.

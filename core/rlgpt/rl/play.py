@@ -1,5 +1,5 @@
-"""Plays one episode of an evaluation in an environment. Records its trace, passes on its frames, and detects that it
-is stuck.
+"""Plays one episode of an evaluation in an environment. The module also records the trace of the episode, renders its
+frames, and detects whether the episode is stuck.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from rlgpt.rl.policy_env import PolicyEnv
 from rlgpt.rl.policy_lane import Observation, PolicyFormat
 
 TRACE_HEAD, TRACE_TAIL = 30, 30
-"""Number of decisions that a trace keeps of the beginning, and of the end, of a long episode."""
+"""Number of decisions at the beginning of a long episode that a trace contains. It contains as many at the end."""
 
 OnFrame = Callable[[np.ndarray, str], None]
-"""Called with a frame (uint8, height x width x 3) and the name of the active action, after each primitive
-step. After a reset the name is "start".
+"""A function that is called after each primitive step, with a frame (uint8, height x width x 3) and the name of the
+active action. After a reset, the name is "start".
 """
 
 Chooser = Callable[[Observation, np.random.Generator], Any]
 
 STUCK_ROUNDS, STUCK_STEPS, STUCK_SHARE = 5, 25, 0.05
-"""An episode of code is stuck after this many rounds of the plan without effect, if these rounds took at least this
-many primitive steps and this share of the horizon.
+"""An episode of code is stuck after STUCK_ROUNDS rounds of the plan without effect, if these rounds together took at
+least STUCK_STEPS primitive steps and the share STUCK_SHARE of the horizon.
 """
 
 
@@ -37,10 +37,10 @@ many primitive steps and this share of the horizon.
 class Acting:
     """A way to act in an episode.
 
-    :ivar chooser: called with the format of the policy's actions, returns the function that chooses each action of one
-        environment.
-    :ivar sequence: number of actions in a round. After each round the episode is checked for being stuck; 0: it is
-        never checked.
+    :ivar chooser: a function that gets the format of the policy's actions. It returns a function that chooses each
+        action in one environment.
+    :ivar sequence: number of actions in a round of the plan. After each round, the episode is checked for being stuck.
+        With 0, it is never checked.
     """
 
     mode: Mode
@@ -50,10 +50,10 @@ class Acting:
 
 
 class Played(NamedTuple):
-    """One episode of an evaluation.
+    """The record of one episode of an evaluation.
 
-    :ivar usage: action -> number of decisions for it.
-    :ivar trace: None if no trace is recorded.
+    :ivar usage: action -> number of decisions for this action.
+    :ivar trace: the trace of the episode; None if no trace is recorded.
     """
 
     episode: Episode
@@ -65,8 +65,8 @@ class Played(NamedTuple):
 class Limits:
     """Decides whether an evaluation begins another episode.
 
-    :param steps: primitive steps after which no further episode begins; None: no limit.
-    :param failures: maximal number of episodes without success; None: no limit.
+    :param steps: number of primitive steps of all episodes after which no further episode begins. None means no limit.
+    :param failures: maximal number of episodes without success. None means no limit.
     :param longest: maximal number of primitive steps of an episode.
     """
 
@@ -81,10 +81,11 @@ class Limits:
         self._failed += not episode.success
 
     def allow(self, in_progress: int = 0) -> bool:
-        """Whether another episode may begin. The first episode always may.
+        """Whether another episode may begin. The first episode may always begin.
 
-        :param in_progress: number of episodes that have begun but are not over. Each is expected to take as many
-            primitive steps as the mean of the finished episodes, and the maximum if none is finished.
+        :param in_progress: number of episodes that have begun and are not over. Each of them is expected to take as
+            many primitive steps as the finished episodes on average. If no episode is finished, it is expected to take
+            ``longest`` steps.
         """
         if not self._episodes and not in_progress:
             return True
@@ -97,7 +98,7 @@ class Limits:
 def cut_of(
     last: Mapping[str, Any], limit: int | None, horizon: int, *, stuck: bool
 ) -> Literal["stuck", "limit"] | None:
-    """Why an episode was ended before its end; None if it was not.
+    """The reason for which an episode was ended early; None if it was not ended early.
 
     :param last: the info of the last decision, with ``terminated``.
     :param limit: maximal number of primitive steps of an episode.
@@ -109,15 +110,15 @@ def cut_of(
 
 
 def generator_of(seed: int) -> np.random.Generator:
-    """The generator from which a policy draws its samples in the episode with this seed."""
+    """The random generator from which a policy draws its samples in the episode with the seed ``seed``."""
     return np.random.default_rng([seed, 0xE7A1])
 
 
 def play_episode(
     env: PolicyEnv, choose: Chooser, seed: int, camera: Camera | None, stuck: Stuck | None
 ) -> Iterator[dict[str, Any]]:
-    """Yields the info of the reset and of every decision. The last info has ``episode``, unless the
-    episode is stuck.
+    """Play one episode, and yield the info of the reset and of every decision. The last info has the key ``episode``,
+    unless the episode is stuck.
     """
     rng = generator_of(seed)
     if camera is not None:
@@ -139,9 +140,9 @@ def play_episode(
 class Stuck:
     """Detects an episode in which repeating the plan's actions changes nothing.
 
-    A round of the plan is idle if every action in it was masked, or if the view is the same before and after the round.
-    Code that waits for an event is idle, too. Therefore an episode is stuck only after several idle rounds that take a
-    part of the horizon.
+    A round of the plan has no effect if every action in it was masked, or if the view is the same before and after the
+    round. Code that waits for an event has no effect, either. Therefore an episode is stuck only after several rounds
+    without effect that together take a part of the horizon.
     """
 
     def __init__(self, actions: int, horizon: int) -> None:
@@ -153,8 +154,8 @@ class Stuck:
     def after(self, info: Mapping[str, Any], view: Callable[[], Mapping[str, Any]]) -> bool:
         """Whether the episode is stuck after the newest decision.
 
-        :param info: the info of this decision.
-        :param view: builds the view; called once in each round.
+        :param info: the info of the newest decision.
+        :param view: a function that returns the view. It is called once in each round of the plan.
         """
         self._endings.append(info["ended"])
         self._steps_of_round += info["duration"]

@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from rlgpt.rl.base import EnvSpec
 
 TRAINING_SEEDS = (2**30, 2**31)
-"""A reset without a seed draws its seed from this range. Seeds of evaluations (``loop.Seeds``) are outside it."""
+"""The range from which a reset without a seed draws its seed. Seeds of evaluations are outside this range."""
 
 
 class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     """An extended environment (see :mod:`rlgpt.options`) with the observations and actions of a policy network.
 
-    Observation: ``obs`` float32 ``(D,)``; ``image_KEY`` for each image; ``action_mask`` float32 ``(branches,)``, 1 for
-    each branch that may be chosen (a single 1 if the action space has no selector); ``duration`` float32 ``(1,)``, the
-    number of primitive steps of the last decision, 0 after a reset.
+    The entries of an observation are ``obs``, float32 ``(D,)``; ``image_KEY`` for each image; ``action_mask``, float32
+    ``(branches,)``, with 1 for each branch that may be chosen (a single 1 if the action space has no selector); and
+    ``duration``, float32 ``(1,)``, the number of primitive steps of the last decision (0 after a reset).
 
-    Action space: Discrete, Box(-1, 1), or a Tuple of those, the selector first. When an episode ends, info has
-    ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (action -> number of decisions for it in
-    the episode). :func:`build` makes a ``PolicyEnv`` from a recipe.
+    The action space is a Discrete, a Box with the bounds -1 and 1, or a Tuple of such spaces with the selector first.
+    When an episode ends, info has ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (action ->
+    number of decisions for this action in the episode). :func:`build` makes a ``PolicyEnv`` from a recipe.
 
     :param keys: observation keys of the RLSetup, in order.
-    :param seed: seeds the generator from which a reset without a seed draws one of :data:`TRAINING_SEEDS`.
+    :param seed: seed of the random generator from which a reset without a seed draws one of :data:`TRAINING_SEEDS`.
     :param late: states from which some training episodes begin instead of the task's own start. The seed of an episode
-        decides whether it begins in one of them, and in which.
+        decides whether the episode begins in one of these states, and in which one.
     :param plan_prior: the RLSetup's ``plan_prior``. If it is above 0, or if decisions may interrupt coded actions,
         ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
     :ivar form: the format of the observations and actions.
@@ -101,23 +101,23 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         return self.form.observe([Moment(self.extended.lane, observation, info, duration)])[0]
 
     def figures(self) -> dict[str, Any]:
-        """The fields of a :class:`rlgpt.domain.Episode` for the episode so far."""
+        """The fields of a :class:`rlgpt.domain.Episode`, for the part of the episode that was played so far."""
         return self._log.figures()
 
     @property
     def usage(self) -> Mapping[str, int]:
-        """Action -> number of decisions for it in the episode so far."""
+        """Action -> number of decisions for this action in the episode so far."""
         return self._log.usage
 
     def quarantine(self, names: Iterable[str]) -> None:
-        """From the next reset on, mask exactly these coded actions."""
+        """From the next reset on, mask exactly the coded actions in ``names``."""
         self.extended.quarantine(names)
 
 
 def plugin_of(spec: EnvSpec) -> EnvironmentPlugin:
-    """The plugin that ``spec`` names, or that its factory makes.
+    """The plugin whose name ``spec`` contains, or the plugin that the factory in ``spec`` makes.
 
-    :raises UnknownNameError: no plugin of that name is installed.
+    :raises UnknownNameError: no plugin with this name is installed.
     """
     if callable(spec.factory):
         plugin: EnvironmentPlugin = spec.factory(spec.task)
@@ -142,18 +142,18 @@ def build(
 ) -> PolicyEnv:
     """Make the environment that a recipe describes.
 
-    Training uses the RLSetup's horizon (if it is below the task's own), reset option and reward weights. Evaluation
-    uses the task's own horizon and reset, and the plugin's default reward weights, so that the rewards of different
-    setups can be compared. In an evaluation, the setup's other reward terms have weight 0.
+    A training uses the horizon of the RLSetup (if it is below the task's own), its reset option and its reward weights.
+    An evaluation uses the task's own horizon and reset, and the plugin's default reward weights, so that the rewards of
+    different setups can be compared. In an evaluation, the setup's other reward terms have the weight 0.
 
-    :param seed: seeds the generator that draws the seed of each reset without a seed.
-    :param limit: primitive steps after which an episode is truncated; None: the horizon.
+    :param seed: seed of the random generator that draws the seed of each reset without a seed.
+    :param limit: primitive steps after which an episode is truncated. With None, the horizon.
     :param trace: whether ``info["decision"]`` contains a :class:`rlgpt.domain.Decision`.
     :param on_step: see :data:`rlgpt.options.OnStep`.
-    :param on_turn: called before each turn of a coded action (from one ``yield`` to the next). A turn may take as long
-        as many primitive steps.
-    :param begin: for an evaluation: seed of an episode -> the saved state in which this episode begins.
-    :param env: an environment of the task that exists already; None: the plugin makes one.
+    :param on_turn: a function that is called before each turn of a coded action. A turn may take as much time as many
+        primitive steps.
+    :param begin: seed of an episode -> the saved state in which this episode begins. Only for evaluations.
+    :param env: an environment of the task that already exists. With None, the plugin makes an environment.
     :raises UnknownNameError: the setup contains an unknown action, observation key, reward term or reset option.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
@@ -189,7 +189,9 @@ def arguments_of(
     limit: int | None = None,
     on_turn: Callable[[], None] | None = None,
 ) -> Arguments:
-    """The arguments of :func:`rlgpt.extend` and :func:`rlgpt.extend_vector` for a recipe; see :func:`build`."""
+    """The arguments with which :func:`rlgpt.extend` and :func:`rlgpt.extend_vector` make the environment of a recipe.
+    The parameters are those of :func:`build`.
+    """
     task, setup, coded = spec.task, spec.setup, bool(spec.setup.coded_actions)
     horizon = min(h for h in (task.horizon, limit, None if evaluation else setup.horizon) if h is not None)
     return Arguments(
@@ -208,8 +210,8 @@ def arguments_of(
 
 
 def judged_weights(plugin: EnvironmentPlugin, spec: EnvSpec) -> dict[str, float]:
-    """The reward weights of an evaluation: the plugin's defaults, and 0 for each other reward term of the setup that
-    exists.
+    """The reward weights of an evaluation. Terms of the plugin's default setup have their default weights. All other
+    terms of the setup have the weight 0.
     """
     known = {t.name for t in reward_terms_of(plugin, spec.task)} | {f.name for f in spec.functions}
     others = dict.fromkeys((name for name in spec.setup.reward_weights if name in known), 0.0)

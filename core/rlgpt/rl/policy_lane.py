@@ -20,11 +20,11 @@ Observation = dict[str, np.ndarray]
 
 
 class Moment(NamedTuple):
-    """A lane between two decisions.
+    """The state of a lane between two decisions.
 
-    :ivar observation: the newest one of the base environment.
+    :ivar observation: the newest observation of the base environment.
     :ivar info: the info of the newest reset or decision of the lane.
-    :ivar duration: primitive steps of the last decision; 0 after a reset.
+    :ivar duration: number of primitive steps of the last decision; 0 after a reset.
     """
 
     lane: Lane
@@ -34,12 +34,12 @@ class Moment(NamedTuple):
 
 
 class PolicyFormat:
-    """The observations and actions of a policy network, for all lanes of an environment.
+    """The format of the observations and actions of a policy network, for all lanes of an environment.
 
     :param observation_space: observation space of the base environment.
     :param keys: observation keys of the RLSetup, in order.
-    :param plan_prior: field of the RLSetup. If it is above 0, or if decisions can interrupt coded actions, ``obs`` ends
-        with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
+    :param plan_prior: the field ``plan_prior`` of the RLSetup. If it is above 0, or if decisions can interrupt coded
+        actions, ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
     :ivar observation_names: a name for each number of ``obs``.
     """
 
@@ -76,7 +76,7 @@ class PolicyFormat:
     def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
         """The policy's action that chooses the coded action ``name``. A parameter that is not given has its default.
 
-        :raises UnknownNameError: there is no action or parameter of that name.
+        :raises UnknownNameError: there is no coded action ``name``, or it has no parameter of a given name.
         """
         return self.codec.encode(self._extension.write(name, parameters))
 
@@ -93,7 +93,7 @@ class PolicyFormat:
         return [next(made) if lane.newest_view is None else lane.newest_view for lane in lanes]
 
     def _completed(self, seen: Observation, moment: Moment) -> Observation:
-        """``seen`` with what the extension adds to the plugin's numbers."""
+        """Add the mask, the duration and the numbers about the plan's code to the observation ``seen``."""
         lane, info = moment.lane, moment.info
         if self._plan is not None:
             seen["obs"] = np.concatenate([seen["obs"], self._plan.build(info, lane.proposal)])
@@ -105,7 +105,7 @@ class PolicyFormat:
 class EpisodeLog:
     """The statistics of one lane's episode so far.
 
-    :ivar usage: action -> number of decisions for it.
+    :ivar usage: action -> number of decisions for this action.
     """
 
     def __init__(self, lane: Lane) -> None:
@@ -113,7 +113,10 @@ class EpisodeLog:
         self.begin(0, {})
 
     def begin(self, seed: int, info: Mapping[str, Any]) -> None:
-        """Begin an episode. ``info`` is the info of the reset."""
+        """Begin an episode.
+
+        :param info: the info of the reset.
+        """
         self._seed, self._decisions, self._reward, self._ending = seed, 0, 0.0, ""
         self._terms: Counter[str] = Counter()
         self.usage: Counter[str] = Counter()
@@ -122,7 +125,10 @@ class EpisodeLog:
         self._watch(info)
 
     def add(self, info: Mapping[str, Any]) -> None:
-        """Add a decision. ``info`` is the info at its end."""
+        """Add a decision to the statistics.
+
+        :param info: the info at the end of the decision.
+        """
         self._decisions += 1
         self._reward += info["total_reward"]
         self._success = self._success or bool(info.get("success", False))
@@ -134,7 +140,7 @@ class EpisodeLog:
     def figures(self, info: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode`.
 
-        :param info: info of the last decision; needed if the lane has already begun another episode.
+        :param info: the info of the last decision. It is needed only if the lane has already begun another episode.
         """
         measured: dict[str, Any] = {} if info is None else dict(info)
         if info is None:
@@ -153,8 +159,8 @@ class EpisodeLog:
         }
 
     def _watch(self, info: Mapping[str, Any]) -> None:
-        """Store which sub-goals are reached for the first time, and the cause of the episode's end that the environment
-        reports.
+        """Store which sub-goals are reached for the first time, and the reason that the environment reports for the end
+        of the episode.
         """
         self._ending = str(info.get("cause", ""))[:200]
         for name, done in info.get("predicates", {}).items():

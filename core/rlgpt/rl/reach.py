@@ -21,14 +21,15 @@ def reach(
     most_steps: int,
     on_step: OnStep | None = None,
 ) -> Reached:
-    """Play each of ``actions`` once, in order, with default parameters, and save the state in which the last one
-    returned.
+    """In each episode, play every coded action once, in order and with default parameters, and save the state in which
+    the last action returned.
 
-    An episode gives no state if it ends or succeeds earlier, or if its last action does not return.
+    An episode gives no state if it ends or succeeds before the last action returns, or if this action does not return.
 
     :param seeds: seeds of the episodes. Each episode gives at most one state.
-    :param most_steps: primitive steps after which no further episode begins.
-    :returns: the states. No further episode begins once their total size is :data:`~rlgpt.rl.starts.MAX_STARTS_BYTES`.
+    :param most_steps: number of primitive steps of all episodes after which no further episode begins.
+    :returns: the states. Their total size is about :data:`~rlgpt.rl.starts.MAX_STARTS_BYTES` at most: when the states
+        reach this size, no further episode begins.
     :raises StateError: the plugin cannot save this task.
     """
     names = tuple(action.name for action in actions)

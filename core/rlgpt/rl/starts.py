@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from rlgpt.plugin.base import EnvironmentPlugin
 
 MAX_STARTS_BYTES = 32 << 20
-"""Maximal size of all start states of a training, in bytes. Every process of the training gets a copy of them."""
+"""Maximal size of all start states of a training together, in bytes. Every process of the training gets a copy of the
+states.
+"""
 
 
 class Reached(Value):
     """States in which coded actions returned.
 
-    :ivar steps: number of primitive steps that were needed to reach them.
+    :ivar steps: number of primitive steps that were taken to reach the states.
     """
 
     steps: int = Field(default=0, ge=0)
@@ -42,14 +44,16 @@ class LateStarts:
     share: float
 
     def draw(self, seed: int) -> EpisodeState | Mapping[str, Any] | None:
-        """The start of the episode with this seed; None: the task's own start."""
+        """The start of the episode with the seed ``seed``; None if the episode begins at the task's own start."""
         rng = np.random.default_rng([seed, 0x57A27])
         return self.starts[int(rng.integers(len(self.starts)))] if rng.random() < self.share else None
 
 
 @dataclass(frozen=True)
 class SavedStarts:
-    """The start states of certain episodes, by their seeds. All other episodes begin at the task's own start."""
+    """The start states of some episodes: seed of the episode -> state. All other episodes begin at the task's own
+    start.
+    """
 
     states: Mapping[int, EpisodeState]
 
@@ -60,10 +64,10 @@ class SavedStarts:
 def late_starts(
     plugin: EnvironmentPlugin, task: Task, setup: RLSetup, states: Sequence[EpisodeState]
 ) -> LateStarts | None:
-    """The start states that the setup's ``reset_option`` names. None: every episode begins at the task's own start.
+    """The start states for the setup's ``reset_option``; None if every episode begins at the task's own start.
 
-    :param states: start states for ``after:ACTION``; empty if the action never returned.
-    :raises UnknownNameError: the plugin has no such reset option.
+    :param states: the start states for ``after:ACTION``; empty if the action never returned.
+    :raises UnknownNameError: the plugin has no reset option with the name in the setup.
     """
     name = setup.reset_option
     if name is None:

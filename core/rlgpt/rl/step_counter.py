@@ -22,17 +22,19 @@ _CELL = 8
 _LARGEST = 1 << 20
 """Maximal size of a file, in bytes."""
 _MOST = 1 << 60
-"""Maximal count of one cell, in steps."""
+"""Maximal value of one count, in primitive steps."""
 _ADVICE = "restore it from a copy, or begin in a new folder."
 
 
 class StepCounter:
-    """64-bit counts, one for each environment or purpose, in a memory-mapped file.
+    """Counts primitive steps in a memory-mapped file. The file has a 64-bit number (here called a cell) for each
+    environment or purpose.
 
-    Each cell has one writer. The kernel owns the memory pages, and a count is one aligned word, so ``kill -9`` cannot
-    lose or damage a count. Steps count even if the result of their training is lost by a kill. The file can only grow.
+    Each cell has one writer. The kernel owns the memory pages, and a cell is one aligned word, so ``kill -9`` cannot
+    lose or damage a count. Steps count even if a kill loses what the training learned from them. The file can only
+    grow.
 
-    :param cells: number of cells. If earlier sessions used more cells, these still count in the total.
+    :param cells: number of cells. If earlier sessions used more cells, the total includes these cells.
     :raises TrainingFolderError: the file is a link, or does not contain counts.
     """
 
@@ -52,7 +54,7 @@ class StepCounter:
         self._cells[cell] += steps
 
     def counting(self, cell: int) -> OnStep:
-        """The function that an environment calls after each primitive step, to count it."""
+        """A function that an environment calls after each primitive step, to count the step in the cell ``cell``."""
 
         def count(env: gymnasium.Env[Any, Any], step: int) -> None:
             if step:
@@ -81,7 +83,7 @@ class StepCounter:
 
 
 def steps_in(path: Path) -> int:
-    """The total of a step file; 0 if the file does not exist.
+    """The sum of all counts in a step file; 0 if the file does not exist.
 
     :raises TrainingFolderError: the file is a link, or does not contain counts.
     """

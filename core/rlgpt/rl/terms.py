@@ -1,5 +1,6 @@
-"""Curves of each reward term over a training, compared with success. A term that rises while success does not rise may
-be exploited by the policy (Ma et al. 2024, *Eureka*, section 3.3: the reward reflection reads the curve of each term).
+"""Computes the curve of each reward term over a training, and compares it with success. If a term rises while success
+does not rise, the policy may exploit the term (Ma et al. 2024, *Eureka*, section 3.3: the reward reflection reads the
+curve of each term).
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import NamedTuple
 from rlgpt.domain import CurvePoint, Episode, Evaluation, TrainingRecord
 
 RISES = 1.645
-"""Threshold of :func:`trend` above which a series rises. One of twenty series without a trend exceeds it by chance."""
+"""The value of :func:`trend` above which a series counts as rising. One of twenty series without a trend exceeds this
+value by chance.
+"""
 
 FEWEST = 5
 """Minimal number of points for a trend."""
@@ -26,11 +29,12 @@ MOST = 40
 class TermCurve(NamedTuple):
     """The curve of one reward term.
 
-    :ivar points: pairs of the primitive steps of the training and the mean undiscounted, weighted sum over an episode.
-    :ivar rises: whether the sum rises during the training.
+    :ivar points: pairs of two numbers: the primitive steps of the training, and the mean over episodes of the weighted
+        sum of the term in an episode, without discount.
+    :ivar rises: whether this sum rises during the training.
     :ivar without_success: whether the sum rises while success (or the score, if the task has no success) does not rise.
-    :ivar correlation: correlation of the sum with success, or with the score, over the evaluated episodes, -1 to 1;
-        None if one of the two is the same in all episodes.
+    :ivar correlation: correlation of the sum with success (or with the score) over the evaluated episodes, -1 to 1;
+        None if the sum or the success is the same in all episodes.
     """
 
     name: str
@@ -56,7 +60,7 @@ def term_curves(training: TrainingRecord | None, evaluation: Evaluation) -> tupl
 
 
 def _series(values: Sequence[tuple[CurvePoint, float | None]]) -> tuple[tuple[int, float], ...]:
-    """At most :data:`MOST` points: (primitive steps, mean over the episodes since the point before)."""
+    """At most :data:`MOST` pairs of primitive steps and the mean over the episodes since the previous pair."""
     known = [(p, value) for p, value in values if p.episodes and value is not None and math.isfinite(value)]
     size = -(-len(known) // MOST) or 1
     points = []
@@ -68,9 +72,9 @@ def _series(values: Sequence[tuple[CurvePoint, float | None]]) -> tuple[tuple[in
 
 
 def trend(values: Sequence[float]) -> float:
-    """The Mann-Kendall statistic (Mann 1945; with ties Kendall 1975): positive if ``values`` rise. The unit is the
-    standard deviation of the statistic for a series without a trend. The result is 0 for fewer than :data:`FEWEST`
-    values, or if all values are equal.
+    """The Mann-Kendall statistic of a series (Mann 1945; with ties Kendall 1975), which is positive if the values rise.
+    Its unit is the standard deviation of the statistic for a series without a trend. The result is 0 if there are fewer
+    than :data:`FEWEST` values, or if all values are equal.
     """
     n = len(values)
     if n < FEWEST or not all(map(math.isfinite, values)):
@@ -82,7 +86,9 @@ def trend(values: Sequence[float]) -> float:
 
 
 def _result(of: CurvePoint | Episode, evaluation: Evaluation) -> float | None:
-    """The success rate, or the score if the task has no success. Higher is better."""
+    """The success, or the score if the task has no success. A higher result is better, so a score that is minimised is
+    negated.
+    """
     if evaluation.has_success or evaluation.score is None:
         return float(of.success)
     if of.score is None:
@@ -99,5 +105,5 @@ def _correlation(name: str, evaluation: Evaluation) -> float | None:
     scaled = [[x / (max(map(abs, values)) or 1.0) for x in values] for values in zip(*pairs, strict=True)]
     try:
         return min(max(statistics.correlation(*scaled), -1.0), 1.0)
-    except statistics.StatisticsError:  # all values are equal
+    except statistics.StatisticsError:  # All values are equal.
         return None

@@ -11,8 +11,8 @@ from rlgpt.domain import CurvePoint, Value, Verdict
 from rlgpt.options.violations import QUARANTINE_AFTER, is_violation, to_quarantine
 
 KEPT_VERDICTS = 50
-"""Maximal number of verdicts in a record. Verdicts that led to a quarantine are stored beyond this limit,
-because they explain it.
+"""Maximal number of verdicts in a record. Verdicts that led to a quarantine are stored in addition, because they
+explain the quarantine.
 """
 
 
@@ -26,15 +26,15 @@ class TrainingStatsState(Value):
 
 
 def keep(verdicts: list[Verdict], verdict: Verdict) -> None:
-    """Append ``verdict`` if there is room, or if its action has few verdicts so far. So an action with many verdicts
-    cannot displace the verdicts of other actions.
+    """Append ``verdict`` to ``verdicts`` if there is room, or if the list contains few verdicts on the same coded
+    action. So an action with many verdicts cannot displace the verdicts on other actions.
     """
     if len(verdicts) < KEPT_VERDICTS or sum(v.action == verdict.action for v in verdicts) < QUARANTINE_AFTER:
         verdicts.append(verdict)
 
 
 def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts among ``verdicts`` that a record stores; see :func:`keep`."""
+    """The verdicts among ``verdicts`` that a record stores. :func:`keep` decides for each verdict."""
     found: list[Verdict] = []
     for verdict in verdicts:
         keep(found, verdict)
@@ -44,7 +44,7 @@ def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 class TrainingStats:
     """Collects the statistics during training.
 
-    :param state: the statistics in the checkpoint from which a training resumes.
+    :param state: the statistics in the checkpoint from which the training resumes.
     """
 
     def __init__(self, state: TrainingStatsState) -> None:
@@ -63,8 +63,10 @@ class TrainingStats:
         )
 
     def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None:
-        """Add an episode that ended: the fields of its :class:`rlgpt.domain.Episode`, and the number of
-        decisions for each action.
+        """Add a finished episode.
+
+        :param episode: the fields of a :class:`rlgpt.domain.Episode`.
+        :param usage: action -> number of decisions for this action.
         """
         self._episodes.append(episode)
         self._usage.update(usage)
@@ -102,13 +104,13 @@ class TrainingStats:
         return point
 
     def close_segment(self) -> bool:
-        """Quarantine actions with too many violations. Returns True if an action is newly quarantined."""
+        """Quarantine the coded actions with too many violations, and return whether an action is newly quarantined."""
         caught = [action for action in to_quarantine(self.violations) if action not in self.quarantined]
         self.quarantined += caught
         return bool(caught)
 
 
 def _means(numbers: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Name -> mean of the values with this name, over the episodes that have one."""
+    """Name -> mean of the values with this name, over those episodes that have such a value."""
     names = dict.fromkeys(name for one in numbers for name in one)
     return {name: fmean(one[name] for one in numbers if name in one) for name in names}

@@ -1,4 +1,6 @@
-"""Vectors of environments, which take decisions together: in this process, or in several worker processes."""
+"""Vectors of environments for trainings. The environments of a vector are in this process or in several worker
+processes.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Transition:
     :ivar duration: k, the number of primitive steps.
     :ivar last: the last observation of the episode if it ended, else None.
     :ivar episode: the fields of a :class:`rlgpt.domain.Episode` if an episode ended, else None.
-    :ivar usage: action -> number of decisions for it in that episode.
+    :ivar terminated: whether the environment ended the episode.
+    :ivar truncated: whether a time limit ended the episode.
+    :ivar usage: action -> number of decisions for this action in the episode that ended; empty if no episode ended.
     :ivar verdicts: verdicts on code in this decision and in the reset after it.
     """
 
@@ -74,32 +78,40 @@ class Slot:
 
 
 class Vector(ABC):
-    """N environments of one recipe that take decisions together. A vector is a context manager that
-    closes the environments.
+    """N environments of one recipe, numbered from 0. A vector is a context manager; at the end of the block, it closes
+    the environments.
     """
 
     @abstractmethod
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
-        """Start an episode in each environment.
+        """Begin an episode in each environment.
 
-        :returns: for each environment, its first observation and the verdicts on code in the reset.
+        :returns: for each environment, the first observation (an observation of a
+            :class:`~rlgpt.rl.policy_env.PolicyEnv`) and the verdicts on code in the reset.
+        :raises TrainerError: an environment raised an exception in a worker process, or a worker process died.
         """
 
     @abstractmethod
     def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
-        """Give environments their next actions, and return those that have decided: at least one.
+        """Give environments their next actions, and take primitive steps until at least one decision is over.
 
-        :param slots: the environments that the last call returned; at first all.
-        :param actions: flat actions, one row for each of them, shape (slots, layout.action_size).
+        :param slots: the numbers of the environments that get an action. These are the environments that the last call
+            of this method returned; in the first call, all environments.
+        :param actions: flat actions, one row for each number in ``slots``, shape (slots, layout.action_size).
+        :returns: the number of each environment whose decision is over, with the result of the decision.
+        :raises TrainerError: an environment raised an exception in a worker process, or a worker process died.
         """
 
     @abstractmethod
     def quarantine(self, names: Iterable[str]) -> None:
-        """From the next episode of each environment on, mask exactly these coded actions."""
+        """From the next episode of each environment on, mask exactly the coded actions in ``names``.
+
+        :raises UnknownNameError: a name is neither a coded action nor a coded function.
+        """
 
     @abstractmethod
     def close(self) -> None:
-        """Close the environments."""
+        """Close the environments and end the worker processes."""
 
     def __enter__(self) -> Self:
         return self
@@ -111,9 +123,9 @@ class Vector(ABC):
 
 
 class LocalVector(Vector):
-    """A vector of environments in this process; they take their decisions one after another.
+    """A vector whose environments are in this process and take their decisions one after another.
 
-    :param seeds: one for each environment.
+    :param seeds: one seed for each environment.
     :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
     """
 
@@ -141,10 +153,10 @@ class WorkerVector(Vector):
     """A vector whose environments are divided among ``workers`` spawned processes. These processes get no secret
     environment variables.
 
-    :param seeds: one for each environment.
+    :param seeds: one seed for each environment.
     :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
-    :param lock: descriptor of the lock on the training's folder. Each worker holds the lock too: after its parent is
-        killed, a worker runs to the end of its decision and counts its steps.
+    :param lock: descriptor of the lock on the training's folder. Each worker holds the lock, too, because after the
+        parent process is killed, a worker continues to the end of its decision and counts its steps.
     :raises TrainerError: a worker process died, or its environment raised an exception; the message contains the error.
     """
 
@@ -227,5 +239,5 @@ def _work(
 
 
 def with_quarantined(spec: EnvSpec, names: Iterable[str]) -> EnvSpec:
-    """``spec`` with these coded actions masked in addition."""
+    """A copy of the recipe ``spec`` in which the coded actions in ``names`` are masked in addition."""
     return dataclasses.replace(spec, quarantined=tuple(dict.fromkeys((*spec.quarantined, *names))))

@@ -1,16 +1,16 @@
 """Soft actor-critic with a prior, the off-policy trainer (``trainer=sac``).
 
-The objective is that of soft actor-critic (Haarnoja et al. 2018), but it penalises the divergence from a prior instead
-of rewarding entropy. The prior is the untrained policy. With ``plan_prior``, the prior prefers the actions of the
-plan's code. Let s be a state, b a branch (a choice of the selector), c_b the components of the action that b uses, and
-KL_b the divergence of their distribution from its prior:
+The objective is that of soft actor-critic (SAC, Haarnoja et al. 2018) with one change: instead of rewarding entropy, it
+penalises the divergence from a prior. The prior is the untrained policy. With ``plan_prior``, the prior prefers the
+plan's choice. In the following formulas, s is a state, b is a branch, c_b are the components that b uses, and KL_b is
+the divergence of the distribution of c_b from its prior.
 
     maximise  E[ sum_t gamma^t r_t ] - temperature * KL(policy, prior)
     pi(b | s)  is proportional to  prior(b | s) * exp((Q(s, b, c_b) - temperature * KL_b) / temperature)
 
-With a high temperature, the policy stays close to the prior. With a low temperature, it takes the choice with the
-largest value. Each decision is stored and used in many updates. Therefore SAC suits small budgets: with 10,000
-decisions, PPO takes only 20 to 40 optimisation steps.
+With a high temperature, the policy stays close to the prior. With a low temperature, it takes the branch with the
+largest value. Each decision is stored and used in many updates, so SAC suits small budgets. With 10,000 decisions, PPO
+makes only 20 to 40 updates.
 """
 
 from rlgpt.rl.sac.trainer import SAC

@@ -19,16 +19,20 @@ from rlgpt.rl.sac.replay import Replay, Rows
 _SEEN = "seen"
 
 CATCH_UP = 3.0
-"""Maximal ratio of the gradient steps of an update to those that its own rollout earns."""
+"""Maximal number of gradient steps of an update, as a multiple of the number of gradient steps for the primitive steps
+of its rollout.
+"""
 
 
 @dataclass(frozen=True)
 class SACSettings:
-    """The parameters of :class:`~rlgpt.rl.sac.trainer.SAC`, which documents them, and two constants.
+    """The parameters of :class:`~rlgpt.rl.sac.trainer.SAC`, whose docstring describes them, and two constants.
 
     :ivar temperature: the weights of the divergence at the beginning and at the end of a training.
-    :ivar target_rate: share by which each gradient step moves the target critics towards the critics.
-    :ivar mixed: share of the uniform distribution in the weights with which the actor's objective counts each branch.
+    :ivar target_rate: each gradient step moves the target critics towards the critics by this share of their
+        difference.
+    :ivar mixed: the actor's objective is a weighted sum over branches. The weights are a mixture of the selector's
+        probabilities and the uniform distribution, and this number is the share of the uniform distribution.
     """
 
     updates_per_step: float
@@ -42,11 +46,14 @@ class SACSettings:
 
 
 class SoftLearner:
-    """Trains a network. The learner has the target critics, the replay memory and the optimiser.
+    """Trains the networks of soft actor-critic. The learner contains the target critics, the replay memory and the
+    optimiser.
 
     :param gamma: discount per primitive step.
-    :param budget: primitive steps of the whole training. The temperature falls geometrically until they are taken.
-    :ivar imitation: this object, so that a checkpoint stores its replay memory.
+    :param budget: primitive steps of the whole training. The temperature falls geometrically until the last of these
+        steps.
+    :ivar imitation: the learner itself. A checkpoint stores the tensors of this object, which include the replay
+        memory.
     """
 
     def __init__(
@@ -85,7 +92,7 @@ class SoftLearner:
         network.temperature.fill_(first * (last / first) ** min(1.0, self._seen / max(1, self._budget)))
         if self._seen < settings.first_update:
             return
-        # After a parameter search, the steps that are owed for its data are taken over several updates.
+        # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
         for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
             self._owed -= 1
             self._step(self.replay.sample(settings.batch_size, generator), generator)
@@ -93,7 +100,7 @@ class SoftLearner:
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
 
     def remember(self, rollout: Rollout) -> None:
-        """See :meth:`rlgpt.rl.learner.PolicyLearner.remember`: the decisions enter the replay memory."""
+        """Store the decisions of ``rollout`` in the replay memory (:meth:`rlgpt.rl.learner.PolicyLearner.remember`)."""
         self._store(rollout)
 
     def _store(self, rollout: Rollout) -> float:
@@ -130,7 +137,7 @@ class SoftLearner:
         return torch.stack(out)
 
     def _step(self, rows: Rows, generator: torch.Generator) -> None:
-        """Take one gradient step on the error of the critics and on the objective of the actor together."""
+        """Take one gradient step on the sum of two losses: the error of the critics and the objective of the actor."""
         network, target = self.network, self._target
         batch = {"obs": rows["obs"], "action_mask": rows["action_mask"]}
         following = {"obs": rows["next obs"], "action_mask": rows["next action_mask"]}

@@ -27,25 +27,25 @@ BASE_STD = 1.0
 """
 
 LOG_STD = (-3.0, 1.0)
-"""Range of the logarithm of a component's standard deviation, relative to that of the prior."""
+"""The range of ``log(s / p)``, where s is the standard deviation of a component and p that of its prior."""
 
 CRITICS = 2
-"""Number of critics. The smallest of their values is used (Fujimoto et al. 2018), because the largest of many noisy
-estimates is usually too large.
+"""Number of critics. The smallest of their values is used (Fujimoto et al. 2018), because a policy that maximises a
+noisy value prefers actions whose value is estimated too high.
 """
 
 
 class SoftActorCritic(PolicyNetwork):
-    """The critics, the actor, and the prior.
+    """The critics, the actor, and the prior of soft actor-critic.
 
-    A branch is one choice of the selector, such as a coded action. The components of an action are its other numbers,
-    such as the parameters of a coded action. The actor draws the components. The critics give a value to every branch.
-    The inputs of the critics are the observation and the encoded components: a number for each dimension of a Box, and
-    a one-hot vector for a Discrete. Components that a branch does not use are zero.
+    The actor draws the components of an action. The critics give a value to every branch. The inputs of the critics are
+    the observation and the encoded components: a number for each dimension of a Box, and a one-hot vector for a
+    Discrete. Components that a branch does not use are zero.
 
     :param observation_names: a name for each number of ``obs``.
-    :param width: units of each hidden layer.
-    :param plan_prior: probability of the plan's choice in the prior of the selector; 0: all choices are equally likely.
+    :param width: number of units of each hidden layer.
+    :param plan_prior: probability of the plan's choice in the prior of the selector. With 0, all branches are equally
+        likely in the prior.
     :ivar temperature: weight of the divergence from the prior, in standard deviations of the return.
     """
 
@@ -132,7 +132,7 @@ class SoftActorCritic(PolicyNetwork):
         return self.observations.normalize(batch["obs"])
 
     def prior(self, batch: Batch) -> torch.Tensor:
-        """Log-probabilities ``[B, branches]`` of the prior. Masked choices have the probability 0."""
+        """Log-probabilities ``[B, branches]`` of the branches in the prior. Masked branches have the probability 0."""
         mask = batch["action_mask"]
         if not self.layout.choices:
             return torch.zeros_like(mask)
@@ -142,10 +142,10 @@ class SoftActorCritic(PolicyNetwork):
     def components(
         self, features: torch.Tensor, noise: float, generator: torch.Generator | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Draw components from the actor. Gradients flow through them.
+        """Draw components from the actor. Gradients of functions of the result reach the actor's weights.
 
-        :param noise: factor of the standard deviations; 0: the means and the most likely values, without noise.
-        :returns: encoded components ``[B, E]`` and the divergence from the prior of each component ``[B, C]``.
+        :param noise: factor of the standard deviations. With 0, the result is the means and the most likely values.
+        :returns: the encoded components ``[B, E]``, and the divergence of each component from its prior, ``[B, C]``.
         """
         flat, at = features.new_zeros((len(features), 0)) if self.actor is None else self.actor(features), 0
         boxes = len(self._prior_std)
@@ -175,9 +175,9 @@ class SoftActorCritic(PolicyNetwork):
         return torch.cat([empty, *encoded], dim=-1), torch.cat([empty, *divergences], dim=-1)
 
     def values(self, features: torch.Tensor, encoded: torch.Tensor, *, frozen: bool = False) -> torch.Tensor:
-        """The critics' values of every branch with the components that it uses, ``[CRITICS, B, branches]``.
+        """The critics' values of every branch with the components that the branch uses, ``[CRITICS, B, branches]``.
 
-        :param frozen: whether the critics' weights get no gradient.
+        :param frozen: whether the weights of the critics get no gradient from the result.
         """
         count = len(features)
         rows = torch.cat(
@@ -194,7 +194,10 @@ class SoftActorCritic(PolicyNetwork):
         return values
 
     def value_of(self, features: torch.Tensor, encoded: torch.Tensor, branch: torch.Tensor) -> torch.Tensor:
-        """The critics' values ``[CRITICS, B]`` of the branches ``[B]`` that were chosen."""
+        """The critics' values of the chosen branches, ``[CRITICS, B]``.
+
+        :param branch: the numbers of the chosen branches, ``[B]``.
+        """
         used = encoded * self._patterns[self._pattern_of[branch]]
         out = self.value(self.critic(torch.cat([features, used], dim=-1)))
         chosen: torch.Tensor = out.gather(2, branch.expand(CRITICS, -1)[..., None]).squeeze(-1)
@@ -230,7 +233,7 @@ class SoftActorCritic(PolicyNetwork):
 
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
-        """See :meth:`rlgpt.rl.network.PolicyNetwork.start_from`. The prior has these parameters as its means."""
+        """Make ``parameters`` the means of the prior (:meth:`rlgpt.rl.network.PolicyNetwork.start_from`)."""
         rows = [i for i, role in enumerate(self._roles) if role == "parameters"]
         self._prior_mean[rows] = torch.atanh(parameters.clamp(-0.98, 0.98))
 
@@ -263,8 +266,8 @@ class SoftActorCritic(PolicyNetwork):
 
 
 class SoftDistribution:
-    """The policy of a :class:`SoftActorCritic` at a batch of observations. The distribution offers no
-    log-probabilities, because the probabilities of the selector depend on the drawn components.
+    """The policy of a :class:`SoftActorCritic` at a batch of observations. It computes no log-probabilities, because
+    the probabilities of the selector depend on the drawn components.
     """
 
     def __init__(self, network: SoftActorCritic, batch: Batch) -> None:
@@ -283,7 +286,7 @@ class SoftDistribution:
 
     @torch.no_grad()
     def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Flat actions ``[B, action_size]``."""
+        """Draw flat actions ``[B, action_size]``."""
         logits, encoded = self._choices(1 / math.sqrt(self._sharpness), generator)
         p = torch.softmax(logits * self._sharpness, dim=-1)
         return self._network.flatten(torch.multinomial(p, 1, generator=generator).squeeze(-1), encoded)
@@ -305,7 +308,9 @@ class SoftDistribution:
 
 
 class Actor(nn.Module):
-    """A network with two hidden layers. The output weights begin at zero, so the untrained actor equals the prior."""
+    """The actor: a network with two hidden layers. Its output weights begin at zero, so the untrained actor equals the
+    prior.
+    """
 
     def __init__(self, inputs: int, width: int, outputs: int) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ Rows = dict[str, torch.Tensor]
 
 
 class Replay:
-    """Stores rows of tensors. The newest rows replace the oldest.
+    """A memory of rows of tensors. If it is full, the newest rows replace the oldest rows.
 
     :ivar capacity: maximal number of rows.
     """
@@ -24,8 +24,9 @@ class Replay:
         return self._size
 
     def add(self, rows: Rows) -> None:
-        """Store rows (each tensor ``[B, ...]``). If there are more than :attr:`capacity` rows, the first
-        are dropped.
+        """Store B rows.
+
+        :param rows: name -> tensor ``[B, ...]``. If B is larger than :attr:`capacity`, the first rows are not stored.
         """
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
         count = len(next(iter(rows.values())))
@@ -37,12 +38,12 @@ class Replay:
         self._size = min(self.capacity, self._size + count)
 
     def sample(self, count: int, generator: torch.Generator) -> Rows:
-        """``count`` rows, drawn uniformly with replacement."""
+        """Draw ``count`` rows uniformly with replacement."""
         at = torch.randint(self._size, (count,), generator=generator)
         return {key: values[at] for key, values in self._rows.items()}
 
     def tensors(self) -> Rows:
-        """The stored rows from the oldest to the newest, for a checkpoint."""
+        """All stored rows in the order of their age, the oldest first, for a checkpoint."""
         at = (self._next - self._size + torch.arange(self._size)) % self.capacity
         return {key: values[at] for key, values in self._rows.items()}
 
@@ -60,8 +61,8 @@ class Replay:
             self.add(dict(rows))
 
     def _reserve(self, like: Rows, size: int) -> None:
-        """Enlarge the tensors to at least ``size`` rows, each time at least by a factor of two. A short training
-        therefore needs little memory.
+        """Enlarge the tensors to at least ``size`` rows. Each time, their size at least doubles. So a short training
+        needs little memory, and the tensors are seldom copied.
         """
         held = len(next(iter(self._rows.values()))) if self._rows else 0
         if size <= held:

@@ -14,21 +14,21 @@ from rlgpt.rl.sac.network import SoftActorCritic
 class SAC(PPO):
     """Soft actor-critic with the plan as a prior (:mod:`rlgpt.rl.sac`).
 
-    Environments, checkpoints and segments are those of :class:`~rlgpt.rl.ppo.PPO`. SAC uses only these hyperparameters:
-    ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded actions) and ``semi_markov``. The
-    policy can observe numbers, but no images.
+    The trainer handles environments, checkpoints and segments as :class:`~rlgpt.rl.ppo.PPO` does. It uses only the
+    hyperparameters ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded actions) and
+    ``semi_markov``. The policy can observe numbers, but no images.
 
-    :param workers: number of processes for the environments; 0: they run in this process.
+    :param workers: number of processes for the environments. With 0, the environments run in this process.
     :param segments: approximate number of segments into which a training is divided.
-    :param parameter_search: see :class:`~rlgpt.rl.ppo.PPO`.
-    :param updates_per_step: gradient steps for each primitive step.
+    :param parameter_search: share of the budget for the parameter search, as for :class:`~rlgpt.rl.ppo.PPO`.
+    :param updates_per_step: number of gradient steps for each primitive step.
     :param batch_size: number of decisions for each gradient step.
-    :param width: units of each hidden layer.
+    :param width: number of units of each hidden layer.
     :param temperature: weight of the divergence from the prior at the beginning of a training, in standard deviations
         of the return.
-    :param final_temperature: the same weight at the end of a training.
+    :param final_temperature: weight of the divergence from the prior at the end of a training, in the same unit.
     :param capacity: maximal number of decisions in the replay memory.
-    :param first_update: primitive steps before the first gradient step.
+    :param first_update: number of primitive steps before the first gradient step.
     """
 
     name = "sac"

@@ -20,8 +20,8 @@ from rlgpt.rl.sample_factory.shared_status import DECISIONS, FIRST_ENV, SharedSt
 from rlgpt.rl.step_counter import StepCounter
 
 LAST = "last_"
-"""Prefix of the observation entries with the last observation of a truncated episode. The entries without the prefix
-contain the first observation of the next episode.
+"""Prefix of the names of those observation entries that contain the last observation of a truncated episode. The
+entries without the prefix contain the first observation of the next episode.
 """
 
 _Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[bool], list[dict[str, Any]]]
@@ -36,21 +36,23 @@ def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
 
 
 def image_shapes(space: spaces.Dict) -> dict[str, tuple[int, ...]]:
-    """The images among :func:`policy_entries`."""
+    """The images among the entries that the networks read: name of the entry -> shape of the image."""
     return {key: space[key].shape or () for key in policy_entries(space) if key != "obs"}
 
 
 class Adapter(gymnasium.Env[Any, Any]):
-    """One environment in Sample Factory's multi-agent interface, with one agent: values are lists of length 1, and the
-    end of an episode resets the environment.
+    """One environment with Sample Factory's interface for several agents. There is one agent, so values are lists of
+    length 1. The end of an episode resets the environment.
 
     Sample Factory drops the last observation of an episode when it resets, and its buffers have no entry for a
-    decision's duration. So the observation after a decision, even if it begins a new episode, has additional entries.
-    ``duration`` is the number of primitive steps of that decision. For each entry that the networks read,
-    ``last_ENTRY`` is the episode's last observation if a time limit truncated the episode, else zeros. With
-    self-imitation there is also the result of the episode (:mod:`rlgpt.rl.sample_factory.episode_tag`).
+    decision's duration. Therefore each observation has additional entries about the last decision, also the first
+    observation of an episode. The entry ``duration`` is the number of primitive steps of this decision. For each entry
+    that the networks read, ``last_ENTRY`` is the last observation of the episode if a time limit truncated it, else
+    zeros. With self-imitation, a further entry is the result of the episode
+    (:mod:`rlgpt.rl.sample_factory.episode_tag`).
 
-    An action space without a selector has no mask entry, because each entry costs time at every step.
+    If the action space has no selector, an observation has no entry for the mask, because each entry costs time at
+    every step.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
@@ -106,8 +108,8 @@ class Adapter(gymnasium.Env[Any, Any]):
     def reset(  # type: ignore[override]
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
-        """Reset the environment. ``seed`` is ignored, because Sample Factory always passes the
-        environment's index, for every seed of the training.
+        """Reset the environment. ``seed`` is ignored, because Sample Factory passes the index of the environment as the
+        seed, whatever the seed of the training is.
         """
         observation = {**self._reset(), **self._blank}
         if self._episode_tag is not None:

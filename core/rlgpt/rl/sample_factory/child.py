@@ -25,13 +25,13 @@ from rlgpt.rl.sample_factory.processes import die_with_parent
 
 
 def main() -> None:
-    """Train, then exit without a clean-up, because after a failure the processes would wait for each
-    other. The parent ends the process group.
+    """Train, then exit without a clean-up. After a failure, processes that clean up would wait for each other. The
+    parent process ends the process group.
     """
     stop = threading.Event()
     events = os.fdopen(int(sys.argv[1]), "w", buffering=1)
     os.set_inheritable(events.fileno(), False)
-    control = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - for as long as this process lives
+    control = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - The file stays open until the process ends.
     prepared, pickled = _receive(control)
     die_with_parent(control, stop)
     try:
@@ -68,8 +68,8 @@ def _exactly(control: FileIO, count: int) -> bytes:
 
 
 def _prepare(prepared: dict[str, Any]) -> None:
-    """Prepare imports so that the job's pickle can refer to all modules of the parent and to objects in
-    its script, as multiprocessing's spawn does.
+    """Prepare imports as ``multiprocessing`` does for spawned processes. After this, the pickle of the job can refer to
+    all modules of the parent process and to objects in the parent's script.
     """
     process: Any = multiprocessing.current_process()
     process._inheriting = True

@@ -17,8 +17,9 @@ from rlgpt.rl.imitation import End, SelfImitation
 from rlgpt.rl.network import Batch
 
 EPISODE_TAG = "course"
-"""Name of the tag entry. The tag contains the environment's index, its number of decisions, and the
-success and return of the episode that just ended, if any. The tag exists only with self-imitation.
+"""Name of the observation entry with the episode tag. A tag contains the index of the environment and the number of its
+decisions. If an episode has just ended, the tag also contains the success and the return of this episode. Tags exist
+only with self-imitation.
 """
 
 SPACE = spaces.Box(-np.inf, np.inf, (4,), np.float64)
@@ -38,8 +39,9 @@ class EpisodeTag:
         return self._say(None)
 
     def after(self, episode: dict[str, Any] | None) -> NDArray[np.float64]:
-        """The tag after a decision. ``episode`` is the environment's info about the episode if the
-        decision ended it.
+        """The tag after a decision.
+
+        :param episode: the environment's info about the episode if the decision ended the episode, else None.
         """
         self._decisions += 1
         return self._say(episode)
@@ -50,11 +52,11 @@ class EpisodeTag:
 
 
 class TrajectoryReorderer:
-    """Passes the rollouts of each environment to self-imitation in the order in which they were played. This code runs
-    in the learner's process.
+    """Passes the rollouts of each environment to self-imitation in the order in which the rollouts were played. This
+    object is in the learner's process.
 
-    If several batches of rollouts are sent, a later batch may arrive first. Such a batch is stored until the earlier
-    batches have arrived.
+    A later batch of rollouts may arrive before an earlier batch. Such a batch is stored until the earlier batches have
+    arrived.
     """
 
     def __init__(self, imitation: SelfImitation) -> None:
@@ -63,10 +65,11 @@ class TrajectoryReorderer:
         self._waiting: defaultdict[int, dict[int, _Piece]] = defaultdict(dict)
 
     def see(self, observations: Batch, actions: torch.Tensor, dones: torch.Tensor) -> None:
-        """Receive a batch of rollouts.
+        """Get a batch of rollouts.
 
-        :param observations: entries ``[rollouts, T + 1, ...]``: those that the network reads, the mask and the tag.
-        :param actions: flat actions, ``[rollouts, T, action_size]``. ``dones`` is ``[rollouts, T]``.
+        :param observations: the network's inputs, the mask and the tag, as entries ``[rollouts, T + 1, ...]``.
+        :param actions: flat actions, ``[rollouts, T, action_size]``.
+        :param dones: whether an episode ended with the decision, ``[rollouts, T]``.
         :raises TrainerError: rollouts are missing.
         """
         tags = observations[EPISODE_TAG].cpu()

@@ -1,5 +1,5 @@
-"""The job of a child process: everything that it needs for one session of training. The parent sends it
-as a pickle through a pipe; it is never stored on disk.
+"""The job of a child process. A job contains everything that the process needs for one session of a training. The
+parent process sends the job as a pickle through a pipe. The pickle is never stored on disk.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def verdict_lines(folder: Path) -> JsonLines[Verdict]:
 
 @dataclass(frozen=True)
 class Job:
-    """One session of training.
+    """One session of a training.
 
     :ivar carried: primitive steps that earlier sessions spent. The episode seeds of this session depend on this number,
-        so that no session repeats the episodes of another.
-    :ivar curve: learning curve of earlier sessions. The choice of the best policy also uses these points.
+        so that no session repeats the episodes of another session.
+    :ivar curve: the learning curve of earlier sessions. The choice of the best policy also uses its points.
     """
 
     spec: EnvSpec
@@ -58,6 +58,9 @@ class Job:
         return tuple(self.spec.setup.coded_actions)
 
     def draw(self, stream: int) -> int:
-        """A seed for one part of this session."""
+        """The seed for one part of this session, such as one environment.
+
+        :param stream: number of the part.
+        """
         sequence = np.random.SeedSequence([self.seed, self.carried, stream])
         return int(sequence.generate_state(1, np.uint32)[0] >> 1)

@@ -1,8 +1,8 @@
 """Sample Factory's learner, extended by decisions with durations, action spaces with branches, and truncated episodes.
 A lost checkpoint is an error, never a silent restart.
 
-All changes are subclasses. So the worker processes that Sample Factory spawns can import them, and the library stays
-unchanged for other code in the process.
+The changes are subclasses of Sample Factory's classes. So the worker processes that Sample Factory spawns can import
+the changes, and other code in the process uses the unchanged library.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _LOG = logging.getLogger(__name__)
 class OptionLearner(Learner):  # type: ignore[misc]
     """PPO over decisions of many primitive steps.
 
-    The class differs from its base class in these points: advantages are semi-Markov (:mod:`rlgpt.rl.advantage`); a
-    truncated episode is bootstrapped from its own last observation; the old policy has the distribution of
-    :mod:`rlgpt.rl.distribution`; the size of a minibatch need not divide the size of a rollout; self-imitation may
-    follow an update (:mod:`rlgpt.rl.imitation`); a checkpoint that cannot be read is an error.
+    The class differs from its base class as follows. Advantages are semi-Markov (:mod:`rlgpt.rl.advantage`). A
+    truncated episode is bootstrapped from its own last observation. The distribution of the policy is that of
+    :mod:`rlgpt.rl.distribution`. The size of a minibatch need not divide the size of a rollout. After an update,
+    self-imitation may follow (:mod:`rlgpt.rl.imitation`). A checkpoint that cannot be read causes an error.
     """
 
     def init(self) -> Any:
@@ -60,10 +60,10 @@ class OptionLearner(Learner):  # type: ignore[misc]
     # -- checkpoints --------------------------------------------------------------------------------------------------
 
     def load_from_checkpoint(self, policy_id: int, load_progress: bool = True) -> None:
-        """Resume a training, or begin one with a warm start, or begin one with random weights.
+        """Resume a training, or begin a training with a warm start or with random weights.
 
-        :raises TrainerError: a checkpoint cannot be read or does not fit; or earlier sessions made updates that no
-            checkpoint contains.
+        :raises TrainerError: a checkpoint cannot be read or does not fit, or the updates of earlier sessions are in no
+            checkpoint.
         """
         job: Job = self.cfg.job
         network = self.actor_critic.network
@@ -85,7 +85,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
             begin_from(job.warm_start, network, Returns.of(job.spec.setup, job.hyperparameters))
 
     def save_best(self, policy_id: int, metric: str, performance: Performance | None) -> bool:
-        """Receive the performance of the newest weights from the runner, and save the weights if they are the best."""
+        """Get the performance of the newest weights from the runner, and save the weights if they are the best ones."""
         if not is_best(performance, self._best):
             return False
         self._best = performance
@@ -132,8 +132,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return stats
 
     def _follow(self, follower: TrajectoryReorderer, batch: TensorDict) -> None:
-        """Pass the rollouts to self-imitation. The method is called before the update, because the update overwrites
-        the actions of stale rollouts.
+        """Pass the rollouts to self-imitation. This method is called before the update, because the update overwrites
+        the actions of rollouts that are too old to learn from.
         """
         entries = {**self.actor_critic.read(batch["obs"]), EPISODE_TAG: batch["obs"][EPISODE_TAG]}
         follower.see(entries, batch["actions"], batch["dones"])
@@ -197,8 +197,10 @@ class OptionLearner(Learner):  # type: ignore[misc]
         dones: torch.Tensor,
         cut: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Advantages and value targets, both ``[environments, decisions]``. ``cut`` is 1 for each decision at which a
-        time limit ended an episode.
+        """Advantages and value targets, both ``[environments, decisions]``.
+
+        :param following: the values of the states after the decisions.
+        :param cut: 1 for each decision at which a time limit ended an episode, else 0.
         """
         advantages, targets = semi_markov_gae(
             rewards.T,
@@ -246,8 +248,8 @@ class OptionLearner(Learner):  # type: ignore[misc]
     def _kl_loss(
         self, action_space: Any, action_logits: torch.Tensor, distribution: Any, valids: Any, num_invalids: int
     ) -> tuple[torch.Tensor, Any]:
-        """KL(new, old) of each decision, and the loss computed from it. Sample Factory's logs and
-        schedules use them.
+        """The Kullback-Leibler divergence of the new policy from the old policy for each decision, and the loss that is
+        computed from these divergences. Sample Factory's logs and schedules use both.
         """
         coefficient = self.cfg.kl_loss_coeff
         with torch.set_grad_enabled(coefficient > 0):
@@ -257,9 +259,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
 
 
 class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
-    """Makes the learner. In parallel runs the learner has its own process, and an error in the learner
-    ends this process.
-    """
+    """Makes the learner. In parallel runs, the learner has its own process, which an error in the learner ends."""
 
     def __init__(self, evt_loop: Any, cfg: Any, env_info: Any, buffer_mgr: Any, batcher: Any, policy_id: int) -> None:
         super().__init__(evt_loop, cfg, env_info, buffer_mgr, batcher, policy_id)
@@ -274,7 +274,9 @@ class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
         super().init()
 
     def start_batcher_thread(self) -> None:
-        """Like the base class, but with a daemon thread: otherwise the process of a failed learner could not end."""
+        """Start the thread as the base class does, but as a daemon thread. Without this, the process of a failed
+        learner could not end.
+        """
         self.batcher.event_loop.process = self.event_loop.process
         self.batcher_thread = threading.Thread(target=self._batch, daemon=True)
         self.batcher_thread.start()

@@ -1,4 +1,4 @@
-"""Gives the policy network, which is the same for all trainers, the interface of Sample Factory."""
+"""Gives the policy network the interface that Sample Factory needs. The network is the same as for PPO."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class OptionActorCritic(nn.Module):
     """The model that Sample Factory's learner and inference workers call. The model wraps a
     :class:`rlgpt.rl.network.ActorCritic`.
 
-    The mask is applied to the logits, and trajectories store the masked logits, so old and new policy have the same
-    mask.
+    The mask is applied to the logits, and trajectories store the masked logits. So the mask of a decision is the same
+    for the old and the new policy.
 
-    :param cfg: Sample Factory's configuration with our ``job``, ``layout`` and ``observation_names``.
+    :param cfg: Sample Factory's configuration, to which rlgpt has added ``job``, ``layout`` and ``observation_names``.
     """
 
     def __init__(self, cfg: Any, obs_space: spaces.Dict, action_space: Any) -> None:
@@ -56,14 +56,14 @@ class OptionActorCritic(nn.Module):
         return self.network.scaled_value(observations)
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
-        """The parameters that are not empty. Sample Factory's statistics fail on empty parameters, which exist if the
-        policy has no Gaussians.
+        """The network's parameters without empty ones. If the policy has no Gaussians, the network has empty
+        parameters, with which Sample Factory's statistics fail.
         """
         return iter(self._learnable)
 
     def read(self, observations: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """The network's inputs, with any leading axes. If ``obs`` is empty, this method adds it, because the buffers
-        cannot contain empty entries.
+        """The network's inputs in ``observations``, which may have any leading axes. Sample Factory's buffers cannot
+        contain empty entries, so this method adds ``obs`` if it is empty.
         """
         kept = {key: observations[key] for key in self._entries}
         if "obs" not in kept:
@@ -111,7 +111,7 @@ class OptionActorCritic(nn.Module):
         return self._last
 
     def normalize_obs(self, observations: dict[str, torch.Tensor]) -> TensorDict:
-        """Returns the inputs unchanged, because the network itself normalises them. The statistics of the normalisation
+        """Return the inputs unchanged, because the network itself normalises them. The running statistics of the inputs
         change only during training.
         """
         if self.training and self._normalizes and "obs" in self._entries:

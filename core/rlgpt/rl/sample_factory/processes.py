@@ -1,4 +1,6 @@
-"""The process group of a training: the environment variables of its processes, and functions that end all of them."""
+"""Functions for the process group of a training: the environment variables of its processes, and the end of all
+processes.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ def child_environment(environment: Mapping[str, str], threads: int) -> dict[str,
 
 
 def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float = 5.0) -> None:
-    """Set ``stop`` at each message from ``control``, a pipe from the parent. The pipe closes when the parent has ended.
-    Then set ``stop`` too, and kill this process group after ``patience`` seconds.
+    """Set ``stop`` when the parent process sends a message or has ended. In the second case, also kill this process
+    group after ``patience`` seconds.
+
+    :param control: a pipe from the parent. The pipe closes when the parent has ended.
     """
 
     def follow() -> None:
@@ -72,11 +76,11 @@ def members(group: int) -> list[psutil.Process]:
 
 
 def end_group(group: int, *, patience: float = 3.0) -> None:
-    """Kill a process group. Processes that unlink semaphores are killed last, then the calling process if it is in the
-    group.
+    """Kill a process group. Processes that unlink semaphores are killed after all other processes. If the calling
+    process is in the group, it is killed last.
 
-    The processes that unlink semaphores end by themselves after all others have ended. This function waits ``patience``
-    seconds for them. This function unlinks torch's shared memory.
+    The processes that unlink semaphores end by themselves after all other processes have ended, so this function waits
+    ``patience`` seconds for them. The function itself unlinks torch's shared memory.
     """
     left = members(group)
     for pid in {group, *(p.pid for p in left)}:  # A leader that has already ended may have left shared memory.
@@ -104,8 +108,8 @@ def _cleans(process: psutil.Process) -> bool:
 
 
 def tail(log: Path, start: int, lines: int = 40) -> str:
-    """The part of ``log`` to show in an error: the first traceback after byte ``start``, which shows the
-    cause, or the end of the log if there is no traceback.
+    """The part of the file ``log`` that an error message shows. It is the first traceback after byte ``start``, because
+    this traceback shows the cause. Without a traceback, it is the end of the file.
     """
     try:
         with log.open("rb") as file:
@@ -123,7 +127,9 @@ def tail(log: Path, start: int, lines: int = 40) -> str:
 
 
 def main_module_of(pickled: bytes) -> dict[str, object]:
-    """The data with which the child finds objects in the parent's script, if ``pickled`` refers to any."""
+    """The data with which the child process finds objects in the parent's script; empty if ``pickled`` refers to no
+    such object.
+    """
     if b"__main__" not in pickled:
         return {}
     main = sys.modules["__main__"]

@@ -16,12 +16,12 @@ __all__ = ["fit", "resumable", "steps_of"]
 def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     """The checkpoint of an unfinished training; None if no training began in ``folder``.
 
-    A checkpoint is written before the first step and after the first update, so counted steps without a checkpoint, or
-    counted updates that no checkpoint contains, mean that a checkpoint was lost.
+    A checkpoint is written before the first step and after the first update. So if steps were counted and there is no
+    checkpoint, or if updates were counted and the checkpoint contains none, a checkpoint was lost.
 
     :param iterations: number of updates that earlier sessions finished.
-    :raises TrainingFolderError: the checkpoint is missing, cannot be read, or contains no update although earlier
-        sessions made some.
+    :raises TrainingFolderError: the checkpoint is missing or cannot be read, or it contains no updates although earlier
+        sessions made updates.
     """
     began = iterations > 0 or steps_in(folder / STEPS_FILE) > 0
     if not Folder(folder, TrainingFolderError).exists(FILE) and not began:

@@ -1,5 +1,5 @@
-"""Sample Factory's runner, which starts and connects the parts of a training. This module's runners also check the
-budget, the processes, and requests to stop.
+"""Extends Sample Factory's runner, which starts and connects the parts of a training. The runners of this module also
+check the budget, the processes, and requests to stop.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
     ) -> None:
         """Set the values that the run needs.
 
-        :param budget: primitive steps of this and all earlier sessions at which training ends.
-        :param stop: is set by another thread; training ends at the next check.
-        :param send: receives ``point``, a point of the learning curve, and ``closing`` when the training begins to end.
+        :param budget: number of primitive steps of all sessions at which the training ends.
+        :param stop: another thread sets this event to request a stop. The training then ends at the next check.
+        :param send: a function that gets messages: ``point`` with a point of the learning curve, and ``closing`` when
+            the training begins to end.
         """
         self._info, self._shared_status, self._step_counter = env_info, shared_status, step_counter
         self._budget, self._stop, self._send = budget, stop, send
@@ -60,8 +61,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         self._look_timer.timeout.connect(self._look)
 
     def init(self) -> int:
-        """Like the base class, but the spaces are already known. The base class starts another process, which builds an
-        environment to read the spaces. This takes seconds, and after a failure the base class waits forever.
+        """Initialise the runner with known spaces. The base class would start another process, which makes an
+        environment to read its spaces. That takes seconds, and if it fails, the base class waits forever.
         """
         set_global_cuda_envvars(self.cfg)
         self.env_info = self._info
@@ -85,7 +86,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
             self._stop_training()
 
     def workers(self) -> list[Any]:
-        """The processes that must exist as long as the training."""
+        """The processes that must not end before the training ends."""
         return []
 
     @staticmethod
@@ -94,7 +95,9 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         runner._training_stats.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:
-        """If a point of the learning curve is due, send it, and send its performance to the learner."""
+        """If it is time for a point of the learning curve, send the point to the parent, and its performance to the
+        learner.
+        """
         steps = self._step_counter.total
         if steps < self._due and not last:
             return
@@ -119,11 +122,11 @@ class _CurveObserver(AlgoObserver):  # type: ignore[misc]
 
 
 class BudgetedSerialRunner(SerialRunner, BudgetedRunner):  # type: ignore[misc]
-    """Runs everything in this process, one part after another."""
+    """Runs all parts of a training in this process, one after another."""
 
 
 class BudgetedParallelRunner(ParallelRunner, BudgetedRunner):  # type: ignore[misc]
-    """Runs the learner, inference and environments in separate processes."""
+    """Runs the learner, the inference and the environments in separate processes."""
 
     def workers(self) -> list[Any]:
         return [p for p in (*self.processes, *self.sampler.processes) if p.pid is not None]

@@ -29,13 +29,13 @@ from rlgpt.rl.step_counter import StepCounter
 
 
 def make_env(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """The environment factory for Sample Factory. Worker processes import it."""
+    """The function with which Sample Factory makes environments. Worker processes import this function."""
     die_when_orphaned()
     return Adapter.build(cfg.job, env_config["env_id"])
 
 
 def make_actor_critic(cfg: Any, obs_space: Any, action_space: Any) -> OptionActorCritic:
-    """The model factory for Sample Factory. Worker processes import it."""
+    """The function with which Sample Factory makes the model. Worker processes import this function."""
     die_when_orphaned()
     return OptionActorCritic(cfg, obs_space, action_space)
 
@@ -43,7 +43,7 @@ def make_actor_critic(cfg: Any, obs_space: Any, action_space: Any) -> OptionActo
 def configuration(job: Job) -> AttrDict:
     """Sample Factory's configuration for a job.
 
-    :raises ConfigError: Sample Factory refuses a value in the settings' ``extra``.
+    :raises ConfigError: Sample Factory refuses a value of the setting ``extra``.
     """
     h, settings = job.hyperparameters, job.settings
     argv = arguments(settings, h, folder=str(job.folder), seed=job.draw(0), gamma=job.spec.setup.gamma)
@@ -61,8 +61,9 @@ def configuration(job: Job) -> AttrDict:
 def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None]) -> None:
     """Train until the budget is spent or ``stop`` is set, from the start or from a checkpoint.
 
-    :param send: receives ``point``, a point of the curve, and ``closing`` when the training begins to end.
-    :raises RlgptError: the job cannot run. The error is raised before Sample Factory starts any process.
+    :param send: a function that gets messages: ``point`` with a point of the learning curve, and ``closing`` when the
+        training begins to end.
+    :raises RlgptError: the job cannot run. This error is raised before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log contains the cause.
     """
     _check_device(job)

@@ -23,18 +23,18 @@ EXTRA = frozenset((
     "policy_workers_per_policy", "ppo_clip_value", "reward_clip", "reward_scale", "set_workers_cpu_affinity",
 ))
 # fmt: on
-"""Sample Factory's own arguments that ``extra`` may set. Each other argument is set by a hyperparameter or a setting,
-has no effect in rlgpt, or breaks a property of the trainer (V-trace ignores durations, population-based training
-ignores the budget).
+"""The arguments of Sample Factory that the setting ``extra`` may contain. All other arguments are set by a
+hyperparameter or a setting, have no effect in rlgpt, or break a property of the trainer. (For example, V-trace ignores
+durations, and population-based training ignores the budget.)
 """
 
 
 class SampleFactorySettings(Value):
     """Settings of Sample Factory's processes.
 
-    With ``serial`` one child process does all the work, and training starts within seconds. With ``parallel`` the
-    learner, inference and ``workers`` groups of environments have processes of their own: ``parallel`` is faster if
-    environments are slow and there are many cores.
+    With ``serial``, one child process does all the work, and a training begins within seconds. With ``parallel``, the
+    learner, the inference and each of ``workers`` groups of environments have their own processes. ``parallel`` is
+    faster if environments are slow and there are many cores.
     """
 
     mode: Literal["serial", "parallel"] = "serial"
@@ -69,7 +69,8 @@ def arguments(
 ) -> list[str]:
     """The arguments for Sample Factory's command line.
 
-    A training iteration takes one rollout from every environment; the learner itself splits it into minibatches.
+    A training iteration of Sample Factory takes one rollout from every environment. The learner of rlgpt divides the
+    rollouts into minibatches.
 
     :raises ConfigError: ``workers`` times ``splits`` does not divide ``num_envs``.
     :raises UnknownNameError: ``extra`` names an argument that is not among :data:`EXTRA`.

@@ -27,9 +27,10 @@ _COLUMNS = 5
 class SharedStatus:
     """The status of the training in one folder. The processes of the training share this status by memory mapping.
 
-    The rows are: totals of earlier sessions, the runner, the learner, then one row for each environment. The columns
-    are: decisions, training iterations, busy (1 during ``env.step`` or an update), time of the last heartbeat, whether
-    the newest weights are saved, then the number of violations of each coded action.
+    The first rows are the totals of earlier sessions, the runner and the learner. One row for each environment follows.
+    The first columns are the number of decisions, the number of training iterations, whether the process is busy (with
+    ``env.step`` or an update), the time of the last heartbeat, and whether the newest weights are saved. One column for
+    each coded action follows, with the number of its violations.
 
     :param path: the file that :meth:`open_session` made.
     :raises TrainingFolderError: the file is missing or damaged.
@@ -83,11 +84,13 @@ class SharedStatus:
     # -- written by the processes of a training ---------------------------------------------------------------------
 
     def beat(self, row: int) -> None:
-        """Record a heartbeat: the process is alive and still does the same work."""
+        """Record a heartbeat, which says that the process is alive and continues its work."""
         self._cells[self._at(row, BEAT)] = time.monotonic_ns()
 
     def begin(self, row: int) -> None:
-        """Record a heartbeat at the start of work that must record the next one before the timeout."""
+        """Record a heartbeat at the start of a piece of work. The work must record another heartbeat before the
+        timeout.
+        """
         at = self._at(row, 0)
         self._cells[at + BEAT] = time.monotonic_ns()
         self._cells[at + BUSY] = 1
@@ -112,15 +115,15 @@ class SharedStatus:
         return int(self._cells[self._at(row, column)])
 
     def spent(self, column: int) -> int:
-        """The total of a column over all environments, in this session and the earlier sessions."""
+        """The sum of a column over all environments, in this session and the earlier sessions."""
         return self.get(CARRIED, column) + sum(self.get(row, column) for row in range(FIRST_ENV, self.rows))
 
     def iterations(self) -> int:
-        """Training iterations of the learner, in this session and the earlier sessions."""
+        """Number of training iterations of the learner, in this session and the earlier sessions."""
         return self.get(CARRIED, ITERATIONS) + self.get(LEARNER, ITERATIONS)
 
     def violations(self) -> list[int]:
-        """Violations of each coded action, in all environments, in this session and the earlier sessions."""
+        """Number of violations of each coded action, in all environments, in this session and the earlier sessions."""
         return [self.spent(_COLUMNS + action) for action in range(self.actions)]
 
     def _carried(self) -> list[int]:
@@ -136,11 +139,12 @@ class SharedStatus:
 
 
 def stall(shared_status: SharedStatus, *, now: int, timeout: float, serial: bool) -> str | None:
-    """A description of what hangs; None if nothing hangs.
+    """A message about the part of a training that hangs; None if no part hangs.
 
     The learner or an environment hangs if it is busy and its last heartbeat is older than ``timeout`` seconds. The
-    runner hangs if its last heartbeat is that old; if one process does all the work, the other heartbeats must be that
-    old too. A training hangs if neither the learner nor an environment has sent a heartbeat for that long.
+    runner hangs if its last heartbeat is older than ``timeout`` seconds; if one process does all the work, all other
+    heartbeats must be older than that, too. The whole training hangs if the learner and all environments have sent no
+    heartbeat for ``timeout`` seconds.
     """
     limit = int(timeout * 1e9)
     workers = [LEARNER, *range(FIRST_ENV, shared_status.rows)]

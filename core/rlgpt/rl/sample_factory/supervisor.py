@@ -26,19 +26,21 @@ from rlgpt.rl.sample_factory.shared_status import ITERATIONS, LEARNER, SAVED, Sh
 
 _POLL = 0.1
 _FAREWELL = 5.0
-"""Time that a finished training has to end by itself, in seconds."""
+"""Time after which the processes of a finished training are ended, if they have not ended by themselves, in seconds."""
 _PAUSE = 5.0
-"""If more seconds pass between two checks, this process was suspended, for example with its machine."""
+"""Maximal time between two checks, in seconds. If more time passes, this process was suspended, for example together
+with the machine.
+"""
 
 
 def supervise(job: Job, shared_status: SharedStatus, lock: int, progress: Progress) -> None:
     """Run a training in a child process and wait for its end.
 
-    The child is the leader of a process group. The whole group is ended in every case, so that no simulator and no
-    learner keeps running.
+    The child is the leader of a process group. At the end, the whole group is ended in every case, so that no simulator
+    and no learner continues to run.
 
-    :param lock: descriptor of the folder's lock. The child holds the lock too.
-    :param progress: receives each point of the learning curve. If it returns True, training stops.
+    :param lock: descriptor of the lock on the training's folder. The child holds the lock, too.
+    :param progress: a function that gets each point of the learning curve. If it returns True, the training stops.
     :raises TrainerError: the child crashed or hung; the message contains the end of its log.
     :raises ConfigError: the child reported that the job's settings are not valid.
     """
@@ -71,7 +73,7 @@ def supervise(job: Job, shared_status: SharedStatus, lock: int, progress: Progre
 
 
 class _ChildError(Exception):
-    """The child failed. The text is the predicate of a sentence whose subject is Sample Factory."""
+    """The child process failed. The text of the error continues a sentence that begins with "Sample Factory"."""
 
 
 class _ChildMonitor:
@@ -132,7 +134,7 @@ class _ChildMonitor:
         )
 
     def _was_paused(self) -> bool:
-        """Whether this process was suspended, for example with its container or its laptop."""
+        """Whether this process was suspended since the last check, for example together with the machine."""
         before, self._last_look = self._last_look, time.monotonic()
         return self._last_look - before > _PAUSE
 

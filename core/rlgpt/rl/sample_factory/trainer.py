@@ -1,4 +1,4 @@
-"""The trainer that uses Sample Factory; it implements :class:`~rlgpt.rl.base.Trainer`."""
+"""The trainer that uses Sample Factory (``trainer=sample_factory``)."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class SampleFactory(Trainer):
 
     The policy network, its distribution, the advantages and the checkpoints are the same as in
     :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with three
-    violations of the sandbox's limits, over all environments, is masked in each environment from its next episode on. A
-    training ends when the budget is spent, even within a rollout. A training exceeds the budget by at most the current
-    decision of each environment and the steps of 20 ms.
+    violations, counted over all environments, is masked in each environment from its next episode on. A training ends
+    when the budget is spent, even within a rollout. It exceeds the budget by at most the current decision of each
+    environment and the primitive steps that all environments take in 20 ms.
 
-    At each point of the learning curve, the learner receives the performance over the newest episodes. The learner
-    saves the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest weights. A resumed training
-    uses the newest weights; evaluations and warm starts use the best weights.
+    At each point of the learning curve, the learner gets the performance over the newest episodes. The learner saves
+    the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest weights. A resumed training uses
+    the newest weights; evaluations and warm starts use the best weights.
 
-    :param settings: processes, device and time limits; None: the defaults.
+    :param settings: processes, device and time limits. With None, the defaults.
     :raises TrainerError: the package sample-factory is not installed.
     """
 
@@ -65,7 +65,7 @@ class SampleFactory(Trainer):
         progress: Progress | None = None,
         warm_start: Path | None = None,
     ) -> TrainingRecord:
-        """See :meth:`Trainer.train`.
+        """Train as :meth:`Trainer.train` describes.
 
         :raises ConfigError: the settings do not fit the hyperparameters.
         """
