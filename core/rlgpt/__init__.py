@@ -1,8 +1,8 @@
-"""RL-GPT: a language model writes options as code, and PPO learns when to use them.
+"""RL-GPT, in which a language model writes options as code, and PPO learns when to use them.
 
 ``rlgpt.extend(env, actions=...)`` adds coded actions to any gymnasium environment, ``rlgpt.extend_vector(...)`` to a
-vector of them; ``rlgpt.design(...)`` lets a language model write them. All other names come from a subpackage:
-``rlgpt.rl``, ``rlgpt.llm``, ``rlgpt.agents``, ``rlgpt.plugin``, ... Heavy parts are imported at their first use.
+vector of them; ``rlgpt.design(...)`` lets a language model write them. All other names come from subpackages, such as
+``rlgpt.rl``, ``rlgpt.llm``, ``rlgpt.agents`` and ``rlgpt.plugin``. Heavy parts are imported at their first use.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable
 
 MANY = 12
-"""Number of valid names up to which an error message may list all of them. If there are more and a command lists them,
-the message names this command instead.
+"""Number of valid names up to which an error message may list all of them. If there are more valid names, and a command
+lists all of them, the message names this command instead.
 """
 
 
@@ -99,7 +99,9 @@ class LLMError(RlgptError):
 
 
 class UnusableReplyError(LLMError):
-    """No reply of a language model was usable, up to the last retry. No code from the replies was run."""
+    """All replies of a language model were unusable, including the reply after the last retry. No code from the replies
+    was run.
+    """
 
     exit_status = 2
 

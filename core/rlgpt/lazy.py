@@ -1,5 +1,5 @@
-"""Lazy exports: names that a package imports at their first use (PEP 562), so that the import of the
-package is fast.
+"""Lazy exports, which are names that a package imports at their first use (PEP 562). The import of such a package is
+fast.
 """
 
 from __future__ import annotations

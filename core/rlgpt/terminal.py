@@ -9,7 +9,7 @@ from typing import TextIO
 from rlgpt.secrets import redact
 
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-"""Unicode categories of invisible characters: C0 and C1 controls, direction overrides, surrogates, ..."""
+"""Unicode categories of invisible characters, such as C0 and C1 controls, direction overrides and surrogates."""
 
 
 def visible(text: str) -> str:

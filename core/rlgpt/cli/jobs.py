@@ -1,4 +1,4 @@
-"""Executes the jobs of sweeps and studies. Each job is one run, which a second execution resumes."""
+"""Executes the jobs of sweeps and studies. Each job is one run. If a job is executed again, its run is resumed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def work(job: RunJob) -> JobResult:
 
 
 def _continued(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
-    """Resume the run in ``folder``. If it is finished, its result is read.
+    """Resume the run in ``folder``. The result of a finished run is read and not computed again.
 
     :raises ConfigError: the run was made with other settings.
     """

@@ -1,4 +1,4 @@
-"""``design()``: plans, writes code and learns on an environment that has no plugin.
+"""The function ``design()``, which plans, writes code and learns on an environment that has no plugin.
 
 The package ``rlgpt`` imports this module eagerly, so that ``rlgpt.design`` is the function and never this module.
 Therefore the module imports nothing heavy before the function is called.
@@ -50,8 +50,8 @@ def design(
     "bundle"``. Coded actions call the primitives ``act``, ``repeat`` and ``act_until``, which are derived from the
     action space, and see the content of the observation space.
 
-    :param make_env: a function that makes a new environment at each call, or the environment's gymnasium id. Videos
-        need a function with an argument ``render_mode``.
+    :param make_env: a function that makes a new environment at each call, or the id of an environment in gymnasium.
+        Videos need a function with an argument ``render_mode``.
     :param goal: the goal of the task, as one sentence for the language model.
     :param llm: a model's name in litellm's form, or the path of a recording (``.jsonl``) to replay, or an object of
         :class:`rlgpt.llm.base.LLM`, or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
@@ -78,18 +78,18 @@ def design(
         into nested mappings.
     :param primitives: further primitives (:class:`rlgpt.plugin.Primitive`). Users of the bundle need these primitives
         too.
-    :param horizon: maximal number of primitive steps of an episode. By default, this is the environment's own limit; if
-        the environment has none, it is 1,000, and a message says so.
-    :param trial: number of random episodes that are played before the run to test the rules of success. As many
-        episodes are played with the idle action, and one with each other constant action. The steps of the trial do not
-        count towards the budget. Use 0 for a real robot.
+    :param horizon: maximal number of primitive steps of an episode. By default, the environment's own limit is used. If
+        the environment has no limit, the horizon is 1,000, and a message says so.
+    :param trial: number of random episodes that are played before the run to test the rules of success. The trial also
+        has the same number of episodes with the idle action, and one episode with each other constant action. The steps
+        of the trial do not count towards the budget. Use 0 for a real robot.
     :param idle: the action that does nothing, either a label of a Discrete space or an action of the space. If a chosen
         action may not start, the idle action is taken for one primitive step instead. By default, the idle action is
-        the one with a label such as ``noop`` or ``stay``; if there is none, all its numbers are 0. The bundle stores
-        the idle action.
+        the action with a label such as ``noop`` or ``stay``. If no label is such a word, all numbers of the idle action
+        are 0. The bundle stores the idle action.
     :param states: an object that saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that
         training episodes can begin where coded actions returned. By default, the attributes of an environment in plain
-        Python are saved, if a test shows that they are enough. Attributes that are objects need
+        Python are saved, if a test shows that these attributes are the whole state. Attributes that are objects need
         ``AttributeStates(classes=...)``.
     :param folder: the run's folder. If the folder contains a run, this run is resumed. A resumed run reads the results
         of its finished stages and sends no answered request again. By default, a new folder is made under ``runs/``.

@@ -1,4 +1,4 @@
-"""Builds and runs the run of a call of ``design()``."""
+"""Executes the run of a call of ``design()``."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ from rlgpt.loop import Observer
 from rlgpt.rl.base import Trainer
 
 Model = str | Path | LLM | LLMSettings | Mapping[str, Any]
-"""The type of the argument ``llm`` of ``design()``: a model's name in litellm's form (``openai/gpt-5``), the path of a
-recording (``.jsonl``) to replay, an object of :class:`~rlgpt.llm.base.LLM`, or the settings of the configuration's
-group ``llm``.
+"""The type of the argument ``llm`` of ``design()``, which is a model's name in litellm's form (``openai/gpt-5``), the
+path of a recording (``.jsonl``) to replay, an object of :class:`~rlgpt.llm.base.LLM`, or the settings of the
+configuration's group ``llm``.
 """
 
 
@@ -52,8 +52,8 @@ def llm_settings(llm: Model | None) -> Any:
 
 
 def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split ``overrides`` into two dicts. The first has the settings for the configuration. The second has the objects,
-    under the field names of :class:`~rlgpt.config.environment.Objects`.
+    """Split ``overrides`` into two dicts. The first dict has the settings for the configuration. The second dict has
+    the objects, under the field names of :class:`~rlgpt.config.environment.Objects`.
     """
     settings, objects = dict(overrides), {}
     for name, kind in (("trainer", Trainer), ("agents", Agents), ("planner", Planner)):

@@ -1,7 +1,8 @@
 """Frozen values that the other packages exchange. The classes of these values validate the fields and compute a few
 figures.
 
-All values are pydantic models. The files of a run store them, and replies of a language model are parsed into them.
+All values are pydantic models. The files of a run store such values, and replies of a language model are parsed into
+values.
 """
 
 from rlgpt.domain.events import (

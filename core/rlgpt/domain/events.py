@@ -1,4 +1,4 @@
-"""Values about what happened in an environment: verdicts, traces, evaluations, learning curves."""
+"""Values about what happened in an environment, such as verdicts, traces, evaluations and learning curves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Verdict(Value):
     """The reason why a coded action was stopped or refused. All kinds except ``lint``, ``quarantined`` and ``wall`` are
     violations.
 
-    :ivar line: line of the action's source, from 1; None if unknown.
+    :ivar line: number of the line of the action's source, from 1; None if the line is unknown.
     """
 
     kind: VerdictKind
@@ -155,8 +155,8 @@ Rank = tuple[float, float]
 
 
 def rank(success_rate: float, mean_score: float | None, score: Score | None) -> Rank:
-    """A tuple that orders results of one task: first by success rate, then by mean score. A score that is minimised is
-    negated.
+    """A tuple that orders the results of one task, first by success rate and then by mean score. A score that is
+    minimised is negated.
 
     A task without a success has a success rate of 0 in every evaluation. A mean score that is None or not
     finite ranks last.
@@ -229,11 +229,11 @@ class Evaluation(Value):
 
 
 class CurvePoint(Value):
-    """One point of a learning curve: means over the episodes that ended since the previous point.
+    """One point of a learning curve. The point has means over the episodes that ended since the previous point.
 
     :ivar episodes: number of episodes that ended since the previous point, over all environments.
-    :ivar success: success rate of these episodes, 0 to 1.
-    :ivar total_reward: mean return of these episodes, undiscounted.
+    :ivar success: success rate of the episodes, 0 to 1.
+    :ivar total_reward: mean undiscounted return of the episodes.
     :ivar usage: for each action, its share of the decisions, 0 to 1.
     """
 
@@ -254,7 +254,7 @@ class SearchRecord(Value):
     """The record of the parameter search with which a training began.
 
     :ivar episodes: number of episodes of the search that ended.
-    :ivar successes: number of these episodes that succeeded.
+    :ivar successes: number of episodes of the search that succeeded.
     :ivar ended: number of primitive steps of the training when the search ended; None if the training stopped before
         the end of the search.
     :ivar found: for each parameter (``action.parameter``), the value with which the policy begins, in the unit of the
@@ -270,7 +270,8 @@ class SearchRecord(Value):
 class TrainingRecord(Value):
     """The record of one training.
 
-    :ivar primitive_steps: number of primitive steps in all environments, including steps lost to kills.
+    :ivar primitive_steps: number of primitive steps in all environments, including steps whose results were lost in a
+        kill.
     :ivar seconds: wall-clock time.
     :ivar quarantined: coded actions that were masked because they violated the sandbox's limits.
     :ivar search: the record of the parameter search with which the training began; None if there was no search.

@@ -291,7 +291,7 @@ class GraphEvidence(Value):
 class GraphEvaluation(Value):
     """Episodes of a whole graph with the task's own start, horizon and success.
 
-    :ivar evaluation: the results in the form that reports use. The returns are sums of the environment's own reward.
+    :ivar evaluation: the results as an evaluation, for reports. The returns are sums of the environment's own reward.
     """
 
     evaluation: Evaluation

@@ -1,4 +1,4 @@
-"""Records of a run: critiques, rehearsals, iterations, bundles."""
+"""Records of a run, such as critiques, rehearsals, iterations and bundles."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class OtherStart(Value):
 
 
 class Rehearsal(Value):
-    """One attempt at a coded action: the action, its trace in the environment, and the critic's review.
+    """One attempt at a coded action, with the action, its trace in the environment, and the critic's review.
 
     :ivar attempt: number of the version of the action, 0 for the first version and 1 for the first repair.
     :ivar trace: the trace of the episode whose last decision is the action; None if lint refused the source.
@@ -132,7 +132,7 @@ class AnswerSummary(Value):
 
 
 class FunctionRehearsal(Value):
-    """One attempt at a coded function: the function, and its answers at the primitive steps of some episodes.
+    """One attempt at a coded function, with the function and its answers at the primitive steps of some episodes.
 
     :ivar attempt: number of the version of the function, 0 for the first version and 1 for the first repair.
     :ivar played: a description of the episodes of the rehearsal, in words.
@@ -298,7 +298,7 @@ class World(Value):
 
 
 class BundledGraph(Value):
-    """How the coded actions of a bundle reach the sub-goals of a graph.
+    """The sub-goals of a graph, and the coded actions of a bundle that reach these sub-goals.
 
     :ivar actions: a mapping from each sub-goal to the coded actions that play it. The actions run in this order, and
         then from the beginning again.

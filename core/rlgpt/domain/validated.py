@@ -20,8 +20,8 @@ def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
     """Validate ``values`` and return an object of ``model``.
 
     :param where: prefix of the keys in messages.
-    :raises UnknownNameError: ``model`` has no such key, and nothing else is wrong.
-    :raises ConfigError: values are not valid; the message names their keys.
+    :raises UnknownNameError: the values have a key that ``model`` does not have, and no other fault.
+    :raises ConfigError: some values are not valid. The message names the keys of these values.
     """
     try:
         return model.model_validate(dict(values))

@@ -20,8 +20,8 @@ from pydantic import (
 from typing_extensions import TypeAliasType
 
 AFTER = "after:"
-"""Prefix of a reset option that names a coded action: training episodes begin in states in which this
-action returned.
+"""Prefix of a reset option that names a coded action. With such a reset option, training episodes begin in states in
+which this action returned.
 """
 
 NAME = r"^[a-z][a-z0-9_]{0,39}$"
@@ -212,7 +212,7 @@ class ActionPlan(Value):
 
 
 class CodedAction(Value):
-    """A coded action: an option (Sutton, Precup and Singh 1999) as code. The source defines a generator
+    """A coded action, which is an option (Sutton, Precup and Singh 1999) as code. The source defines a generator
     ``run(**parameters)`` that yields calls of primitives.
 
     The source may also define ``can_start(view) -> bool``, the option's initiation set. Only the sandbox runs the

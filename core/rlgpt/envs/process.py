@@ -29,8 +29,8 @@ TAIL_BYTES = 16 << 10
 TAIL_LINES = 15
 """Number of lines of a worker's newest output that an error message quotes."""
 STATUS_SECONDS = 1.0
-"""Seconds between two checks whether the worker is alive. The connection does not show this, because it stays open as
-long as a child process of the worker has it.
+"""Seconds between two checks whether the worker is alive. The connection to a dead worker may stay open, because a
+child process of the worker may have the connection too.
 """
 _UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\uffff]")
 
@@ -39,8 +39,8 @@ class Worker:
     """One process that runs one environment.
 
     :raises WorkerError: the process could not be started, crashed, hung, or sent an invalid answer. Every method that
-        sends an order may raise it. This process then ends the worker, and the message quotes the worker's newest
-        output.
+        sends an order may raise this error. This process then ends the worker, and the message quotes the worker's
+        newest output.
     """
 
     def __init__(self, recipe: Recipe) -> None:

@@ -12,15 +12,16 @@ from typing import Generic, Self, TypeVar
 
 @dataclass(frozen=True)
 class Job:
-    """One job: a picklable value. A subclass adds what the work needs.
+    """One job of an executor, as a picklable value. A subclass adds the data that the work needs.
 
-    A job may be executed more than once, for example if its machine is lost. So a second execution has to end with the
-    same result as one execution.
+    A job may be executed more than once, for example if its machine is lost. Therefore a second execution of a job must
+    end with the same result as the first one.
 
     :ivar number: number of the job, from 0.
-    :ivar name: what distinguishes the job from the other jobs, for messages.
-    :ivar folder: the job has a process of its own, whose output is written to ``output.txt`` in this folder. None: a
-        short job without output; one process runs many of these jobs.
+    :ivar name: a text for messages that distinguishes the job from the other jobs.
+    :ivar folder: the folder of the job. A job with a folder has its own process, whose output is written to
+        ``output.txt`` in this folder. A short job without output has the folder None, and one process executes many
+        such jobs.
     """
 
     number: int
@@ -45,7 +46,8 @@ Work = Callable[[J], R]
 class Executor(ABC, Generic[J, R]):
     """Runs jobs. Use an executor as a context manager; at the end of the block, no job is running.
 
-    :param work: executes one job. An exception of ``work`` is raised by :meth:`as_completed`.
+    :param work: a function that executes one job. If this function raises an exception, :meth:`as_completed` raises the
+        exception.
     """
 
     def __init__(self, work: Work[J, R]) -> None:
@@ -53,7 +55,7 @@ class Executor(ABC, Generic[J, R]):
 
     @abstractmethod
     def submit(self, job: J) -> None:
-        """Add ``job``. If jobs run in other processes, this returns at once."""
+        """Add ``job``. If jobs run in other processes, this method returns at once."""
 
     @abstractmethod
     def as_completed(self) -> Iterator[tuple[J, R | Lost]]:

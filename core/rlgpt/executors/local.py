@@ -15,7 +15,7 @@ from rlgpt.executors.output import OUTPUT, begins, ended, with_output
 
 
 class InProcess(Executor[J, R]):
-    """Runs the jobs in order, each to its end, in this process."""
+    """Runs the jobs one after the other in this process."""
 
     def __init__(self, work: Work[J, R]) -> None:
         super().__init__(work)

@@ -1,4 +1,4 @@
-"""The output of a job in its folder, and the messages about jobs."""
+"""Writes the output of a job to a file in its folder, and prints the messages about jobs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ended(job: Job, outcome: Any) -> None:
 def with_output(work: Work[J, R], job: J, folder: Path) -> R:
     """Run ``job``, and append the standard output and error of this process and its children to a file in ``folder``.
 
-    The process must not be used for anything else.
+    After the call, the process cannot be used for anything else.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / OUTPUT).open("a") as out:

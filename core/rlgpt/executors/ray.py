@@ -1,4 +1,4 @@
-"""An executor that runs jobs on a Ray cluster: on this machine, or on many."""
+"""An executor that runs jobs on a Ray cluster, which consists of this machine or of several machines."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from rlgpt.executors.output import begins, ended, with_output
 LOCAL = "local"
 
 _LOCK = ".job.lock"
-"""Name of the file in a job's folder that an execution of the job locks."""
+"""Name of a file in a job's folder. An execution of the job locks this file."""
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-"""Environment of a cluster that this process starts: no statistics are sent to Ray's authors, and Ray does not change
-the environment of a job without GPUs, as its next version will not.
+"""Environment variables of a cluster that this process starts. With these variables, Ray sends no statistics to its
+authors, and does not change the environment variables of a job without GPUs (as in the next version of Ray).
 """
 
 
 class Ray(Executor[J, R]):
     """Runs the jobs on a Ray cluster. If the process or the machine of a job is lost, the job is executed again on a
-    machine that is left. Two executions of a job with a folder never overlap.
+    remaining machine. Two executions of a job with a folder never overlap.
 
     This process connects to the cluster once and stays connected until it ends.
 
-    :param address: ``local``: a new cluster of this machine alone, which ends with this process. ``auto``: the cluster
-        to which this machine belongs. ``HOST:PORT``: the cluster whose head has this address.
-    :param jobs: maximal number of jobs at the same time; None: as many as the cluster has room for.
-    :param cpus: number of CPUs that a job occupies. ``gpus``: number of GPUs; a job with 0 does not see any.
-    :param retries: how many times a job that was lost is executed again.
+    :param address: the cluster. ``local`` means a new cluster of this machine alone, which ends with this process.
+        ``auto`` means the cluster to which this machine belongs. ``HOST:PORT`` is the address of the head of a cluster.
+    :param jobs: maximal number of jobs at the same time. If ``jobs`` is None, the cluster runs as many jobs as it can.
+    :param cpus: number of CPUs that a job occupies.
+    :param gpus: number of GPUs that a job occupies. A job without GPUs cannot see the GPUs of its machine.
+    :param retries: maximal number of times that a lost job is executed again.
     """
 
     def __init__(
@@ -128,9 +129,9 @@ def _execute(work: Work[J, R], job: J, folder: str) -> R | Lost:
 
 
 def _connect(address: str) -> None:
-    """Connect this process to a cluster, if it is not connected.
+    """Connect this process to a cluster, unless the process is connected already.
 
-    :raises ConfigError: there is no cluster at ``address``, or it refuses the connection.
+    :raises ConfigError: there is no cluster at ``address``, or the cluster refuses the connection.
     """
     if ray.is_initialized():
         return

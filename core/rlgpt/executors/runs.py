@@ -11,12 +11,12 @@ from rlgpt.executors.base import Job, Lost
 
 @dataclass(frozen=True)
 class RunJob(Job):
-    """One run. If the job is executed again, it resumes the run in its folder.
+    """A job that executes one run. If the job is executed again, the run in its folder is resumed.
 
     :ivar name: the settings that distinguish the job from the other jobs of the sweep.
     :ivar folder: the run's folder.
-    :ivar config: the run's configuration as JSON-like values; None if it could not be composed.
-    :ivar fault: the reason if the configuration could not be composed.
+    :ivar config: the run's configuration as values of JSON; None if the configuration could not be composed.
+    :ivar fault: the reason why the configuration could not be composed; empty if it could be composed.
     """
 
     config: Mapping[str, Any] | None = None
@@ -27,9 +27,9 @@ class RunJob(Job):
 class JobResult:
     """The result of a run.
 
-    :ivar exit_status: 0, or the exit status of the error that ended the run.
-    :ivar objective: the number that a sweep maximises: the reported success rate, 0 to 1; for a task without a success
-        the mean score, negated if less is better. None if the run has no report.
+    :ivar exit_status: exit status of the error that ended the run, or 0 without an error.
+    :ivar objective: the number that a sweep maximises; None if the run has no report. The objective is the success rate
+        in the report, 0 to 1. For a task without a success, it is the mean score, negated if less is better.
     :ivar message: the error as one line of text.
     """
 
@@ -39,5 +39,5 @@ class JobResult:
 
     @classmethod
     def of(cls, outcome: JobResult | Lost) -> JobResult:
-        """``outcome``, where a lost job has the exit status 1."""
+        """The result of a job with this outcome. A lost job has the exit status 1."""
         return cls(1, message=outcome.message) if isinstance(outcome, Lost) else outcome

@@ -1,4 +1,4 @@
-"""Reads and writes files safely: writes are atomic, size and schema are checked, and links are not followed."""
+"""Reads and writes files safely. Writes are atomic, size and schema are checked, and links are not followed."""
 
 from __future__ import annotations
 

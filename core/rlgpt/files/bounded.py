@@ -1,4 +1,4 @@
-"""Reads untrusted JSON: checks nesting, numbers and keys before a pydantic model reads the values."""
+"""Reads untrusted JSON. Nesting, numbers and keys are checked before a pydantic model reads the values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_json(text: str) -> Any:
     """Parse ``text``.
 
     :raises ValueError: the text is not JSON, is nested too deeply, contains a number out of range, or contains a key of
-        an object twice. The message states the fault.
+        an object twice. The error message states the fault.
     """
     _check_depth(text)
     return json.loads(text, parse_int=_integer, parse_float=_float, object_pairs_hook=_object)
@@ -47,7 +47,7 @@ def read_json(
 ) -> M:
     """Parse and validate ``text``.
 
-    :param kind: the type of the value: a pydantic model, or an adapter of any type that pydantic can validate.
+    :param kind: the type of the value, which is a pydantic model, or an adapter of any type that pydantic can validate.
     :param where: the beginning of an error message, which names the file, and the line if the file has several lines.
     :param advice: one sentence in the error message that tells the user what to do.
     :param version: the value that ``schema_version`` must have in the text. If ``version`` is None, any value is valid.

@@ -26,7 +26,7 @@ class Fault:
     :ivar advice: one sentence that tells the user what to do.
     :ivar again: whether a later try may succeed.
     :ivar error: the class of the error that is raised after the last try.
-    :ivar wait: the pause in seconds that the provider asks for; None if it asks for none.
+    :ivar wait: the pause in seconds that the provider asks for; None if the provider asks for no pause.
     """
 
     what: str

@@ -104,7 +104,7 @@ class LiteLLM(LLM):
     def complete(self, request: Request) -> Reply:
         """Send the request, at most ``1 + retries`` times.
 
-        :raises LLMError: every try failed; the message contains the cause of the last failure.
+        :raises LLMError: every try failed. The message contains the cause of the last failure.
         :raises ConfigError: the key, the model or the address is wrong, so no further try could succeed.
         """
         arguments = {**self._arguments(request.messages), "api_key": self._key()}

@@ -54,7 +54,9 @@ class Entry(Value):
 
 
 class Transcript(Value):
-    """The content of a recording: a header and the replies in the order in which they were received."""
+    """The content of a recording, which is a header and the replies, in the order in which the replies were
+    received.
+    """
 
     header: Header
     entries: tuple[Entry, ...]

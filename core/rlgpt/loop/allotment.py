@@ -63,8 +63,8 @@ class Allotment:
         return max(self.judging(history, here), min(max(0, episodes) * self.limit, unspent // 2))
 
     def code_first(self, history: History) -> int:
-        """Maximal number of primitive steps for the first episodes of code. If a policy is trained, this is half of the
-        steps for judging; else it is all of them.
+        """Maximal number of primitive steps for the first episodes of code. If a policy is trained, half of the steps
+        for judging may be used; else all of these steps may be used.
         """
         judging = self.judging(history, Steps())
         return judging // 2 if self._agents.train else judging

@@ -154,8 +154,8 @@ class LoopContext:
     def policy(self, spec: EnvSpec, iteration: int, *, trained: bool) -> Policy:
         """The policy of an iteration.
 
-        :param trained: whether a policy was trained in this iteration. If not, the result is the policy with which a
-            training would begin.
+        :param trained: whether a policy was trained in this iteration. Without a training, the result is the policy
+            with which a training would begin.
         """
         if trained:
             return self.trainer.load(self.train_folder(iteration), spec)

@@ -12,8 +12,8 @@ from rlgpt.rl.play import OnFrame
 
 
 def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """Add a critique of the newest iteration to ``history``. If the history is empty or has this critique already, it
-    is returned unchanged.
+    """Add a critique of the newest iteration to ``history``. If the history is empty or has this critique already, the
+    history is returned unchanged.
 
     An iteration without a critique counts as finished, and may be the best iteration of the run.
 

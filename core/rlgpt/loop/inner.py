@@ -193,8 +193,8 @@ def _review(
 
 
 def _weights(ctx: LoopContext, brief: Brief, history: History) -> dict[str, float]:
-    """The weights of the plugin's reward terms in a rehearsal. They come from the newest setup. In the first iteration
-    they come from the default setup.
+    """The weights of the plugin's reward terms in a rehearsal. These weights come from the newest setup. In the first
+    iteration, the weights come from the default setup.
     """
     setup = history[-1].setup if history else brief.default_setup
     known = [term.name for term in reward_terms_of(ctx.plugin, ctx.task)]
@@ -202,8 +202,8 @@ def _weights(ctx: LoopContext, brief: Brief, history: History) -> dict[str, floa
 
 
 def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
-    """The action of the newest attempt that no verdict stopped in any episode. If there is no such attempt, it is the
-    newest attempt whose trace has no verdict.
+    """The action of the newest attempt that no verdict stopped in any episode. If every attempt was stopped in some
+    episode, the action of the newest attempt whose trace has no verdict is used.
 
     The policy may use the action even if the critic's review is negative.
     """

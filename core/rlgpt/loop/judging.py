@@ -155,7 +155,8 @@ class Judging:
         """Play episodes of code on the selection seeds with the indices ``seeds``.
 
         :param steps: number of primitive steps after which no further episode begins.
-        :param failures: maximal number of episodes without success. If there are more, no further episode begins.
+        :param failures: maximal number of episodes without success. After more failed episodes, no further episode
+            begins.
         """
         ctx = self.ctx
 

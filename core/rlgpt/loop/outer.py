@@ -20,8 +20,8 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
 
     Finished iterations and stages are read from the run's folder and not repeated.
 
-    :returns: the finished iterations, and the error that ended the loop early. The error says that the language model's
-        budget is spent or that the recording has no further reply; None if the loop did not end early.
+    :returns: the finished iterations, and the error that ended the loop early (None if the loop did not end early).
+        This error says that the language model's budget is spent, or that the recording has no further reply.
     :raises LLMError: a request to a language model failed, or none of the replies was usable.
     """
     history: History = ctx.run.iterations()

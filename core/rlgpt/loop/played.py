@@ -25,7 +25,7 @@ class Episode:
 
     :ivar views: the plugin's view at the reset and after each primitive step.
     :ivar success: whether ``info["success"]`` was true after the reset or any primitive step.
-    :ivar by_code: whether the plan's code played the episode. If not, the choices were drawn at random.
+    :ivar by_code: whether the plan's code played the episode. In other episodes, the choices were drawn at random.
     """
 
     seed: int

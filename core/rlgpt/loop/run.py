@@ -1,4 +1,4 @@
-"""Executes a run from beginning to end, which makes the brief, runs the outer loop, plays the episodes of the report,
+"""Executes a run from beginning to end. A run makes the brief, runs the outer loop, plays the episodes of the report,
 and writes the bundle.
 """
 

@@ -112,7 +112,8 @@ def spent(history: History) -> Steps:
 
 
 def finished_stages(run: Run, index: int) -> Steps:
-    """The primitive steps of the finished stages of the unfinished iteration ``index``; zero if it never began.
+    """The primitive steps of the finished stages of the unfinished iteration ``index``; zero if this iteration never
+    began.
 
     :raises RunError: a stage's file cannot be read.
     """

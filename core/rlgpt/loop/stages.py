@@ -119,9 +119,9 @@ class Stages:
         return self.ctx.run.once(f"{self._folder}/setup", RLSetup, set_up)
 
     def reach_starts(self, spec: EnvSpec) -> Reached:
-        """Reach the states in which training episodes begin. If the setup has ``after:ACTION``, these are the states in
-        which this action returned, in episodes with seeds that no evaluation uses. Returns no states if the setup names
-        no action, or if the action never returned.
+        """Reach the states in which training episodes begin. If the setup has ``after:ACTION``, training episodes begin
+        in states in which this action returned, in episodes with seeds that no evaluation uses. Returns no states if
+        the setup names no action, or if the action never returned.
 
         :raises StateError: the plugin cannot save states of this task.
         """

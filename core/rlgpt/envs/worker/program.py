@@ -34,7 +34,7 @@ def pack(message: Message) -> bytes:
 
 
 def receive(connection: socket.socket) -> Message | None:
-    """Receive the next order; None if the connection is closed."""
+    """Receive the next order. The result is None if the connection is closed."""
     data = b""
     while len(data) < 4 or len(data) < 4 + struct.unpack_from("!I", data)[0]:
         part = connection.recv(1 << 16)
