@@ -21,7 +21,7 @@ _TEXT = ffi.WASMTIME_COMPONENT_STRING.value
 class TextFunction:
     """An exported function of one instance.
 
-    :param count: number of its arguments, which are texts, as is its result.
+    :param count: number of the arguments of the function. All arguments and the result are texts.
     """
 
     def __init__(self, function: Func, store: Store, count: int) -> None:
@@ -38,7 +38,7 @@ class TextFunction:
         """:raises WasmtimeError: the function trapped.
         :raises UnicodeError: a text cannot be encoded.
         """
-        encoded = [text.encode() for text in texts]  # The C functions read these bytes where they are.
+        encoded = [text.encode() for text in texts]  # The C functions read these bytes without a copy.
         for place, data in zip(self._texts, encoded, strict=True):
             place.size, place.data = len(data), ctypes.cast(ctypes.c_char_p(data), _BYTES)
         context, result = self._store._context(), self._result

@@ -37,7 +37,7 @@ def sources_hash() -> str:
 
 
 def current() -> dict[str, str]:
-    """The :func:`~rlgpt.sandbox.stamps.stamp` of a guest built now."""
+    """The :func:`~rlgpt.sandbox.stamps.stamp` that a guest has if it is built now."""
     return {"sources": sources_hash(), "componentize_py": importlib.metadata.version("componentize-py")}
 
 
@@ -47,8 +47,10 @@ def can_build() -> bool:
 
 
 def build(guest: Path, *, force: bool = False) -> bool:
-    """Build ``guest`` from the sources, completely or not at all. Returns False if it was up to date.
+    """Build the file ``guest`` from the sources, completely or not at all.
 
+    :param force: whether to build the file even if it is up to date.
+    :returns: False if the file was up to date and was not built.
     :raises SandboxError: ``componentize-py`` is missing or failed.
     """
     if not can_build():
@@ -68,7 +70,7 @@ def build(guest: Path, *, force: bool = False) -> bool:
 
 
 def _componentize(folder: Path) -> Path:
-    """Run componentize-py in ``folder`` on a copy of the sources. No other package can be imported there."""
+    """Run componentize-py in ``folder``, on a copy of the sources. The build can import no other package."""
     app, wit, venv = folder / "app", folder / "wit", folder / "venv"
     for directory in (app, wit, venv / "lib" / "python3" / "site-packages"):
         directory.mkdir(parents=True)

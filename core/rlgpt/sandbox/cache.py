@@ -1,9 +1,9 @@
-"""The cache of compiled guests: the guest is compiled to machine code once and stored on disk.
+"""The cache of compiled guests. The guest is compiled to machine code once, and the machine code is stored on disk.
 
-The name of a cache file contains a hash of its inputs and a hash of its content. A complete file gets its name by one
-rename. A damaged file is refused before the WebAssembly runtime reads it. Machine code runs with the rights of this
-user, without a sandbox, so a file that another user owns or may write is never loaded. The least recently used files
-are deleted.
+The name of a cache file contains a hash of its inputs and a hash of its content. A file gets this name, by a rename,
+when it is complete. A damaged file is refused before the WebAssembly runtime reads it. Machine code runs with the
+rights of this user, without a sandbox, so a file that another user owns or may write is never loaded. The least
+recently used files are deleted.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT = 4
-"""Number of compiled guests that the cache keeps (40 to 60 MB each): enough for a few versions."""
+"""Number of compiled guests that the cache keeps. Each takes 40 to 60 MB. A few versions of rlgpt can use the cache."""
 _ABANDONED_SECONDS = 3600.0
-"""Age, in seconds, after which a file without its final name counts as left by a killed process."""
+"""Age of an incomplete file, in seconds, after which the process that wrote the file counts as killed."""
 
 
 def folder() -> Path:
@@ -45,7 +45,7 @@ def folder() -> Path:
 
 def guest() -> Path:
     """The path of the guest program. If the program is missing or was built from other sources, this function builds
-    it, which needs ``componentize-py``.
+    the program, for which it needs ``componentize-py``.
 
     :raises SandboxError: the guest program is missing or was built from other sources, and cannot be built here.
     """
@@ -61,11 +61,12 @@ def guest() -> Path:
 
 
 def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
-    """The compiled guest: loaded from the cache, or compiled now (this takes a few seconds) and stored in the cache.
+    """The compiled guest. It is loaded from the cache; if the cache does not contain it, it is compiled (which takes a
+    few seconds) and stored in the cache.
 
-    :param guest: the program, a component.
-    :param settings: the engine's configuration; code that was compiled with another configuration is not used.
-    :param where: the folder of the cache; default :func:`folder`.
+    :param guest: the path of the program, a WebAssembly component.
+    :param settings: the engine's configuration. Code that was compiled with another configuration is not used.
+    :param where: the folder of the cache. Default: the result of :func:`folder`.
     """
     from wasmtime.component import Component
 
@@ -133,7 +134,7 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
                     "wasmtime refuses the compiled guest %s, so it is compiled again: %s", path, str(error)[:200]
                 )
             else:
-                with contextlib.suppress(OSError):  # A cache that cannot be written is still read.
+                with contextlib.suppress(OSError):  # The cache may be read-only.
                     os.utime(path)
                 return component
         else:

@@ -1,4 +1,4 @@
-"""Checks the guest's requests. A *request* is a call of a primitive, with arguments; the library lists the valid
+"""Checks the requests of the guest. A *request* is a call of a primitive, with arguments. The library lists the valid
 primitives.
 """
 
@@ -18,8 +18,8 @@ from rlgpt.sandbox.turns import Request
 class Refused(Exception):
     """Input from the guest is not accepted. The caller makes a verdict of kind ``kind`` from this exception.
 
-    :ivar message: printable text.
-    :ivar line: line of the source; None if unknown.
+    :ivar message: the reason, as printable text.
+    :ivar line: the line of the source; None if it is not known.
     """
 
     def __init__(self, kind: VerdictKind, message: str, line: int | None = None) -> None:
@@ -37,10 +37,11 @@ class Checker:
         self._parameters = {name: {p.name: (p, *_span(p)) for p in s.parameters} for name, s in self.signatures.items()}
 
     def request(self, name: str, args: Mapping[str, Any], line: int | None) -> Request:
-        """The request, with defaults filled in and numbers clipped into their ranges.
+        """The checked request, in which missing arguments have their defaults and numbers are clipped into their
+        ranges.
 
-        :raises Refused: ``primitive``: there is no primitive of that name; ``type``: an argument is unknown or has a
-            wrong type or value.
+        :raises Refused: there is no primitive with the name ``name`` (kind ``primitive``), or an argument is unknown or
+            has a wrong type or value (kind ``type``).
         """
         parameters = self._parameters.get(name)
         if parameters is None:
@@ -59,7 +60,7 @@ class Checker:
                 values[key] = parameter.default
                 continue
             given = args[key]
-            if type(given) is float and low <= given <= high:  # This is the usual case; it avoids a function call.
+            if type(given) is float and low <= given <= high:  # The usual case is checked without a function call.
                 values[key] = given
                 continue
             value, outside = fit(parameter, given, name, line)
@@ -70,18 +71,20 @@ class Checker:
 
 
 def _span(parameter: Parameter) -> tuple[float, float]:
-    """The range in which a float needs no change; an empty range if the parameter has another type."""
+    """The range in which a float argument is valid as it is. The range is empty if the parameter has another type."""
     if parameter.kind != "float" or parameter.low is None or parameter.high is None:
         return math.inf, -math.inf
     return parameter.low, parameter.high
 
 
 def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> tuple[Scalar, bool]:
-    """``value`` converted for ``parameter``, and whether it was clipped into the range.
+    """Convert ``value`` to the type of ``parameter``, and clip it into the range of the parameter.
 
-    A float parameter takes ints, an int parameter takes whole floats; neither takes a bool.
+    A parameter of type float accepts ints, and a parameter of type int accepts whole floats. No such parameter accepts
+    a bool.
 
-    :raises Refused: ``type``: ``value`` has a wrong type, is not finite, or is not among the choices.
+    :returns: the converted value, and whether it was clipped.
+    :raises Refused: ``value`` has a wrong type, is not finite, or is not among the choices (kind ``type``).
     """
     kind = parameter.kind
     if kind == "bool":

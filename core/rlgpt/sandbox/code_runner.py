@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MakeRoom = Callable[[], Callable[[], None] | None]
-"""A weak reference to a function that is called before an instance is made. Calling the reference returns None if the
-owner no longer exists.
+"""A weak reference to a function that is called before an instance is made. The reference returns None if the owner of
+the function no longer exists.
 """
 
 _FATAL: frozenset[VerdictKind] = frozenset({"memory", "reply"})
-"""Kinds of verdict after which the instance may be broken. The next call makes a new instance, as it does after a
-trap.
+"""Kinds of verdict after which the instance may be broken. The next call then makes a new instance, as after a trap. (A
+*trap* is an error that ends a WebAssembly instance.)
 """
 
 _NO_KEY = re.compile(r"KeyError: no key '([^']{1,100})'")
-"""The guest's message on a missing key. The message does not show which dict lacks the key, so the host adds the keys
-of the view.
+"""The message of the guest about a missing key of a dict. The message does not say which dict lacks the key, so the
+host adds the keys of the view to the message.
 """
 
 
@@ -43,8 +43,8 @@ class GuestSetup:
     :ivar functions: the library's functions and their arguments, as JSON.
     :ivar view: the keys of the view.
     :ivar pieces: number of actions or functions in the episode.
-    :ivar seed: seed of the guest; each action or function derives its own seed from it.
-    :ivar on_turn: called before each call into an instance.
+    :ivar seed: seed of the guest. The seed of each action or function is derived from this seed.
+    :ivar on_turn: a function that is called before each call into an instance.
     """
 
     limits: SandboxLimits
@@ -57,16 +57,17 @@ class GuestSetup:
 
 
 class CodeRunner:
-    """Runs one source in a WebAssembly instance of its own, so that no other code can cause its verdicts.
+    """Runs one source in a separate WebAssembly instance, so that no other code can cause verdicts on this source.
 
-    A trap (fuel, memory, time) or an invalid message ends the instance. The next call makes a new instance, in which
-    the globals of the source have their initial values again. The fuel of the episode is counted across instances.
+    A trap (too much fuel, memory or time) or an invalid message ends the instance. The next call makes a new instance,
+    in which the globals of the source have their initial values again. The fuel of the episode is counted over all
+    these instances.
 
-    :param entry: the function that the source must define.
-    :param make_room: makes room for a further instance.
+    :param entry: name of the function that the source must define.
+    :param make_room: a function that makes room for another instance.
     :param shared: source that is loaded before ``source``, into the same namespace.
     :ivar fuel_used: fuel of the newest turn.
-    :ivar calls: number of calls so far that may have changed the source's globals.
+    :ivar calls: number of calls so far that may have changed the globals of the source.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class CodeRunner:
 
     @property
     def live(self) -> bool:
-        """Whether an instance exists, which uses memory."""
+        """Whether an instance exists at present. An instance takes much memory."""
         return self._instance is not None
 
     @property
@@ -91,7 +92,7 @@ class CodeRunner:
         return self._meter.exhausted
 
     def add_step(self) -> None:
-        """The environment has taken a primitive step: add its fuel."""
+        """Add the fuel of one primitive step. Call this method after each primitive step of the environment."""
         self._meter.add_step()
 
     def load(self) -> bool | Verdict:
@@ -120,12 +121,12 @@ class CodeRunner:
         return self._loaded.can_start
 
     def drop(self) -> None:
-        """Drop the instance, and with it the source's globals."""
+        """Delete the instance. The globals of the source are deleted, too."""
         self._instance, self._loaded = None, None
         self.calls += 1
 
     def verdict(self, refused: Refused) -> Verdict:
-        """The verdict on this code for the error ``refused``."""
+        """Make a verdict on this code from the error ``refused``."""
         message = refused.message
         missing = _NO_KEY.fullmatch(message)
         if missing and missing[1] not in self._setup.view:
@@ -144,7 +145,7 @@ class CodeRunner:
             return self.verdict(refused)
 
     def _cross(self, export: str, *arguments: str, kind: Kind) -> str:
-        """:raises Refused: the fuel is used up, or the instance trapped. In both cases the instance is dropped."""
+        """:raises Refused: the fuel is used up, or the instance trapped. In both cases the instance is deleted."""
         self.fuel_used = 0
         self.calls += export != "ask-can-start"
         instance = self._ready()
@@ -164,7 +165,7 @@ class CodeRunner:
             self._meter.spend(instance.fuel_used, kind)
 
     def _ready(self) -> Instance:
-        """The instance. A new one is made if there is none or if the last one trapped."""
+        """The instance. If there is no instance, or if the last one trapped, a new instance is made."""
         if self._instance is None:
             from rlgpt.sandbox.runtime import Instance
 

@@ -1,4 +1,6 @@
-"""Answers of ``can_start`` that depend on the view alone: one instance gives them for all lanes and episodes."""
+"""Computes the answers of those ``can_start`` that depend only on the view. One instance computes the answers for all
+lanes and episodes.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ if TYPE_CHECKING:
     from rlgpt.sandbox.runtime import Instance
 
 FUEL = 2_000_000
-"""Fuel of one answer. An action that needs more is asked in its own instance."""
+"""Fuel of one answer. If the ``can_start`` of an action needs more fuel, it is called in the action's own instance."""
 
 KEPT = 8_000_000
-"""Maximal number of characters of the views whose answers are kept."""
+"""Maximal number of characters of all views together whose answers are stored."""
 
 MOST = 50
-"""Maximal number of actions that are asked in one call: their answers are the bits of one number."""
+"""Maximal number of actions in one call. The answers of the actions are the bits of one number."""
 
 PROGRAM = """
 GUARDS = []
@@ -44,18 +46,22 @@ def reward(view, memory):
         answers |= bool(GUARDS[number](view["view"])) << bit
     return answers
 """
-"""Loads the sources, each in a namespace of its own, and answers with one bit for each action that is asked."""
+"""The program of the instance. It loads each source in a separate namespace. Its answer to a view is a number with one
+bit for each action.
+"""
 
 
 class ConstantGuards:
-    """Asks the ``can_start`` of actions whose answers depend on the view alone (:class:`~rlgpt.sandbox.reads.Reads`).
-    Equal views have equal answers, so the answers are kept. Several threads may ask.
+    """Calls the ``can_start`` of the actions whose answers depend only on the view
+    (:class:`~rlgpt.sandbox.reads.Reads`). Equal views have equal answers, so the answers are stored. Several threads
+    may use this object.
 
-    The instance runs definitions and functions without effects, so that no action can change the answers of another. An
-    action that fails here (its source cannot be loaded, an exception, too much fuel) gets no answers here from then on.
-    The guard of such an action is asked in its own instance, which gives the verdict.
+    The instance runs only definitions and functions without effects, so no action can change the answers of another
+    action. If an action fails in this instance (its source cannot be loaded, it raises an exception or needs too much
+    fuel), this object no longer answers for this action. The ``can_start`` of such an action is called in the action's
+    own instance, and the verdict comes from there.
 
-    :param on_turn: called before each call into the instance.
+    :param on_turn: a function that is called before each call into the instance.
     """
 
     def __init__(
@@ -79,9 +85,9 @@ class ConstantGuards:
         self._lock = threading.Lock()
 
     def answers(self, actions: Iterable[str], texts: ViewTexts) -> dict[str, bool]:
-        """The answers of those of ``actions`` that are answered here.
+        """Name -> answer, for those of ``actions`` for which this object answers.
 
-        :raises PluginError: see :class:`~rlgpt.sandbox.encode.ViewTexts`.
+        :raises PluginError: the view contains a value that is not plain.
         """
         found: dict[str, bool] = {}
         new: dict[str, str] = {}
@@ -117,7 +123,7 @@ class ConstantGuards:
             return answers
 
     def _together(self, asked: Mapping[str, str], texts: ViewTexts) -> dict[str, bool] | None:
-        """The answers of these actions, or None if something fails."""
+        """The answers of several actions, computed in one call; None if an action fails."""
         keys = [self._keys[name] for name in asked]
         union = None if None in keys else tuple(dict.fromkeys(key for own in keys for key in own or ()))
         numbers = [self._numbers[name] for name in asked]

@@ -1,5 +1,5 @@
 """Encodes views and outcomes as JSON text for a guest. The *view* is the dict that a coded action gets as its
-observation; an *outcome* is the dict that a primitive returns to the action.
+observation. An *outcome* is the dict that a primitive returns to the action.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def encode(value: Any, action: str, limit: int) -> str:
-    """``value`` as JSON.
+    """Convert ``value`` to JSON text.
 
-    :param action: name of the coded action that receives the text, for messages.
+    :param action: name of the coded action that gets the text, for messages.
     :param limit: maximal number of characters of the JSON text.
-    :raises Refused: ``view``: the text is longer than ``limit``, or a number is not finite.
-    :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. Such a
-        value is a fault of the plugin, not of the coded action.
+    :raises Refused: the text is longer than ``limit``, or a number is not finite (kind ``view``).
+    :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. This is a
+        fault of the plugin, not of the coded action.
     """
     return _bounded(_encode(value, action), action, limit)
 
 
 class ViewTexts:
-    """Encodes one view, or parts of it, for several actions. Each value is encoded once.
+    """Encodes one view, or parts of the view, for several actions. Each value is encoded only once.
 
-    :raises PluginError: see :func:`encode`; every method may raise it.
+    :raises PluginError: the view contains a value that is not plain. Every method may raise this error.
     """
 
     def __init__(self, view: Mapping[str, Any]) -> None:
@@ -38,9 +38,10 @@ class ViewTexts:
         self._parts: dict[str, str] = {}
 
     def of(self, keys: Sequence[str] | None, action: str, limit: int) -> str:
-        """The view as JSON, with these keys alone, in the given order; None: all, in the view's own order.
+        """The view as JSON text.
 
-        :raises Refused: see :func:`encode`.
+        :param keys: the keys that the text contains, in this order. With None, all keys in the order of the view.
+        :raises Refused: the text is longer than ``limit``, or a number is not finite (kind ``view``).
         """
         if keys is None:
             self._whole = self._whole or _encode(dict(self._view), action)

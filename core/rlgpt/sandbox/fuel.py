@@ -1,5 +1,5 @@
-"""Counts the fuel that one action or function has left in a turn, in a call and in an episode. *Fuel* is the
-runtime's count of instructions; a *turn* runs from one ``yield`` to the next.
+"""Counts the fuel that one coded action or function has left in a turn, in a call and in an episode. *Fuel* is the
+runtime's count of instructions. A *turn* is what the code computes between two yields.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ Kind = Literal["load", "answer", "turn", "function"]
 class Allowance(NamedTuple):
     """The fuel that one call into the instance may use.
 
-    :ivar exceeded: the message if the call uses more; None if the limit of a single turn is the smallest one.
+    :ivar exceeded: the message for the case that the call needs more fuel. None if the limit of a single turn decides;
+        the caller then makes the message.
     """
 
     fuel: int
@@ -24,9 +25,9 @@ class Allowance(NamedTuple):
 class FuelMeter:
     """Counts the fuel of one action or function during an episode.
 
-    :param pieces: number of actions or functions in the episode. Up to ``fuel_shares`` of them get the full limits. If
-        there are more, they share the fuel of ``fuel_shares`` of them equally. The fuel that
-        one of them uses does not reduce the limits of another.
+    :param pieces: number of actions or functions in the episode. If it is at most the limit ``fuel_shares``, each gets
+        the full limits. If it is larger, all together get the fuel of ``fuel_shares`` actions, in equal shares. The
+        fuel that one action uses does not reduce the limits of another action.
     """
 
     def __init__(self, limits: SandboxLimits, pieces: int) -> None:
@@ -49,8 +50,8 @@ class FuelMeter:
         return not self._episode_left
 
     def add_step(self) -> None:
-        """Add the fuel of a primitive step of the environment to the call and to the episode. If the fuel of one of
-        them is used up, it stays used up.
+        """Add the fuel of one primitive step of the environment to the fuel of the call and to the fuel of the episode.
+        Fuel that is used up stays used up.
         """
         if self._episode_left:
             self._episode += self._step
@@ -60,17 +61,19 @@ class FuelMeter:
             self._call_left += self._step
 
     def begin_call(self) -> None:
-        """Begin a call of the action's ``run``."""
+        """Begin a call of the action's function ``run``."""
         self._call = self._call_left = self._each_call
 
     def spend(self, fuel: int, kind: Kind) -> None:
-        """Add the fuel that a call into the instance used."""
+        """Subtract the fuel that a call into the instance has used."""
         self._episode_left = max(0, self._episode_left - fuel)
         if kind == "turn":
             self._call_left = max(0, self._call_left - fuel)
 
     def allowance(self, kind: Kind) -> Allowance:
-        """The fuel that the next call of ``kind`` may use; 0 if the fuel of the call or of the episode is used up."""
+        """The fuel that the next call into the instance may use. It is 0 if the fuel of the action's call or of the
+        episode is used up.
+        """
         fuel = self._each[kind]
         if kind == "turn" and self._call_left < min(fuel, self._episode_left):
             return Allowance(self._call_left, _exceeded("call, its clean-up included", self._call, "call_fuel"))

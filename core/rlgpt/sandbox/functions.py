@@ -37,7 +37,7 @@ class Answers:
 
 
 class FunctionRunner(CodeRunner):
-    """Runs one function in an instance of its own. The function's memory dict exists as long as the instance."""
+    """Runs one function in a separate instance. The memory dict of the function exists as long as this instance."""
 
     def __init__(self, function: CodedFunction, setup: GuestSetup) -> None:
         super().__init__(function.name, function.source, function.entry, setup, lambda: None)
@@ -45,8 +45,8 @@ class FunctionRunner(CodeRunner):
 
     @property
     def neutral(self) -> Result:
-        """The replacement for the answer of a failed function: 0, or the bound that is nearest to 0; False for a
-        predicate.
+        """The neutral answer, which replaces the answer of a failed function. It is 0 (or the bound that is nearest to
+        0) for a number, and False for a predicate.
         """
         match self.function:
             case CodedFeatures(outputs=outputs):
@@ -56,9 +56,9 @@ class FunctionRunner(CodeRunner):
         return False
 
     def evaluate(self, view: str) -> Result | Verdict:
-        """The checked answer of the function to ``view``, with its numbers clipped into their bounds.
+        """The checked answer of the function. Its numbers are clipped into their bounds.
 
-        :param view: the view as JSON.
+        :param view: the view as JSON text.
         """
         ready = self.load()
         if isinstance(ready, Verdict):
@@ -85,15 +85,15 @@ class FunctionRunner(CodeRunner):
 
 
 class Functions:
-    """All functions of an episode. Features are evaluated first, because rewards and predicates see them as keys of the
-    view.
+    """All coded functions of an episode. Features are evaluated first, because their outputs are keys of the view that
+    reward terms and predicates read.
 
-    A function that fails causes one verdict and gives its neutral answer until the episode ends. A function cannot
-    change another function.
+    A function that fails causes one verdict. From then on, the function is not called, and its answer is neutral (zero
+    or False) until the episode ends. A function cannot change another function.
 
-    :param seed: seeds the module ``random`` of each function.
+    :param seed: seed of the module ``random`` of each function.
     :param quarantined: names of functions that are not called; their answers are neutral.
-    :raises SandboxError: see :func:`check`.
+    :raises SandboxError: two names are equal, or there are too many functions.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Functions:
     def evaluate(self, view: Mapping[str, Plain]) -> Answers:
         """Call every function with ``view``.
 
-        :raises PluginError: ``view`` is not plain.
+        :raises PluginError: ``view`` contains a value that is not plain.
         """
         answers, verdicts = Answers(), list[Verdict]()
         for runner, answer in self._ask(self._features, view, verdicts):
@@ -140,7 +140,7 @@ class Functions:
         return answers
 
     def fuel_used(self, name: str) -> int:
-        """Fuel that the function of this name used for its newest answer; 0 if the function was not called."""
+        """Fuel that the function ``name`` used for its newest answer; 0 if the function was not called."""
         return next(r.fuel_used for r in (*self._features, *self._others) if r.name == name)
 
     def _ask(
@@ -160,7 +160,7 @@ class Functions:
             answer = runner.verdict(text) if isinstance(text, Refused) else runner.evaluate(text)
             if isinstance(answer, Verdict):
                 verdicts.append(answer)
-                if answer.kind != "wall":  # A slow machine may be the cause.
+                if answer.kind != "wall":  # A slow machine, not the function, may be the cause of a wall-clock timeout.
                     self._failed.add(runner.name)
                     runner.drop()
                 answer = self._instead(runner)
@@ -168,8 +168,8 @@ class Functions:
             yield runner, answer
 
     def _instead(self, runner: FunctionRunner) -> Result:
-        """The replacement for the answer of a failed function. A potential keeps its last value, so that the term adds
-        no reward.
+        """The answer that replaces that of a failed function. A reward term of kind ``potential`` keeps its last value,
+        so that it adds no reward.
         """
         function = runner.function
         if isinstance(function, CodedReward) and function.kind == "potential":
@@ -178,9 +178,10 @@ class Functions:
 
 
 def check(functions: Sequence[CodedFunction], library: Library, limits: SandboxLimits) -> None:
-    """Check that all functions have different names, and that no two outputs and view keys have the same name.
+    """Check the names of all functions, of their outputs and of the view keys.
 
-    :raises SandboxError: two names are equal, or there are more functions than ``limits.instances``.
+    :raises SandboxError: two functions have the same name, two outputs or view keys have the same name, or there are
+        more functions than ``limits.instances``.
     """
     if len(functions) > limits.instances:
         raise SandboxError(

@@ -1,4 +1,4 @@
-"""The public side of the sandbox: it opens guests, starts coded actions, sends them outcomes, and checks their
+"""The interface of the sandbox. It opens guests, starts coded actions, sends outcomes to them, and checks their
 messages.
 """
 
@@ -22,11 +22,11 @@ from rlgpt.sandbox.turns import Turn
 
 
 class Sandbox:
-    """Opens guests under one set of limits. The first guest of a process loads the compiled program, which takes
-    longer.
+    """Opens guests that all have the same limits. The first guest of a process loads the compiled program, so it takes
+    more time than later guests.
 
-    :param on_turn: called before each turn of a coded action (from one ``yield`` to the next), for the heartbeat of a
-        training. Exceptions of this callback propagate.
+    :param on_turn: a function that is called before each turn of a coded action, for example to record that a training
+        is alive. Its exceptions propagate.
     """
 
     def __init__(self, limits: SandboxLimits = DEFAULT, *, on_turn: Callable[[], None] | None = None) -> None:
@@ -35,40 +35,44 @@ class Sandbox:
     def open(
         self, library: Library, actions: Sequence[CodedAction], *, seed: int, guards: ConstantGuards | None = None
     ) -> Guest:
-        """A guest for one episode. No code runs before the first call of a method.
+        """A guest for one episode. The code of the actions runs only when a method of the guest is called.
 
-        :param seed: seeds the module ``random`` of each action; any integer.
-        :param guards: answers ``can_start`` for several guests with the same actions (:meth:`open_guards`).
+        :param seed: seed of the module ``random`` of each action; any integer.
+        :param guards: an object that answers ``can_start`` for several guests with the same actions
+            (:meth:`open_guards`).
         :raises SandboxError: two actions have the same name.
         """
         return Guest(self.limits, library, actions, seed, self.on_turn, guards)
 
     def open_guards(self, library: Library, actions: Sequence[CodedAction]) -> ConstantGuards:
-        """Answers of ``can_start`` that all guests with these actions may share. No code runs here."""
+        """An object that answers ``can_start`` for all guests with the same actions. This method runs no code of the
+        actions.
+        """
         return ConstantGuards(self.limits, library, actions, self.on_turn)
 
     def open_functions(
         self, library: Library, functions: Sequence[CodedFunction], *, seed: int, quarantined: Collection[str] = ()
     ) -> Functions:
-        """The coded features, reward terms and predicates of one episode. No code runs before the first
-        :meth:`Functions.evaluate`.
+        """The coded features, reward terms and predicates of one episode. Their code runs only when
+        :meth:`Functions.evaluate` is called.
 
-        :param seed: seeds the module ``random`` of each function; any integer.
-        :param quarantined: names of functions that are not called; their answers are neutral.
+        :param seed: seed of the module ``random`` of each function; any integer.
+        :param quarantined: names of functions that are not called; their answers are zero or False.
         :raises SandboxError: two names are equal, or there are too many functions.
         """
         return Functions(self.limits, library, functions, seed, self.on_turn, quarantined)
 
 
 class Guest:
-    """The coded actions of an episode, each in a WebAssembly instance of its own. An instance is made at its first use.
+    """The coded actions of an episode, each in a separate WebAssembly instance. An instance is made when its action is
+    used for the first time.
 
     Guests with the same seed, sources and replies make the same requests. An action cannot change the globals, the
-    random numbers or the fuel of another action, nor cause a verdict on it. Actions whose ``run`` or ``can_start`` has
-    an argument ``memory`` share one memory for the episode, by value. Nothing else is passed from one action to
-    another.
+    random numbers or the fuel of another action, and cannot cause a verdict on another action. Actions whose ``run`` or
+    ``can_start`` has an argument ``memory`` share one memory for the episode; each gets a copy of it. Nothing else is
+    passed from one action to another.
 
-    :raises SandboxError: the guest program is missing; every method that runs code may raise this error.
+    :raises SandboxError: the guest program is missing. Every method that runs code may raise this error.
     """
 
     def __init__(
@@ -98,7 +102,8 @@ class Guest:
         make_room = weakref.WeakMethod(self._make_room)
         memory = SharedMemory()
         self._memory = memory
-        self._runners = {a.name: ActionRunner(a, setup, make_room, memory) for a in actions}  # the newest is last
+        # The least recently used runner is the first one.
+        self._runners = {a.name: ActionRunner(a, setup, make_room, memory) for a in actions}
         self._newest: ActionRunner | None = None
         self._running: ActionRunner | None = None
 
@@ -109,24 +114,24 @@ class Guest:
 
     @property
     def exhausted(self) -> frozenset[str]:
-        """The actions that have used up their fuel of the episode. They do not run again in this episode."""
+        """The actions that have used up their fuel of the episode. These actions do not run again in this episode."""
         return frozenset(name for name, runner in self._runners.items() if runner.exhausted)
 
     def add_step(self) -> None:
-        """The environment has taken a primitive step: add its fuel for each action."""
+        """Add the fuel of one primitive step for each action. Call this method after each primitive step."""
         for runner in self._runners.values():
             runner.add_step()
 
     @property
     def memory(self) -> dict[str, Plain]:
-        """The shared memory as the newest call left it, for reading: tuples and sets are lists, keys are text."""
+        """A copy of the shared memory after the newest call. In the copy, tuples and sets are lists; keys are text."""
         return self._memory.plain
 
     def start(self, action: str, parameters: Mapping[str, float] | None = None) -> Turn:
-        """Start a call of ``action``: its ``run`` executes until the first ``yield``. A generator that still waits is
-        closed first. A declared parameter without a given value gets its default.
+        """Start a call of ``action``. Its function ``run`` executes until the first ``yield``. If a generator waits for
+        a reply, it is closed first. A declared parameter without a given value gets its default.
 
-        :raises UnknownNameError: there is no action or parameter of that name.
+        :raises UnknownNameError: there is no such action, or the action declares no such parameter.
         """
         runner = self._runner(action)
         if self._running is not runner:
@@ -135,11 +140,11 @@ class Guest:
         return runner.start(parameters or {})
 
     def send(self, reply: Plain) -> Turn:
-        """Continue the waiting generator with ``reply``, the value of its ``yield``: an outcome or a view, or a list of
-        them if ``Ask.many`` was True.
+        """Continue the waiting generator with ``reply`` as the value of its ``yield``.
 
+        :param reply: an outcome or a view. If ``Ask.many`` was True, a list of outcomes and views.
         :raises SandboxError: no generator waits for a reply.
-        :raises PluginError: ``reply`` holds something other than None, bool, int, float, str, list and dict.
+        :raises PluginError: ``reply`` contains something other than None, bool, int, float, str, list and dict.
         """
         if self._running is None or not self._running.waits:
             raise SandboxError("no coded action waits for a reply: start one first")
@@ -147,22 +152,24 @@ class Guest:
         return self._running.send(reply)
 
     def load(self, action: str) -> bool | Verdict:
-        """Execute the source of ``action`` once in its instance. Returns whether it defines ``can_start``, or the
-        verdict on a source that failed.
+        """Execute the source of ``action`` once in its instance.
+
+        :returns: whether the source defines ``can_start``. If the source failed, the verdict on it.
         """
         return self._runner(action).load()
 
     def can_start(self, action: str, view: Mapping[str, Plain]) -> bool | Verdict:
-        """The answer of the action's own ``can_start(view)``; True if the action does not define it.
+        """The answer of the action's own ``can_start(view)``. The answer is True if the action does not define
+        ``can_start``. If ``can_start`` failed, the result is the verdict.
 
-        :raises PluginError: ``view`` holds something other than None, bool, int, float, str, list and dict.
+        :raises PluginError: ``view`` contains something other than None, bool, int, float, str, list and dict.
         """
         return self.can_start_each((action,), view)[action]
 
     def can_start_each(self, actions: Iterable[str], view: Mapping[str, Plain]) -> dict[str, bool | Verdict]:
-        """:meth:`can_start` of several actions with the same view. Each value that they read of it is encoded once.
-
-        The code is not called where its answer is known (:mod:`rlgpt.sandbox.reads`).
+        """The results of :meth:`can_start` for several actions with the same view. Each value of the view that the
+        actions read is encoded only once. The code of an action is not called if its answer cannot have changed
+        (:mod:`rlgpt.sandbox.reads`).
         """
         texts = ViewTexts(view)
         actions = list(actions)
@@ -186,8 +193,8 @@ class Guest:
         return answers
 
     def cancel(self) -> Verdict | None:
-        """Close the generator that waits. The generator's ``finally`` blocks run and use the fuel of its call. If no
-        generator waits, this method does nothing.
+        """Close the generator that waits for a reply. The generator's ``finally`` blocks run and use the fuel of its
+        call. If no generator waits, this method does nothing.
 
         :returns: the verdict on the action if its clean-up ran too long or ended the instance; else None.
         """

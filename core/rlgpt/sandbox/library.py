@@ -1,5 +1,5 @@
-"""The library: the primitives that a coded action may call and the view keys it can read, as data. The guest's
-functions, the checks of requests and the text in the prompt are made from it.
+"""Defines the library: data about the primitives that a coded action may call and the view keys that it can read. The
+functions in the guest, the checks of requests and the text in the prompt are made from the library.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from rlgpt.domain import CodedFeatures, CodedFunction, Name, Parameter, Value
 from rlgpt.sandbox.guest.modules import PREIMPORTED
 
 Vectors = Literal["all", "plain", "none"]
-"""The functions of ``vec`` that prompts describe: ``all``; ``plain``, those without quaternions; ``none``. The guest
-always has all functions.
+"""The functions of the module ``vec`` that prompts describe: ``all``, ``plain`` (only functions without quaternions) or
+``none``. The guest always has all functions.
 """
 
 OBSERVE = "observe"
@@ -40,8 +40,8 @@ class Signature(Value):
 class ViewDoc(Value):
     """One key of the view.
 
-    ``size`` is how many numbers a policy observes for the key; 0 if only code can use it (text, lists of varying
-    length).
+    :ivar size: how many numbers a policy observes for the key; 0 if only code can use the key (text, lists of varying
+        length).
     """
 
     name: str
@@ -81,12 +81,12 @@ class Library(Value):
         return self
 
     def with_features(self, functions: Iterable[CodedFunction]) -> Library:
-        """This library with the outputs of the features among ``functions`` as keys of the view."""
+        """A copy of this library that has the outputs of the features in ``functions`` as further keys of the view."""
         outputs = [o for f in functions if isinstance(f, CodedFeatures) for o in f.outputs]
         docs = [ViewDoc(name=o.name, doc=o.doc, unit=o.unit, size=1) for o in outputs]
         return self.model_copy(update={"view": (*self.view, *docs)})
 
     @property
     def functions(self) -> dict[str, tuple[str, ...]]:
-        """Function that makes a request -> names of its arguments, in order. ``observe`` is the first function."""
+        """Function that makes a request -> names of its arguments, in order. The first function is ``observe``."""
         return {OBSERVE: ()} | {s.name: tuple(p.name for p in s.parameters) for s in self.primitives}

@@ -8,7 +8,9 @@ from rlgpt.domain import Value
 
 
 class SandboxLimits(Value):
-    """Limits of the coded actions of one episode. Fuel is deterministic: about one unit per WebAssembly instruction."""
+    """The limits for the coded actions of one episode. A unit of fuel is about one WebAssembly instruction, so limits
+    on fuel have the same effect on every machine.
+    """
 
     source_bytes: int = Field(default=16_384, ge=1, description="UTF-8 length of a source")
     memory_bytes: int = Field(

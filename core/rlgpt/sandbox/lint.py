@@ -1,5 +1,5 @@
-"""Checks of a source before it runs. The findings are feedback for the model that wrote the source, not a
-protection.
+"""Lint: checks of a source before it runs. The findings are feedback for the language model that wrote the source. They
+do not protect the machine; the sandbox does.
 """
 
 from __future__ import annotations
@@ -14,24 +14,25 @@ from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.lint_calls import Finding, top_level
 
 MEMORY = "memory"
-"""Name of the argument of ``run`` and ``can_start`` that receives the memory of the episode."""
+"""Name of the argument of ``run`` and ``can_start`` that gets the memory of the episode."""
 
 
 def lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """The faults that the source of ``code`` shows without running. Each verdict is of kind ``lint``.
+    """Find faults in the source of ``code`` without running it. Each verdict is of kind ``lint``.
 
-    If the host's Python cannot parse the source, the guest's Python parses it, so all hosts give the same verdicts. A
-    source that only the guest's compiler refuses gets its verdict when it is loaded.
+    If the host's Python cannot parse the source, the guest's Python parses it, so all hosts give the same verdicts. If
+    only the guest's compiler refuses a source, the source gets a verdict when it is loaded.
 
-    :param library: for a reward term or a predicate: with the outputs of the features (:meth:`Library.with_features`).
+    :param library: the library of the task. For a reward term or a predicate, it contains the outputs of the features
+        (:meth:`Library.with_features`).
     :raises SandboxError: the guest is needed and its program is missing.
     """
     return [_verdict(code, finding) for finding in _findings(code, library, limits)]
 
 
 def faults(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """The verdicts of :func:`lint` without those that only suspect a fault. Commands that load finished
-    code use this.
+    """The verdicts of :func:`lint` without those that only suspect a fault. Commands that load finished code use this
+    function.
     """
     return [_verdict(code, finding) for finding in _findings(code, library, limits) if finding.sure]
 

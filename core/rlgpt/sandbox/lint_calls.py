@@ -15,7 +15,7 @@ class Finding(NamedTuple):
     """One fault of a source.
 
     :ivar line: line of the source; None if the fault has no line.
-    :ivar sure: True if a source with this fault cannot work.
+    :ivar sure: whether it is certain that a source with this fault cannot work.
     """
 
     line: int | None
@@ -37,7 +37,7 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """The function ``name`` of a source: the last one of that name."""
+    """The definition of the function ``name`` in a source. If there are several, the last one."""
     for node in reversed(tree.body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             return node
@@ -47,9 +47,11 @@ def top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctio
 def check(
     tree: ast.Module, functions: Mapping[str, tuple[str, ...]], helpers: frozenset[str] = frozenset()
 ) -> list[Finding]:
-    """The faults in calls of functions by name. Names that the source binds anywhere are not checked.
+    """The faults in those calls of a source that call a function by its name. Names that the source binds are not
+    checked.
 
-    :param functions: functions that make a request -> names of their arguments; empty if the source makes no requests.
+    :param functions: name of a function that makes a request -> names of its arguments. Empty if the source makes no
+        requests.
     :param helpers: further names that the source can use.
     """
     names = bound(tree) | helpers
@@ -82,7 +84,7 @@ def _use(name: str) -> str:
 
 
 def bound(tree: ast.Module) -> set[str]:
-    """The names that a source binds anywhere."""
+    """All names that a source binds, at its top level or in functions."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
@@ -113,12 +115,12 @@ def _arguments(call: ast.Call, name: str, parameters: tuple[str, ...]) -> list[F
 
 
 class _Uses(NamedTuple):
-    """Where the source uses each variable.
+    """How the source uses its variables.
 
-    :ivar values: variables that are yielded, returned, stored or passed on. A request in such a variable may reach a
-        yield.
-    :ivar containers: these variables, and those that are indexed or whose methods are called. A request in a list in
-        such a variable may reach a yield.
+    :ivar values: variables whose values are yielded, returned, stored or passed to a function. A request in such a
+        variable may reach a yield.
+    :ivar containers: the variables in ``values``, and the variables that are indexed or whose methods are called. If
+        such a variable contains a list, a request in this list may reach a yield.
     """
 
     values: set[str]
@@ -126,7 +128,7 @@ class _Uses(NamedTuple):
 
 
 def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], uses: _Uses) -> bool:
-    """Whether the request may reach a ``yield``. False only if it certainly does not."""
+    """Whether the request that ``call`` makes may reach a ``yield``. The answer is False only if this is certain."""
     node, parent = call, parents[call]
     listed = False
     unused = ast.Expr | ast.Subscript | ast.Attribute | ast.Compare | ast.YieldFrom | ast.Assert

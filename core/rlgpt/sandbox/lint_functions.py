@@ -22,7 +22,7 @@ _RETURNS = {
 def check(tree: ast.Module, function: CodedFunction, library: Library) -> list[Finding]:
     """The faults in the function that the source must define, and in its declaration.
 
-    :param library: the library with the keys of the view that ``function`` receives.
+    :param library: the library with the keys of the view that ``function`` gets.
     """
     entry = function.entry
     defined = top_level(tree, entry)
@@ -52,8 +52,8 @@ def check(tree: ast.Module, function: CodedFunction, library: Library) -> list[F
 
 
 def _declared(function: CodedFunction, library: Library) -> list[Finding]:
-    """Findings on outputs that have the name of a key of the view. Outputs become keys of the view, so names must
-    differ.
+    """Findings on outputs that have the name of a key of the view. Outputs become keys of the view, so they must have
+    other names.
     """
     outputs = [o.name for o in function.outputs] if isinstance(function, CodedFeatures) else []
     keys = {key.name for key in library.view}
@@ -82,7 +82,7 @@ def _keys(function: ast.FunctionDef, view: str, library: Library) -> Iterator[Fi
 
 
 def _outputs(nodes: Collection[ast.AST], declared: list[str]) -> Iterator[Finding]:
-    """Findings on returned dict literals whose keys, if all are constants, are not the declared outputs."""
+    """Findings on returned dict literals whose keys are constants and differ from the declared outputs."""
     for node in nodes:
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Dict):
             keys = [_text(key) for key in node.value.keys]
@@ -94,6 +94,8 @@ def _outputs(nodes: Collection[ast.AST], declared: list[str]) -> Iterator[Findin
 
 
 def _text(node: ast.AST | None) -> str | None:
-    """The text of a constant; None for anything else. In a tree from the guest, constants have no values."""
+    """The text in a constant; None if the node is anything else, or a constant in a tree from the guest, which contains
+    no values of constants.
+    """
     value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
     return value if isinstance(value, str) else None

@@ -48,12 +48,14 @@ def put(value, nodes, leaves):
     leaves[type(value)] = place = [len(nodes) - 1]
     return place
 """
-"""A coded action that parses another source in the guest. The only request of the action contains the tree, or the
-reason why there is no tree. The source does not run.
+"""A coded action that parses another source in the guest. Its only request contains the tree of the source, or the
+reason for which there is no tree. The source itself does not run.
 """
 
 _LIMITS = SandboxLimits(wall_seconds=60)
-"""Limits of the guest that parses. Only fuel stops the guest, not the wall clock, because the machine may be busy."""
+"""Limits of the guest that parses sources. Only fuel stops this guest, not the wall clock, because the machine may be
+busy.
+"""
 _FUEL = 10 * _LIMITS.turn_fuel
 _MAX_TREE_BYTES = 16 * 2**20
 """Maximal size of a tree as JSON, in bytes. A source of 16 KB has a tree of about half a million bytes."""
@@ -73,10 +75,10 @@ class NoTree(Exception):
 def parse(source: str) -> ast.Module | None:
     """The tree of ``source``; None if the source is too large or too deeply nested to be parsed.
 
-    In a tree from the guest, constants have no value, and nodes that the host's Python does not know are plain
-    :class:`ast.AST`. The source does not run.
+    In a tree from the guest, constants have no value. A node of a class that the host's Python does not know is an
+    object of :class:`ast.AST`. The source does not run.
 
-    :raises NoTree: the guest cannot parse the source. The exception has the guest's message.
+    :raises NoTree: the guest cannot parse the source. The exception contains the message of the guest.
     :raises SandboxError: the guest is needed and its program is missing.
     """
     try:
@@ -91,7 +93,7 @@ def parse(source: str) -> ast.Module | None:
 
 
 def _parse_in_guest(source: str) -> ast.Module | None:
-    """Like :func:`parse`, but only in the guest."""
+    """Parse ``source`` as :func:`parse` does, but only in the guest."""
     from rlgpt.sandbox.runtime import Instance
 
     guest = Instance(_LIMITS)
@@ -114,10 +116,8 @@ def _parse_in_guest(source: str) -> ast.Module | None:
 
 
 def _tree(rows: Sequence[Any]) -> ast.Module:
-    """The tree whose root is the first row. Each row is a node: the name of its class, its line, and its fields, if
-    any.
-
-    Constants have no fields, because no check reads their values.
+    """Make a tree from rows. The first row is the root. Each row is a node: the name of its class, its line, and its
+    fields. Constants have no fields, because no check reads their values.
     """
     nodes = [_blank(name) for name, *_ in rows]
     for node, (_, line, *fields) in zip(nodes, rows, strict=True):
@@ -138,7 +138,7 @@ def _blank(name: str) -> ast.AST:
 
 
 def _put(value: Any, nodes: Sequence[ast.AST]) -> Any:
-    """The value of a field: ``[number]`` means a node, and another list means a list of values."""
+    """Convert the value of a field. A list with one number stands for a node; any other list is a list of values."""
     match value:
         case [int() as place]:
             return nodes[place]

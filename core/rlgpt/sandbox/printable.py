@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """``text`` without control characters and lone surrogates. The result goes to terminals, files and prompts."""
+    """``text`` without control characters and lone surrogates, so that terminals, files and prompts can contain it."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

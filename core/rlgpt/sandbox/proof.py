@@ -1,4 +1,4 @@
-"""Tries a few known attacks on the sandbox. ``rlgpt doctor`` uses them to test that the sandbox stops attacks on this
+"""Tries a few known attacks on the sandbox. ``rlgpt doctor`` uses this module to test that the sandbox works on this
 machine.
 """
 
@@ -27,8 +27,8 @@ _UNLOCK = f"    {_SYS}.modules['surroundings'].audit.__code__ = (lambda event, _
 class Escape:
     """One attempt to break out of the sandbox.
 
-    :ivar body: the body of ``run``; ``FILE`` and ``NEW`` in it are replaced by paths.
-    :ivar stopped_by: the kinds of verdict that may stop the attempt.
+    :ivar body: the body of the function ``run``. ``FILE`` and ``NEW`` in the body are replaced by paths.
+    :ivar stopped_by: the kinds of verdict with which the sandbox may stop the attempt.
     """
 
     name: str
@@ -57,8 +57,8 @@ ESCAPES = (
 def prove(sandbox: Sandbox | None = None) -> list[str]:
     """Try every attack.
 
-    :param sandbox: the sandbox to test; None: a sandbox with the default limits.
-    :returns: a message for each attempt that was not stopped; empty if all were stopped.
+    :param sandbox: the sandbox that is tested. With None, a sandbox with the default limits.
+    :returns: a message for each attempt that was not stopped; empty if all attempts were stopped.
     :raises SandboxError: the guest program is missing.
     """
     with _bait() as (file, new):
@@ -87,8 +87,8 @@ def _started(sandbox: Sandbox, library: Library, source: str) -> Turn:
 
 @contextmanager
 def _bait() -> Iterator[tuple[Path, Path]]:
-    """Make a file and an environment variable with a secret. Yields the file, and a path at which no file may
-    appear.
+    """Make a file and an environment variable that contain a secret. The block gets the path of this file, and a path
+    at which no file may appear.
     """
     before = os.environ.get(VARIABLE)
     with tempfile.TemporaryDirectory(prefix="rlgpt-proof-") as folder:

@@ -1,10 +1,10 @@
-"""Static analysis of ``can_start``: finds the keys of the view that it reads. ``can_start`` is then called again only
-after one of these keys has changed.
+"""Static analysis of ``can_start``, which finds the keys of the view that ``can_start`` reads. ``can_start`` is then
+called again only after one of these keys has changed.
 
-The analysis is conservative. The analysis accepts ``can_start`` only if this function and the functions that it calls
-contain nothing that could change a value or draw a random number; then the answer depends only on the view, the memory
-and the action's own globals. Any other ``can_start`` is called at each step with the whole view. A wrong result of the
-analysis could only make the mask of the same action out of date. The sandbox does not depend on it.
+The analysis is conservative. It accepts ``can_start`` only if this function and the functions that it calls contain
+nothing that could change a value or draw a random number. The answer then depends only on the view, the memory and the
+action's own globals. Any other ``can_start`` is called at each step with the whole view. A wrong result of the analysis
+could only make the mask of the same action out of date. The security of the sandbox does not depend on the analysis.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _DEVIOUS = frozenset(
         *("dir", "functools", "super", "update_wrapper", "wraps"),
     }
 )
-"""Names through which code could change a function or a global without an assignment to it."""
+"""Names through which code could change a function or a global without an assignment."""
 
 _INNER = ("_", "f_", "gi_", "cr_", "ag_", "tb_")
 """Beginnings of the names of attributes through which code could reach the globals."""
@@ -59,10 +59,11 @@ _NODES = (
 
 @dataclass(frozen=True)
 class Reads:
-    """The inputs on which ``can_start`` depends.
+    """The inputs on which the answer of ``can_start`` depends.
 
-    :ivar steady: whether equal views, memories and globals give equal answers, without side effects.
-    :ivar keys: the keys of the view that ``can_start`` may read, sorted; None: any key.
+    :ivar steady: whether ``can_start`` gives equal answers for equal views, memories and globals, and has no side
+        effects.
+    :ivar keys: the keys of the view that ``can_start`` may read, sorted. None means that it may read any key.
     :ivar constant: whether ``can_start`` is steady, does not read the memory, and no other code of the source can
         change its answers. One instance can then answer for all episodes, because loading the source only runs
         definitions.
@@ -75,9 +76,10 @@ class Reads:
 
 @lru_cache(maxsize=1024)
 def reads_of(source: str, shared: str) -> Reads:
-    """The inputs on which the ``can_start`` in ``source`` depends. The source is parsed and never executed here.
+    """The inputs on which the answer of ``can_start`` in ``source`` depends. This function parses the source and does
+    not run it.
 
-    :param shared: source that is loaded before, into the same namespace.
+    :param shared: source that is loaded before ``source``, into the same namespace.
     """
     try:
         before = ast.parse(shared).body
@@ -136,7 +138,9 @@ class _Module:
         return True
 
     def _used_by(self, function: ast.FunctionDef) -> frozenset[str]:
-        """The functions and other globals of the source that ``function`` uses, itself included."""
+        """The names of the globals of the source that ``function`` uses, directly or through other functions. The name
+        of ``function`` itself is included.
+        """
         used, waiting = {function.name}, [function]
         while waiting:
             for node in ast.walk(waiting.pop()):
@@ -147,12 +151,12 @@ class _Module:
         return frozenset(used)
 
     def is_pure(self, function: ast.FunctionDef) -> bool:
-        """Whether a call of ``function`` has no effect and depends on its arguments and the globals alone."""
+        """Whether a call of ``function`` has no effect, and its result depends only on its arguments and globals."""
         used = self._used_by(function)
         return all(self._is_pure(helper) for name, helper in self.functions.items() if name in used)
 
     def _is_pure(self, function: ast.FunctionDef) -> bool:
-        """Whether ``function`` itself is pure, if all functions of the source that it calls are pure."""
+        """Whether ``function`` is pure under the condition that all functions of the source that it calls are pure."""
         local = {name for node in ast.walk(function) for name in _bound(node)} - {function.name}
         changed = [node.target for node in ast.walk(function) if isinstance(node, ast.AugAssign)]
         if not all(isinstance(t, ast.Name) and t.id in _numbers(function) for t in changed):
@@ -197,8 +201,8 @@ def _bound(node: ast.AST) -> list[str]:
 
 
 def _numbers(function: ast.FunctionDef) -> set[str]:
-    """The local names to which only constants are assigned. ``+=`` on such a name cannot change an object that other
-    code uses.
+    """The local names to which only constants are assigned. The operator ``+=`` on such a name cannot change an object
+    that other code uses.
     """
     constant: set[str] = set()
     other = {arg for node in ast.walk(function) if isinstance(node, ast.arg) for arg in _bound(node)}
@@ -239,7 +243,9 @@ def _is_immutable(value: ast.expr) -> bool:
 
 
 def _keys(guard: ast.FunctionDef) -> tuple[str, ...] | None:
-    """The keys, where every use of the view is ``view["key"]`` or ``view.get("key", ...)``."""
+    """The keys of the view that ``guard`` reads. None if it uses the view in another way than by ``view["key"]`` or
+    ``view.get("key", ...)``.
+    """
     view = guard.args.args[0].arg
     keys: list[str] = []
     for node in ast.walk(guard):

@@ -14,7 +14,7 @@ from rlgpt.sandbox.turns import Ask, Done, Request
 
 
 class Loaded(NamedTuple):
-    """The definitions of a loaded source.
+    """What a loaded source defines.
 
     :ivar takes_memory: whether ``run`` or ``can_start`` has an argument ``memory``.
     """
@@ -35,11 +35,11 @@ DEPTH = 64
 
 
 def parse(reply: str, limit: int) -> list[Any]:
-    """Parse a reply, which must be a JSON list.
+    """Parse a message of the guest, which must be a JSON list.
 
-    :param limit: maximal number of UTF-8 bytes of the reply; checked before the reply is parsed.
-    :raises Refused: ``reply``: the reply is too long, not JSON, nested too deeply, not a list, or contains NaN or an
-        infinity.
+    :param limit: maximal number of UTF-8 bytes of the message. The length is checked before the message is parsed.
+    :raises Refused: the message is too long, not JSON, nested too deeply, not a list, or contains NaN or an infinity
+        (kind ``reply``).
     """
     if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
         raise Refused("reply", f"one yield may send at most {limit} bytes, got {len(reply)} characters")
@@ -55,8 +55,8 @@ def parse(reply: str, limit: int) -> list[Any]:
 
 
 def _depth(reply: str) -> int:
-    """The depth of nested brackets. Python's own limit on nesting depends on the caller's stack, and the verdict
-    must not depend on it.
+    """The maximal depth of nested brackets in a message. Python's own limit on nesting depends on the caller's stack,
+    but verdicts must not depend on the caller.
     """
     deepest = depth = 0
     quoted = escaped = False
@@ -76,9 +76,9 @@ def _depth(reply: str) -> int:
 
 
 def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
-    """The checked reply to ``start`` or ``send``.
+    """Read and check the guest's message after a turn.
 
-    :raises Refused: the reply is not valid, or it reports an error. The exception has the kind of the verdict.
+    :raises Refused: the message is not valid, or reports an error. The exception has the kind of the verdict.
     """
     match parse(reply, limits.reply_bytes):
         case ["done"]:
@@ -92,9 +92,9 @@ def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
 
 
 def loaded(reply: str, limits: SandboxLimits) -> Loaded:
-    """The definitions of the loaded source.
+    """Read the guest's message after a source was loaded.
 
-    :raises Refused: loading failed.
+    :raises Refused: the source could not be loaded, or the message is not valid.
     """
     match parse(reply, limits.reply_bytes):
         case ["loaded", bool(can_start), bool(takes_memory)]:
@@ -104,9 +104,9 @@ def loaded(reply: str, limits: SandboxLimits) -> Loaded:
 
 
 def memory(reply: str, limits: SandboxLimits) -> str:
-    """The shared memory after a call, as JSON.
+    """Read the guest's message with the shared memory after a call. The result is JSON text.
 
-    :raises Refused: the memory is too large, or is not valid.
+    :raises Refused: the memory is too large or not valid.
     """
     overhead = len('["memory",]')
     if reply.startswith('["memory",') and len(reply) - overhead > limits.shared_bytes:
@@ -127,17 +127,18 @@ def memory(reply: str, limits: SandboxLimits) -> str:
 
 
 def answer(reply: str, limits: SandboxLimits) -> bool:
-    """The answer of ``can_start``.
+    """Read the guest's message with the answer of ``can_start``.
 
-    :raises Refused: ``can_start`` failed.
+    :raises Refused: ``can_start`` failed, or the message is not valid.
     """
     return _flag("answer", reply, limits)
 
 
 def value(reply: str, limits: SandboxLimits) -> bool | float | dict[str, float]:
-    """The unchecked return value of a feature, reward term or predicate.
+    """Read the guest's message with the return value of a feature, reward term or predicate. The caller must check the
+    value.
 
-    :raises Refused: the function failed.
+    :raises Refused: the function failed, or the message is not valid.
     """
     match parse(reply, limits.reply_bytes):
         case ["value", bool() | int() | float() as number]:
@@ -166,7 +167,7 @@ def _flag(tag: str, reply: str, limits: SandboxLimits) -> bool:
 
 
 def _refusal(message: list[Any], limits: SandboxLimits) -> Refused:
-    """The exception for an error that the guest reports; every field of the report is checked."""
+    """The exception for an error that the guest reports. Every field of the message is checked."""
     match message:
         case ["error", "memory", str(text), line]:
             most = f"; an instance has {limits.memory_bytes / 2**20:g} MiB, the interpreter's own included"

@@ -1,4 +1,4 @@
-"""Runs one coded action's generator, turn by turn, for one episode. A turn runs from one ``yield`` to the next."""
+"""Runs the generator of one coded action, turn by turn, for one episode."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from rlgpt.sandbox.turns import Ask, Exhausted, Turn
 class SharedMemory:
     """The memory of one episode. All actions with an argument ``memory`` share it.
 
-    The memory is passed between instances as text. ``run`` gets a copy, which the host reads back at the end of the
-    call. ``can_start`` gets a copy that is dropped.
+    The memory is passed between instances as text. ``run`` gets a copy of the memory; at the end of the call, the host
+    reads this copy and stores it as the new memory. ``can_start`` gets a copy whose changes are lost.
 
     :ivar text: the memory in packed form, as JSON.
     """
@@ -33,7 +33,7 @@ class SharedMemory:
 
     @property
     def plain(self) -> dict[str, Plain]:
-        """The memory as plain values: tuples and sets are lists, keys are text."""
+        """The memory as plain values, in which tuples and sets are lists and keys are text."""
         return {str(key): _plain(value) for key, value in unpack(json.loads(self.text)).items()}
 
 
@@ -72,9 +72,10 @@ class ActionRunner(CodeRunner):
         return self._waits
 
     def start(self, parameters: Mapping[str, float]) -> Turn:
-        """Call the action's ``run`` and execute it until the first yield. A generator that still waits is closed first.
+        """Call the action's function ``run`` and execute it until the first yield. If a generator waits for a reply, it
+        is closed first.
 
-        :raises UnknownNameError: the action declares no parameter of that name.
+        :raises UnknownNameError: the action does not declare a given parameter.
         """
         declared = {p.name: p.default for p in self.action.parameters}
         for name in parameters:
@@ -90,9 +91,9 @@ class ActionRunner(CodeRunner):
         return self._turn("start-action", self.action.name, arguments, self._lent)
 
     def send(self, reply: Plain) -> Turn:
-        """Continue the waiting generator with ``reply``, the value of its ``yield``.
+        """Continue the waiting generator with ``reply`` as the value of its ``yield``.
 
-        :raises PluginError: ``reply`` holds something other than None, bool, int, float, str, list and dict.
+        :raises PluginError: ``reply`` contains something other than None, bool, int, float, str, list and dict.
         """
         try:
             text = encode(reply, self.action.name, self._limits.view_bytes * self._replies)
@@ -103,14 +104,16 @@ class ActionRunner(CodeRunner):
 
     @property
     def reads(self) -> Reads:
-        """The inputs on which the action's ``can_start`` depends."""
+        """The inputs on which the answer of the action's ``can_start`` depends."""
         return reads_of(self.source, self._shared)
 
     def can_start(self, view: str) -> bool | Verdict:
-        """The answer of the loaded ``can_start``, given the view as JSON.
+        """The answer of the action's ``can_start``.
 
-        ``can_start`` is not called again if its answer cannot have changed: view, memory and globals are the same as at
-        its last call, and the answer depends on nothing else (:attr:`reads`).
+        ``can_start`` is not called again if its answer cannot have changed. This is so if the answer depends only on
+        the view, the memory and the globals (:attr:`reads`), and these are the same as in the last call.
+
+        :param view: the view as JSON text.
         """
         asked = (view, self._lent, self.calls)
         if asked == self._asked:
@@ -128,9 +131,9 @@ class ActionRunner(CodeRunner):
         return answer
 
     def cancel(self, *, keep: bool = True) -> Verdict | None:
-        """Close the generator that waits. The ``finally`` blocks of the generator use the fuel of the call.
+        """Close the generator that waits for a reply. Its ``finally`` blocks run and use the fuel of the call.
 
-        :param keep: whether to read the memory back. False if the call failed.
+        :param keep: whether the memory of the call is stored; False if the call failed.
         :returns: the verdict if the clean-up had to be stopped or the memory is not valid, else None. Exceptions of the
             clean-up are ignored.
         """
@@ -145,7 +148,7 @@ class ActionRunner(CodeRunner):
 
     @property
     def _lent(self) -> str:
-        """The memory for the loaded code; empty if the code has no argument ``memory``."""
+        """The memory as text for the loaded code. The text is empty if the code has no argument ``memory``."""
         return self._memory.text if self._takes_memory else ""
 
     @property
@@ -153,7 +156,7 @@ class ActionRunner(CodeRunner):
         return self._loaded is not None and self._loaded.takes_memory and not self._own_memory
 
     def _remember(self) -> Verdict | None:
-        """Read the memory back from the instance.
+        """Read the memory from the instance and store it.
 
         :returns: the verdict if the memory is not valid, else None.
         """
@@ -176,7 +179,7 @@ class ActionRunner(CodeRunner):
         )
         if not isinstance(turn, Ask):
             if isinstance(turn, Verdict):
-                self.cancel(keep=False)  # after a refused message, the generator still waits
+                self.cancel(keep=False)  # After a refused message, the generator still waits for a reply.
                 return turn
             self._waits, fuel = False, self.fuel_used
             verdict = self._remember()

@@ -1,5 +1,5 @@
-"""The WebAssembly engine and the compiled guest, one of each per process. An instance is one running copy of the
-guest.
+"""The WebAssembly engine and the compiled guest. A process has one engine and one compiled guest. An *instance* is one
+running copy of the guest.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.limits import SandboxLimits
 
 _STACK = 2 * 2**20
-"""Bytes of stack: four times the runtime's default, so that Python's own limits on nesting are usually reached
-first.
+"""Size of the stack in bytes. It is four times the runtime's default, so that code usually reaches Python's own limits
+on nesting before it uses up the stack.
 """
 
 _SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks"
 TICK = 0.25
-"""Seconds between two ticks of the wall clock."""
+"""Time between two ticks of the wall clock, in seconds."""
 
 _ACTIVITY = {
     "load-action": "while its top level ran",
@@ -38,15 +38,15 @@ _ACTIVITY = {
     "cancel-action": "while it cleaned up",
     "read-memory": "while its memory was read",
 }
-"""Exported function -> the guest's activity in words, for messages about a stopped guest. All other exports run a
+"""Exported function -> words for a message that say when the guest was stopped. All other exported functions run a
 turn.
 """
 
 
 class Clock:
-    """Ticks the engine's epoch from a daemon thread, so that a turn can be stopped by the wall clock.
+    """Advances the engine's epoch in a daemon thread, so that a turn can be stopped after a wall-clock time.
 
-    Threads do not survive a fork, so :meth:`ensure` starts a new thread in the child.
+    A child process that is made by a fork has no such thread, so :meth:`ensure` starts a new thread in the child.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -78,8 +78,8 @@ class Runtime:
         config.consume_fuel = True
         config.epoch_interruption = True
         config.max_wasm_stack = _STACK
-        # wasmtime's signal handlers belong to the whole process. With them, wasmtime once took a null entry of a table
-        # for an access outside of all memories and aborted the process.
+        # wasmtime's signal handlers belong to the whole process. With these handlers, wasmtime once mistook a null
+        # entry of a table for an access outside of all memories, and aborted the process.
         config.signals_based_traps = False
         self.engine = Engine(config)
         self.component: Component = cache.compiled(self.engine, cache.guest(), _SETTINGS)
@@ -93,7 +93,7 @@ def _runtime(pid: int) -> Runtime:
 
 
 def runtime() -> Runtime:
-    """The runtime of this process; a forked child makes a new one.
+    """The runtime of this process. A forked child process makes a new runtime.
 
     :raises SandboxError: the guest program is missing or cannot be loaded.
     """
@@ -126,10 +126,12 @@ class Instance:
         self._functions: dict[str, Callable[..., Any]] = {}
 
     def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
-        """Call an exported function with at most ``fuel``.
+        """Call an exported function, which may use at most ``fuel`` units of fuel.
 
-        :param exceeded: the message if the fuel runs out; None: a message that names the limit of a turn or of loading.
-        :raises Refused: ``fuel``, ``wall``, ``memory`` or ``error``; the instance must not be used again.
+        :param exceeded: the message for the case that the fuel is used up. With None, the message is about the limit of
+            a turn or of loading.
+        :raises Refused: the call was stopped (kind ``fuel``, ``wall``, ``memory``, ``error`` or ``reply``). The
+            instance must not be used again.
         """
         function, store = self._functions.get(export) or self._function(export, arguments), self._store
         self._runtime.clock.ensure()
@@ -171,9 +173,10 @@ def _called(function: Func, store: Store, *arguments: str | int) -> Any:
 
 
 def _refuse(error: str, *, fuel: str, wall: str) -> NoReturn:
-    """Raise :class:`Refused` for a trap.
+    """Raise :class:`Refused` for a trap (an error that ended the instance).
 
-    :param fuel: the message if the fuel ran out; ``wall``: the message if the time ran out.
+    :param fuel: the message for the case that the fuel was used up.
+    :param wall: the message for the case that the time was over.
     """
     match = re.search(r"wasm trap: ([^\n]*)", error)
     trap = match.group(1) if match else error.strip().splitlines()[-1][:200]

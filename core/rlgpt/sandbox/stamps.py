@@ -1,5 +1,5 @@
-"""The stamp of a built guest: a custom section at the end of the file with a hash of the sources from which the file
-was built.
+"""Writes and reads the stamp of a built guest. The stamp is a custom section at the end of the file, with a hash of the
+sources from which the file was built.
 
 This module imports nothing from the package, because the build of a wheel loads it by its path, without any dependency.
 """
@@ -24,7 +24,9 @@ def sources_hash(sources: Path) -> str:
 
 
 def stamp(guest: Path) -> dict[str, str]:
-    """The stamp of ``guest``: ``sources`` (hash) and ``componentize_py`` (version); empty if the file has no stamp."""
+    """The stamp of the file ``guest``, with the keys ``sources`` (a hash) and ``componentize_py`` (a version). The
+    result is empty if the file has no stamp.
+    """
     try:
         with guest.open("rb") as file:
             file.seek(max(0, guest.stat().st_size - 512))

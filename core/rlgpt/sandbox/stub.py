@@ -1,4 +1,4 @@
-"""Renders the library as Python text, the *stub*: a language model reads it before it writes a coded action."""
+"""Renders the library as Python text, the *stub*. A language model reads the stub before it writes a coded action."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ OF_ROTATIONS = frozenset({"quat", "quat_mul", "quat_inv", "rotate", "quat_angle"
 """Functions of ``vec`` that take or return a quaternion."""
 
 SHARED = 3
-"""Minimal number of primitives that share a line of their outcome, for the line to be listed once."""
+"""If at least this number of primitives have a line of their outcome in common, the stub lists this line only once."""
 
 _TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
 
 
 def render(library: Library, limits: SandboxLimits = DEFAULT) -> str:
-    """The library as Python text, for prompts: rules, signatures with units and ranges, the view, ``vec``."""
+    """The stub: the library as Python text for prompts. It contains rules, signatures with units and ranges, the keys
+    of the view, and the functions of the module ``vec``.
+    """
     parts, shared = [_rules(library, limits)], _shared(library.primitives)
     parts += [_comment(owners, rows, len(library.primitives)) for owners, rows in shared.items()]
     written = {(name, row) for owners, rows in shared.items() for name in owners for row in rows}
@@ -67,7 +69,8 @@ Rules
 
 def _shared(primitives: Sequence[Signature]) -> dict[tuple[str, ...], list[str]]:
     """Names of primitives -> the lines that the outcomes of all these primitives have in common. The stub lists these
-    lines only once. Two primitives are not enough, unless there are no others.
+    lines only once. Lines that only two primitives have in common are not included, unless the library has only these
+    two primitives.
     """
     owners: dict[str, list[str]] = {}
     for signature in primitives:
@@ -111,7 +114,7 @@ def _observe(view: Sequence[ViewDoc]) -> str:
 
 
 def vectors(which: Vectors = "all") -> str:
-    """The ``vec`` module: one line for each function."""
+    """The text about the module ``vec`` for prompts, with one line for each function."""
     turns = "quaternions [w, x, y, z], " if which == "all" else ""
     lines = [f"# vec: vectors are lists of floats, {turns}angles radians; results are new lists"]
     for name, function in vars(vec).items():

@@ -1,5 +1,5 @@
-"""The possible results of a turn: the checked requests of a yield, the end of the generator, the end of its yields, or
-a verdict.
+"""The possible results of a turn. A turn ends with the checked requests of a yield, with the end of the generator, with
+the maximal number of yields, or with a verdict.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from rlgpt.domain import Scalar, Verdict
 class Request(NamedTuple):
     """One checked request: a call of a primitive that the host must carry out.
 
-    :ivar name: a primitive of the library, or ``observe``.
-    :ivar args: a value for every parameter of the primitive, within its range; defaults are filled in.
-    :ivar clipped: names of the arguments that were outside their range and are clipped.
-    :ivar line: line of the source as the guest reports it. This number is not trusted: use it only in messages.
+    :ivar name: the name of a primitive of the library, or ``observe``.
+    :ivar args: a value within its range for every parameter of the primitive. Missing arguments have their defaults.
+    :ivar clipped: names of the arguments that were outside their range and were clipped.
+    :ivar line: the line of the source that the guest reports. This number is untrusted, so only messages may contain
+        it.
     """
 
     name: str
@@ -27,8 +28,8 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The generator yielded requests. Run them in order, then send the outcome, or a list of outcomes if ``many``
-    is True.
+    """The result of a turn in which the generator yielded requests. The caller runs the requests in order. Then it
+    sends the outcome, or a list of outcomes if ``many`` is True.
     """
 
     requests: tuple[Request, ...]
@@ -37,15 +38,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The generator returned."""
+    """The result of a turn in which the generator returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The generator reached the maximal number of yields and yielded again. The generator is closed. Reaching the
-    maximal number is not a fault.
+    """The result of a turn in which the generator yielded more often than the maximal number of yields. The generator
+    is closed. This is not a fault of the code.
 
-    :ivar verdict: the verdict on the clean-up if the clean-up had to be stopped, else None.
+    :ivar verdict: the verdict on the generator's clean-up if the clean-up had to be stopped, else None.
     """
 
     verdict: Verdict | None = None
