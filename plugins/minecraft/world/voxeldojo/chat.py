@@ -1,8 +1,9 @@
 """The chat: server commands that MineDojo's simulator sends, with the syntax of the game.
 
-``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather``: minecraft.wiki, Commands, 1.11.
-A name may start with ``minecraft:``. A coordinate may be relative (``~``, ``~-3``). The target is the player (``@p``,
-``@s``, ``@a``, or none) or, for ``/kill``, the selection of ``@e[type=...]``.
+The commands are ``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather`` (source:
+minecraft.wiki, Commands, 1.11). The name of an item, block or mob may start with ``minecraft:``. A coordinate may be
+relative (``~``, ``~-3``). The target of a command is the player (``@p``, ``@s``, ``@a``, or no target) or, for
+``/kill``, the mobs of ``@e[type=...]``.
 """
 
 from __future__ import annotations
@@ -107,8 +108,8 @@ def _move(world: World, x: float, y: float, z: float) -> None:
 
 
 def _clear(world: World, words: Sequence[str]) -> None:
-    """Remove items from the inventory. The words can restrict this to one kind of item, one variant (-1: every variant)
-    and a maximal number of items (-1: all).
+    """Remove items from the inventory. The arguments can restrict the command to one kind of item, one variant (-1
+    means every variant) and a maximal number of items (-1 means all).
     """
     if words:
         _player(words[0])

@@ -30,10 +30,13 @@ class EmptySlotError(VoxelDojoError):
 class Command(NamedTuple):
     """The keys that are held during a tick, and the other commands of Malmo's clients.
 
-    :ivar pitch: degrees by which the view turns down. :ivar yaw: degrees by which the view turns right.
-    :ivar craft: a name in ``names.CRAFTS``. :ivar equip, place: the name of an item.
-    :ivar swap: two slots whose contents are exchanged. :ivar hotbar: slot (0 to 8) whose item is taken into the hand.
-    :ivar chat: text for the chat, usually a server command ("/time set 0"); see ``chat``.
+    :ivar pitch: the degrees by which the view turns down.
+    :ivar yaw: the degrees by which the view turns right.
+    :ivar craft: the name of the craft, one of ``names.CRAFTS``.
+    :ivar equip, place: the name of the item that the player equips or places.
+    :ivar swap: two slots whose contents are exchanged.
+    :ivar hotbar: the slot (0 to 8) whose item is taken into the hand.
+    :ivar chat: text for the chat, usually a server command such as "/time set 0" (see the module ``chat``).
     """
 
     forward: bool = False
@@ -81,7 +84,8 @@ def translate(
 
     :param action: int64 ``(8,)``.
     :param held: the items of the 36 slots, with underscores.
-    :param strict: True: to equip, place or destroy the item of an empty slot is an error. False: it has no effect.
+    :param strict: whether it is an error to equip, place or destroy the item of an empty slot; if not, such an action
+        has no effect.
     :raises EmptySlotError: see ``strict``.
     """
     walk, strafe, body, pitch, yaw, function, craft, slot = (int(head) for head in action)

@@ -1,4 +1,4 @@
-"""Malmo's additions to a tick: commands that run before the tick, and statistics that are counted after the tick."""
+"""Malmo adds two things to a tick. Some commands run before the tick, and statistics are counted after the tick."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAN_PLACE = np.array([name in PLACEABLE for name in NAMES])
 
 @part
 def _place(world: World, item: int) -> None:
-    """Place the first ``item`` of the inventory. The effect is the same as if the player held the item in the hand."""
+    """Place the first ``item`` of the inventory, with the same effect as if the player held the item in the hand."""
     player = world.player[0]
     slot = find(world, item)
     if slot < 0 or not CAN_PLACE[item]:
@@ -59,8 +59,10 @@ def count_statistics(
 ) -> None:
     """Update the statistics after a tick.
 
-    :param before: copy of PLAYER ``(1,)`` before the tick. :param item: item in the hand before the tick.
-    :param jump: whether the jump key was held. :param totals, used: arrays of ``stats.Statistics``, updated in place.
+    :param before: a copy of the player's record from before the tick, PLAYER ``(1,)``.
+    :param item: the item that was in the hand before the tick.
+    :param jump: whether the jump key was held.
+    :param totals, used: the arrays of ``stats.Statistics``, which are updated in place.
     """
     player, was, events = world.player[0], before[0], world.events[0]
     dx, dy, dz = player.x - was.x, player.y - was.y, player.z - was.z

@@ -1,8 +1,8 @@
-"""MineDojo's observation ``delta_inv``: the items that the inventory gained and lost in a step, by crafting or
+"""MineDojo's observation ``delta_inv`` lists the items that the inventory gained and lost in a step, by crafting or
 otherwise.
 
 Source: ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. ``delta_inv`` contains only the first gain and the first four
-losses, in the order of item names. Names have underscores here.
+losses, in the order of item names. In this module, the words of an item's name are joined by underscores.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The world as a gymnasium environment with the spaces of ``minedojo.make(...)``.
 
-Intended differences from the package:
+This environment differs from the package MineDojo in four intended ways:
 
 - ``terminated`` is True when the player dies. In MineDojo the player respawns and the episode continues.
 - ``damage_source`` describes the newest damage. MineDojo does not read the fields that Malmo writes, so its value is
@@ -44,10 +44,10 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
 
     :param mission: the initial state of the world and the content of the observation, as a ``Mission`` or as a dict of
         its fields.
-    :param strict: True: to equip, place or destroy the item of an empty slot raises ``EmptySlotError``, as in MineDojo.
-        False: it has no effect.
+    :param strict: whether it raises ``EmptySlotError``, as in MineDojo, to equip, place or destroy the item of an empty
+        slot; if not, such an action has no effect.
     :param camera_interval: degrees between the bins of the camera, above 0 and at most 180.
-    :param informed: False: ``info`` is empty, which makes a step faster.
+    :param informed: whether ``info`` contains Malmo's JSON; an empty ``info`` makes a step faster.
     :param render_mode: "rgb_array" or None.
     :raises ConfigError: an argument is out of its range.
     :raises pydantic.ValidationError: a field of ``mission`` is invalid.
@@ -119,8 +119,9 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         """Continue from a saved state. Return the observation and the info of this state; ``delta_inv`` shows no
         change.
 
-        :param seed: seed of all random numbers from now on; None: the saved random numbers continue.
-        :raises SaveError: ``data`` is not a saved state of this version."""
+        :param seed: the seed of all random numbers from now on; with None, the saved random numbers continue.
+        :raises SaveError: ``data`` is not a saved state of this version.
+        """
         self.sim.load(data, seed=seed)
         return self._begin()
 
@@ -129,8 +130,10 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self._observe(None)
 
     def _observe(self, craft: int | None) -> tuple[Observation, dict[str, Any]]:
-        """:param craft: index into ``names.CRAFTS`` of the item that the action crafted; None if the action did not
-        craft.
+        """Return the observation of the current tick.
+
+        :param craft: the index into ``names.CRAFTS`` of the item that the action crafted; None if the action did not
+            craft.
         """
         scalars = self.sim.scalars()
         observation = observe(scalars)

@@ -17,7 +17,7 @@ class ConfigError(VoxelDojoError):
 class UnknownNameError(VoxelDojoError):
     """A name that is not among the valid names.
 
-    :param kind: kind of thing that has the name, in the singular ("biome").
+    :param kind: what the name belongs to, in the singular (such as "biome").
     :param given: the name that the user gave.
     :param valid: every valid name.
     :param hint: one sentence of advice.

@@ -1,4 +1,4 @@
-"""Malmo's JSON: the keys that MineDojo reads, and further keys for MineDojo's users.
+"""Makes Malmo's JSON, with the keys that MineDojo reads and further keys for users of MineDojo.
 
 Source: Malmo in MineDojo 0.1, ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation``. MineDojo reads
 the newest damage at the top level, but Malmo writes it to ``damage_source``. This module writes the damage to both
@@ -33,7 +33,7 @@ _TITLES = {number: name.replace("_", " ").title() for number, name in NAMES.item
 
 
 def inventory(scalars: ScalarObservation) -> list[dict[str, Any]]:
-    """Return all 41 slots."""
+    """Return the content of all 41 slots of the inventory."""
     quantities, most, left = scalars.amounts.astype(int).tolist()
     items, variants = scalars.kinds.tolist()
     return [
@@ -100,7 +100,7 @@ def facts(world: World, scalars: ScalarObservation) -> dict[str, Any]:
 
 
 def flat_voxels(voxels: dict[str, Any]) -> list[Any]:
-    """Return an observation's ``voxels`` as Malmo's list: block by block, x fastest, then y, then z."""
+    """Return an observation's ``voxels`` as Malmo's list of blocks, in which x changes fastest, then y, then z."""
     columns = [voxels[key].ravel(order="F").tolist() for key in VOXEL_KEYS]
     return list(chain.from_iterable(zip(*columns, strict=True)))
 

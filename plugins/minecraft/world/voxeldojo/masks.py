@@ -1,7 +1,7 @@
 """The masks of valid actions, by MineDojo's rules (``sim/wrappers/ar_nn/ar_masks_wrapper.py``).
 
-An array of counts has one number per item: float64 ``(len(ITEM_NAMES),)``, in the order of ``ITEM_NAMES``. All masks of
-a step are slices of one array: ``TYPE``, ``EQUIP``, ...
+An array of counts, float64 ``(len(ITEM_NAMES),)``, has one number for each item, in the order of ``ITEM_NAMES``. All
+masks of a step are slices of one array; the constants ``TYPE``, ``EQUIP`` and others are these slices.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ def count(item: NDArray[np.int64], quantity: NDArray[np.float32], counts: Counts
 def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, out: Flags) -> None:
     """Compute all masks.
 
-    :param item: int64 ``(SLOTS,)``: index into ``ITEM_NAMES`` of each slot. :param counts: see ``count``.
-    :param table, furnace: whether a crafting table and a furnace are near and in view. :param out: bool ``(SIZE,)``,
-        written.
+    :param item: int64 ``(SLOTS,)``, the index into ``ITEM_NAMES`` of the item in each slot.
+    :param counts: the result of ``count``.
+    :param table, furnace: whether a crafting table and a furnace are near and in view.
+    :param out: bool ``(SIZE,)``, the array to which the masks are written.
     """
     held = placeable = equipable = makeable = False
     full = True

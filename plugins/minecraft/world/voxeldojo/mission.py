@@ -1,5 +1,5 @@
-"""Missions: the initial state of a world and the content of the observation, as in Malmo's mission XML and MineDojo's
-options.
+"""A mission states the initial state of a world and the content of the observation, as Malmo's mission XML and
+MineDojo's options do.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Value(BaseModel):
 
 
 class Stack(Value):
-    """The items in a slot at the start. Slots: 0 hand; 1 to 35 inventory; 36 to 39 armour of feet, legs, chest and
-    head; 40 off hand.
+    """The items in a slot at the start. Slot 0 is the hand, slots 1 to 35 are the rest of the inventory, slots 36 to 39
+    are the armour of feet, legs, chest and head, and slot 40 is the off hand.
     """
 
     slot: Annotated[int, Field(ge=0, lt=SLOTS)]
@@ -50,7 +50,9 @@ class Stack(Value):
 
 
 class Placement(Value):
-    """The initial position and view direction of the player: centre of the feet (blocks), yaw and pitch (degrees)."""
+    """The initial position of the player (the centre of the feet, in blocks) and the view direction (yaw and pitch, in
+    degrees).
+    """
 
     x: float
     y: float
@@ -73,7 +75,7 @@ class Box(Value):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Number of blocks along x, y and z."""
+        """The number of blocks of the box along x, y and z."""
         return self.xmax - self.xmin + 1, self.ymax - self.ymin + 1, self.zmax - self.zmin + 1
 
     @model_validator(mode="after")
@@ -90,16 +92,21 @@ class Mission(Value):
     """The initial state of a world and the content of the observation.
 
     :ivar inventory: at most one stack for each slot.
-    :ivar start: initial position of the player; default: a safe position near the centre of the world.
-    :ivar health: initial health in half hearts. :ivar food: initial food in half drumsticks.
-    :ivar time: initial time of day in ticks since sunrise (0 to 23,999; 6,000 is noon; at 13,000 it is night).
-    :ivar biome: the biome of the whole world; default: many biomes.
-    :ivar layers: blocks of a flat world, the lowest layer first; default: terrain that is generated from the seed.
+    :ivar start: the initial position of the player; by default, a safe position near the centre of the world.
+    :ivar health: the initial health of the player in half hearts.
+    :ivar food: the initial food of the player in half drumsticks.
+    :ivar time: the initial time of day in ticks since sunrise (0 to 23,999; 6,000 is noon, and night begins at 13,000).
+    :ivar biome: the biome of the whole world; by default, the world has many biomes.
+    :ivar layers: the blocks of a flat world, the lowest layer first; by default, the terrain is generated from the
+        seed.
     :ivar weather: the weather, which does not change during an episode (in the game it changes). "normal" means clear.
-    :ivar break_speed: factor of the digging speed. :ivar time_passes: whether the time of day advances.
-    :ivar mobs_spawn: whether the world has mobs. :ivar seed: seed of the terrain; default: a new seed for each reset.
-    :ivar image_size: height and width of ``rgb`` in pixels; default: no picture.
-    :ivar voxels: the box of observed blocks. :ivar rays: the rays of the lidar.
+    :ivar break_speed: the factor by which the player digs faster than in the game.
+    :ivar time_passes: whether the time of day advances.
+    :ivar mobs_spawn: whether the world has mobs.
+    :ivar seed: the seed of the terrain; by default, each reset has a new seed.
+    :ivar image_size: the height and width of the observation ``rgb`` in pixels; by default, there is no picture.
+    :ivar voxels: the box of blocks that is observed.
+    :ivar rays: the rays of the lidar.
     """
 
     inventory: tuple[Stack, ...] = ()

@@ -1,4 +1,4 @@
-"""The observation as MineDojo's dict (``spaces.observation_space``). Each observation has new arrays.
+"""Makes the observation, a dict with MineDojo's keys (``spaces.observation_space``). Each observation has new arrays.
 
 Values are clipped to the bounds of their space. For example, the temperature of a desert is 2, but the maximum of
 MineDojo's space is 1.

@@ -1,9 +1,9 @@
-"""Parallel compilation at the first start of a new version, in a second process.
+"""At the first start of a new version, a second process compiles half of the kernels (functions that numba compiles).
 
 The main process compiles the kernels that generate land. Meanwhile, a second process compiles the kernels that are
-needed last: those of the scalar observations and of the tick, which are nearly half of all code. Each process writes
+needed last, which are those of the scalar observations and of the tick, nearly half of all code. Each process writes
 its kernels into numba's cache. The second process reports each finished kernel, and the main process then loads this
-kernel from the cache. Without a second core, or if the process fails, each kernel is compiled at its first call.
+kernel from the cache. Without a second core, or if the second process fails, each kernel is compiled at its first call.
 
     python -m voxeldojo.prefetch    # runs the second process
 """
@@ -78,10 +78,10 @@ def _listen(process: subprocess.Popen[bytes], compiled_events: Sequence[threadin
 
 
 def _wait_for(compiled_events: threading.Event, kernel: Any) -> Callable[[Any], Any]:
-    """Wrap the kernel's method ``compile``: the first call waits for the event, and then finds the compiled kernel in
-    the cache.
+    """Replace the kernel's method ``compile`` by one that waits for the event and then finds the compiled kernel in the
+    cache.
 
-    A forked child of this process does not wait, because it does not have the thread that sets the events.
+    A forked child of this process does not wait, because the child does not have the thread that sets the events.
     """
     compiled: Callable[[Any], Any] = kernel.compile
     owner = os.getpid()

@@ -26,9 +26,7 @@ MAX_SAVE_BYTES = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
 
 
 class SaveError(VoxelDojoError):
-    """The bytes are not a saved world, or a saved world of another version of this package. Begin a new episode
-    instead.
-    """
+    """The bytes are not a world that this version of the package saved. Begin a new episode instead."""
 
 
 def _arrays(world: World) -> dict[str, NDArray[Any]]:
@@ -36,7 +34,9 @@ def _arrays(world: World) -> dict[str, NDArray[Any]]:
 
 
 def _layout(world: World) -> str:
-    """Return a digest of the layout: shapes and fields of the arrays, and the tables of blocks and items."""
+    """Return a digest of the layout of saved worlds. It depends on the shapes and fields of the arrays, and on the
+    tables of blocks and items.
+    """
     shapes = [(name, array.dtype.descr, array.shape) for name, array in _arrays(world).items()]
     return hashlib.sha256(f"{shapes} {TABLES}".encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""The scalar observations and the inventory (everything except blocks and pictures), computed in one call of compiled
+"""Computes the scalar observations and the inventory (everything except blocks and pictures) in one call of compiled
 code.
 """
 
@@ -43,11 +43,14 @@ ITEM, VARIANT = range(2)
 class ScalarObservation(NamedTuple):
     """Scalars and inventory arrays of one observation.
 
-    :ivar floats: float32 ``(22,)``, see ``FLOATS``. :ivar flags: bool ``(7,)``, see ``FLAGS``.
-    :ivar integers: int64 ``(4,)``, see ``INTEGERS``.
-    :ivar amounts: float32 ``(3, SLOTS)``: quantity, maximal and current durability; -1 for items that do not wear out.
-    :ivar kinds: int64 ``(2, SLOTS)``: item (index into ``items.NAMES``) and variant.
-    :ivar counts: float64 ``(items,)``: total quantity of each item in the 36 slots. :ivar masks: see ``masks``.
+    :ivar floats: float32 ``(22,)``, the numbers that ``FLOATS`` names.
+    :ivar flags: bool ``(7,)``, the values that ``FLAGS`` names.
+    :ivar integers: int64 ``(4,)``, the numbers that ``INTEGERS`` names.
+    :ivar amounts: float32 ``(3, SLOTS)``, the quantity, the maximal durability and the current durability of the items
+        in each slot; a durability of -1 means that the item does not wear out.
+    :ivar kinds: int64 ``(2, SLOTS)``, the item (index into ``items.NAMES``) and the variant in each slot.
+    :ivar counts: float64 ``(items,)``, the total quantity of each item in the 36 slots of the inventory.
+    :ivar masks: the array of all masks of valid actions (see the module ``masks``).
     """
 
     floats: NDArray[np.float32]

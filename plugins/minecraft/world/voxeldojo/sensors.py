@@ -28,7 +28,7 @@ class Sensors:
         self.size = mission.image_size or IMAGE_SIZE
 
     def look(self, world: World) -> dict[str, Any]:
-        """Return ``voxels`` and ``rays``, if the mission has them."""
+        """Return the observations ``voxels`` and ``rays`` as far as the mission asks for them."""
         seen: dict[str, Any] = {}
         if self._box is not None:
             seen["voxels"] = voxels(world, *self._box)

@@ -37,11 +37,11 @@ _CRAFT = {name: index for index, name in enumerate(CRAFTS)}
 
 
 class NotBegunError(VoxelDojoError):
-    """``reset`` was not called."""
+    """A method was called before ``reset``."""
 
 
 class Sim:
-    """One mission.
+    """The simulator of one mission.
 
     :raises UnknownNameError: the world does not have the mission's biome.
     """
@@ -71,7 +71,8 @@ class Sim:
     def reset(self, seed: int) -> None:
         """Start the mission. With the same seed and the same commands, the mission is the same on every machine.
 
-        :param seed: seed of all random numbers. If the mission has no seed, this is also the seed of the terrain.
+        :param seed: the seed of all random numbers. If the mission has no seed, ``seed`` is also the seed of the
+            terrain.
         """
         prefetch.start()
         mission, land = self.mission, seed if self.mission.seed is None else self.mission.seed
@@ -101,13 +102,13 @@ class Sim:
             put(world, stack.slot, item, min(stack.quantity, int(STACK[item])), stack.variant, 0)
 
     def step(self, command: Command = NOTHING) -> None:
-        """Run one tick. The fields ``chat``, ``craft``, ``equip`` and ``place`` of the command are executed first: a
-        block is placed in the view direction that the player has before the turn.
+        """Run one tick. The fields ``chat``, ``craft``, ``equip`` and ``place`` of the command are executed before the
+        player turns, so a block is placed in the view direction that the player had in the last observation.
 
         As in Malmo, a player who died in the last step respawns first.
 
-        :raises CommandError, UnknownNameError: ``chat`` is not a valid command. No tick has passed, but a dead player
-            has respawned.
+        :raises CommandError, UnknownNameError: ``chat`` is not a valid command. In this case no tick passes, but a dead
+            player respawns.
         :raises ValueError: pitch or yaw is not finite.
         """
         world = self.world
@@ -160,8 +161,9 @@ class Sim:
         return read_scalars(self.world)
 
     def facts(self, scalars: ScalarObservation | None = None) -> dict[str, Any]:
-        """Return Malmo's JSON without voxels and rays. ``scalars``: the result of the method ``scalars`` for this tick,
-        if the caller has it.
+        """Return Malmo's JSON without voxels and rays.
+
+        :param scalars: the result of the method ``scalars`` for this tick, if the caller has it.
         """
         return {**facts(self.world, scalars or self.scalars()), **self.statistics.as_json(self.world)}
 
@@ -188,8 +190,8 @@ class Sim:
     def load(self, data: bytes, *, seed: int | None = None) -> None:
         """Continue from a saved state.
 
-        :param seed: seed of all random numbers from now on; None: the saved random numbers continue. In both cases,
-            chunks that are generated later depend only on the world's own seed.
+        :param seed: the seed of all random numbers from now on; with None, the saved random numbers continue. In both
+            cases, chunks that are generated later depend only on the world's own seed.
         :raises SaveError: ``data`` is not a saved state of this version.
         """
         world, beside = unpack(data)

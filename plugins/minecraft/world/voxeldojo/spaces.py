@@ -139,9 +139,10 @@ def observation_space(
 ) -> spaces.Dict:
     """Return the observation space of ``MineDojoEnv``: ``minedojo.make(...).observation_space``.
 
-    :param image_size: height and width of ``rgb`` in pixels; None: no such key.
-    :param voxels: number of blocks of ``voxels`` along x, y, z; None: no such key.
-    :param rays: number of rays of ``rays``; 0: no such key.
+    :param image_size: the height and width of the key ``rgb`` in pixels; with None, the space has no key ``rgb``.
+    :param voxels: the number of blocks of the key ``voxels`` along x, y and z; with None, the space has no key
+        ``voxels``.
+    :param rays: the number of rays of the key ``rays``; with 0, the space has no key ``rays``.
     """
     parts: dict[str, spaces.Space[Any]] = {
         "inventory": _slots(INVENTORY),
@@ -182,8 +183,9 @@ def observation_space(
 
 
 def action_space(camera_interval: float = CAMERA_INTERVAL) -> spaces.MultiDiscrete:
-    """Return the action space. Heads: forward/back; left/right; jump/sneak/sprint; pitch; yaw; function; craft;
-    slot."""
+    """Return the action space. The eight numbers of an action choose forward or back, left or right, jump, sneak or
+    sprint, the pitch, the yaw, a function (such as attack), an item to craft, and a slot.
+    """
     bins = math.ceil(360 / camera_interval) + 1
     return spaces.MultiDiscrete([3, 3, 4, bins, bins, len(FUNCTIONS), len(CRAFTS), INVENTORY])
 

@@ -28,7 +28,8 @@ PLAY, SINCE_DEATH, DEATHS, DAMAGE, JUMP, SNEAK, WALK, SPRINT, CROUCH, SWIM = ran
 class Statistics:
     """The statistics of one mission.
 
-    :ivar totals: int64 ``(len(TOTALS),)``. :ivar used: int64 ``(items,)``: uses of each item (dug, hit, placed, eaten).
+    :ivar totals: int64 ``(len(TOTALS),)``, the statistics that ``TOTALS`` names.
+    :ivar used: int64 ``(items,)``, how often each item was used to dig or hit, was placed, or was eaten.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Arrays of text as a gymnasium space. Gymnasium's own ``Text`` holds a single string."""
+"""A gymnasium space of arrays of text. Gymnasium's own space ``Text`` holds a single string."""
 
 from __future__ import annotations
 

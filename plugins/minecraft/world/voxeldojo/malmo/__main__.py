@@ -59,8 +59,9 @@ def arguments() -> argparse.ArgumentParser:
 def close_at_signals(server: Server) -> None:
     """Close the server when the process is interrupted or terminated.
 
-    A Python signal handler runs only between two bytecodes of the main thread: a signal that arrives just before
-    ``accept`` blocks would wait for the next client. The wakeup file descriptor is written at once.
+    The function uses a wakeup file descriptor, to which Python writes as soon as a signal arrives. A Python signal
+    handler runs only between two bytecodes of the main thread, so a signal that arrives just before ``accept`` blocks
+    would wait for the next client.
     """
     woken, wakes = socket.socketpair()
     wakes.setblocking(False)

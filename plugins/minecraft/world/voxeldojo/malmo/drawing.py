@@ -1,6 +1,7 @@
 """The drawings of a mission as server commands that run before the mission begins.
 
-Source: ``DrawingDecorator`` of Malmo's ``MissionHandlers.xsd``. World coordinates: 0 to 511 along x and z.
+Source: ``DrawingDecorator`` of Malmo's ``MissionHandlers.xsd``. The coordinates of the world are 0 to 511 along x and
+z.
 """
 
 from __future__ import annotations

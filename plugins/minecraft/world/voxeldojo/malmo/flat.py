@@ -1,7 +1,8 @@
 """The layers of a superflat world in the game's format: "3;minecraft:bedrock,2*minecraft:dirt,grass;1".
 
-Fields: version, layers (the lowest first), biome, structures. Versions 1 and 2 use block numbers, and "x" for "*".
-Source: minecraft.wiki, Superflat, Java Edition 1.11. Structures are ignored.
+The fields of this format are the version, the layers (the lowest first), the biome and the structures. Versions 1 and 2
+of the format use numbers of blocks instead of names, and "x" instead of "*". Source: minecraft.wiki, Superflat, Java
+Edition 1.11. Structures are ignored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One running mission: the world, the end of the mission, and the replies to the client."""
+"""A running mission of a client, with its world, its end and the replies to the client."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MAX_LOGGED_REMARKS: Final = 20
 
 
 def land_seed(text: str) -> int:
-    """Parse a seed as the game does: text that is a 64-bit integer is this number; of other text, the seed is Java's
-    hash (minecraft.wiki, Seed).
+    """Parse a seed as the game does (minecraft.wiki, Seed). If the text is a 64-bit integer, the seed is this number;
+    otherwise, the seed is Java's hash of the text.
     """
     with contextlib.suppress(ValueError):
         if -(2**63) <= (number := int(text)) < 2**63:
@@ -37,10 +37,11 @@ def land_seed(text: str) -> int:
 class Game:
     """A running mission.
 
-    :ivar land: seed of the terrain. :ivar done: whether the mission has ended; if it has, ``step`` has no effect.
-    :ivar steps: number of ticks so far. :ivar name: name of the mission in the log.
-
-    :param chance: seed of all random numbers except those of the terrain; default: the seed of the terrain.
+    :ivar land: the seed of the terrain.
+    :ivar done: whether the mission has ended; if it has, ``step`` has no effect.
+    :ivar steps: the number of ticks so far.
+    :ivar name: the name of the mission in the log.
+    :param chance: the seed of all random numbers except those of the terrain; by default, the seed of the terrain.
     :raises MissionError: the world cannot play the mission.
     """
 
@@ -73,7 +74,7 @@ class Game:
         self.done = self._ended()
 
     def picture(self) -> bytes:
-        """Return the picture in Malmo's format: the lowest row first, three bytes for each pixel."""
+        """Return the picture in Malmo's format, with the lowest row first and three bytes for each pixel."""
         return self.sim.rgb()[::-1].tobytes()
 
     def facts(self) -> bytes:

@@ -16,10 +16,10 @@ PLACE_TIMEOUT_S = 3.0
 class Lobby:
     """Creates games, and gives a place to each concurrent game.
 
-    :param games: maximal number of concurrent games. :param seed: seed of the generator that draws seeds for missions
-        without one.
-    :param begun: function that is called with each new game, in the thread that runs the game.
-    :param timeout: seconds that a mission waits for a free place.
+    :param games: the maximal number of concurrent games.
+    :param seed: the seed of the generator that draws seeds for missions without a seed.
+    :param begun: a function that is called with each new game, in the thread that runs the game.
+    :param timeout: the number of seconds that a mission waits for a free place.
     """
 
     def __init__(

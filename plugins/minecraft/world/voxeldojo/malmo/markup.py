@@ -1,4 +1,6 @@
-"""Parses mission XML safely: document types (and therefore entities) are refused, and size and depth are limited."""
+"""Parses mission XML from clients that are not trusted. Document types (and therefore entities) are refused, and size
+and depth are limited.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ MAX_DEPTH: Final = 32
 
 
 def parse(data: bytes) -> Element:
-    """Parse a document. Return its root element; the namespaces of tags and attributes are removed.
+    """Parse a document. Return its root element, without the namespaces of tags and attributes.
 
     :raises MissionError: the data is not XML, declares a document type, or is too large or too deep.
     """

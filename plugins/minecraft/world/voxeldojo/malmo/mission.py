@@ -1,4 +1,5 @@
-"""Parses Malmo's mission XML: every element that MineDojo writes, and some others of Malmo.
+"""Parses Malmo's mission XML. The parser understands every element that MineDojo writes, and some other elements of
+Malmo.
 
 Source: ``MissionInit.xsd`` and its includes in MineDojo 0.1; ``sim/mc_meta/minedojo_mission.xml.j2``.
 """
@@ -55,12 +56,13 @@ class MissionRequest:
     """The content of a mission's XML.
 
     :ivar known: the fields of ``Mission`` that the XML sets.
-    :ivar seed: seed of the terrain as text; empty: any seed. :ivar new_land: whether the terrain must differ from that
-        of the last mission.
-    :ivar chat_commands: server commands that run before the mission begins.
-    :ivar ticks: maximal length of the mission. :ivar ends_on_death: whether the player's death ends the mission.
-    :ivar goal_items: items (name, quantity); the mission ends when the player has one of them. :ivar unknown: elements
-        that are ignored.
+    :ivar seed: the seed of the terrain as text; an empty text allows any seed.
+    :ivar new_land: whether the terrain must differ from the terrain of the last mission.
+    :ivar chat_commands: the server commands that run before the mission begins.
+    :ivar ticks: the maximal length of the mission in ticks.
+    :ivar ends_on_death: whether the player's death ends the mission.
+    :ivar goal_items: items (name, quantity); the mission ends when the player has one of these items.
+    :ivar unknown: the elements of the XML that are ignored.
     """
 
     known: dict[str, Any] = field(default_factory=dict)

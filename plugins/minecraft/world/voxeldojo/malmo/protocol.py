@@ -69,7 +69,7 @@ class Frames:
 
 
 class Token(NamedTuple):
-    """The token after a mission: ``EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]``."""
+    """The token that a client sends after a mission, ``EXPERIMENT:ROLE:RESET:AGENTS:SYNCHRONOUS[:SEED]``."""
 
     experiment: str
     seed: int | None

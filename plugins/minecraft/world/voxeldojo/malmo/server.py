@@ -26,14 +26,13 @@ class Server:
     """A server that runs missions for clients. The constructor opens the port, and the end of a ``with`` block closes
     the server.
 
-    :ivar port: the port on which it listens.
-
-    :param port: 0 for any free port. :param host: address to listen on. Use a local address, because clients are not
-        authenticated.
-    :param games: maximal number of concurrent missions. A further client gets a busy reply and repeats its request.
-    :param silence: seconds until a silent client is disconnected.
-    :param seed: seed of the generator that draws seeds for missions without one.
-    :param begun: function that is called with each new game.
+    :ivar port: the port on which the server listens.
+    :param port: the port to listen on; 0 chooses any free port.
+    :param host: the address to listen on. Use a local address, because clients are not authenticated.
+    :param games: the maximal number of concurrent missions. A further client gets a busy reply and repeats its request.
+    :param silence: the number of seconds until a client that sends nothing is disconnected.
+    :param seed: the seed of the generator that draws seeds for missions without a seed.
+    :param begun: a function that is called with each new game.
     :param place_timeout: seconds that a mission waits for a free place before the busy reply.
     :raises ConfigError: an argument is out of its range, the address is in use, or the address does not belong to this
         machine.

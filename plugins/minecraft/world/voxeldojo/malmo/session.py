@@ -17,10 +17,10 @@ REFUSED, DONE = struct.pack("!I", 0), struct.pack("!I", 1)
 
 
 class Session:
-    """One connection. From its first mission until the client quits or disconnects, a session occupies a place of the
-    lobby.
+    """The connection of one client. From its first mission until the client quits or disconnects, a session occupies a
+    place of the lobby.
 
-    :param name: name of the client in the log.
+    :param name: the name of the client in the log.
     """
 
     def __init__(self, frames: Frames, lobby: Lobby, name: str) -> None:

@@ -1,5 +1,6 @@
-"""How the renderer treats each kind of block: as an opaque cube, a cube with holes, a fluid, a plant or a smaller
-box."""
+"""The appearance of each kind of block. The renderer draws a block as an opaque cube, a cube with holes, a fluid, a
+plant or a smaller box.
+"""
 
 from __future__ import annotations
 

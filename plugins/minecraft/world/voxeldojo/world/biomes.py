@@ -1,5 +1,5 @@
-"""The biomes of the Overworld: arrays with the height and the plants of each biome (the index is the game's biome id),
-and the map of biomes.
+"""The biomes of the Overworld. This module has the map of biomes, and arrays with the height and the plants of each
+biome. The index of these arrays is the game's biome id.
 
 The numbers are in ``data/biomes.csv``, whose first lines name the sources.
 """
@@ -63,7 +63,8 @@ OCEAN, BEACH, RIVER, FROZEN_RIVER, STONE_BEACH, PLAINS = (
 )
 RIVER_BED, BANK = 0.035, 0.09
 """Thresholds of the absolute river noise. A column below the first threshold is a river. In a world whose only biome is
-a river, a column above the second threshold has the land of plains."""
+a river, a column above the second threshold has the land of plains.
+"""
 for _array in [value for value in globals().values() if isinstance(value, np.ndarray)]:
     _array.flags.writeable = False
 
@@ -100,8 +101,8 @@ def _bend(seed: np.uint64, x: float, z: float) -> float:
 
 @part
 def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
-    """Return the biome of a column: ``fixed``, or if ``fixed`` is -1, the biome from the generated map (cells, rivers,
-    shores and seas).
+    """Return the biome of a column. If ``fixed`` is not -1, this is ``fixed``; otherwise it is the biome from the
+    generated map (cells, rivers, shores and seas).
     """
     if fixed >= 0:
         return fixed
@@ -131,8 +132,8 @@ def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
 def chart(seed: np.uint64, fixed: int, west: int, north: int, apart: int, lie: bool, biomes: NDArray[np.uint8]) -> None:
     """Fill a square (x, z) with the biomes of columns ``apart`` blocks from one another, from its north-west corner.
 
-    :param lie: whether the biomes are used to compute the height of the terrain. If they are, and the only biome of the
-        world is a river, columns away from the river count as plains, so that the river has banks.
+    :param lie: whether the caller computes the height of the terrain from the biomes. If so, and if the only biome of
+        the world is a river, columns away from the river count as plains, so that the river has banks.
     """
     for i in range(biomes.shape[0]):
         for k in range(biomes.shape[1]):

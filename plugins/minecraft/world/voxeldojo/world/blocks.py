@@ -1,5 +1,5 @@
-"""The kinds of blocks, as a table for Python code and as arrays for kernels (compiled functions). The index of an array
-is the block's id.
+"""The kinds of blocks, as a table for Python code and as arrays for kernels (compiled functions). The index of such an
+array is the id of a block.
 
 The table is ``data/blocks.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
 ``jit.digest`` includes the table, so a change recompiles them.
@@ -26,12 +26,15 @@ SUPPORTS: Final = (
 )
 """Supports of blocks. A block without its support breaks: nothing, dirt or grass, these or sand, sand or cactus, dirt
 or sand at water or other reeds, a full block, any block, water, its own lower half. A torch needs a full block opposite
-to its direction: ``wall_east`` points east and hangs on the block to its west."""
+to its direction: ``wall_east`` points east and hangs on the block to its west.
+"""
 VARIANTS: Final = 16
 
 
 class Drop(NamedTuple):
-    """The drop of a block, with probability ``chance``: ``least`` to ``most`` of an item, uniformly."""
+    """The drop of a block. With probability ``chance``, a broken block drops ``least`` to ``most`` of an item,
+    uniformly distributed.
+    """
 
     item: str
     variant: int
@@ -43,21 +46,30 @@ class Drop(NamedTuple):
 class Block(NamedTuple):
     """One kind of block.
 
-    :ivar key: unique key. :ivar name: name in MineDojo's voxels and lidar. :ivar meta: metadata.
-    :ivar hardness: a bare hand needs 1.5 times this number of seconds, or 5 times if a tool is required; -1:
-        unbreakable.
-    :ivar tool: the kind of tool that digs faster, or "none". :ivar level: the minimal tier of the tool; -1: any tier.
-    :ivar tool_free: whether the block gives its drop without a tool. :ivar collidable, solid, blocks_movement,
-        blocks_light, liquid, burns: flags of the voxels. :ivar full: whether the block is an opaque full cube.
-    :ivar opacity: light that the block absorbs, 0 to 15. :ivar light: light that the block emits, 0 to 15.
-    :ivar replaceable: whether another block can be placed into its cell. :ivar falls: whether the block falls like
-        sand.
-    :ivar shape: one of ``SHAPES``. :ivar top: height of the collision box in blocks, 0 for none.
-    :ivar half: half the width of that box.
-    :ivar on: one of ``SUPPORTS``. :ivar slipperiness: 0.6 for most blocks.
-    :ivar item: the item that places the block, or "". :ivar variant: the variant of that item.
-    :ivar drop: its drop, or None. :ivar rare: drops in addition to ``drop``; for gravel, a drop that replaces ``drop``.
-    :ivar xp: minimal and maximal experience.
+    :ivar key: the unique key of the block.
+    :ivar name: the block's name in MineDojo's voxels and lidar.
+    :ivar meta: the block's metadata.
+    :ivar hardness: a bare hand breaks the block in 1.5 times this number of seconds, or in 5 times this number if a
+        tool is required; -1 means that the block is unbreakable.
+    :ivar tool: the kind of tool that digs the block faster, or "none".
+    :ivar level: the minimal tier of the tool; -1 means that any tier suffices.
+    :ivar tool_free: whether the block gives its drop without a tool.
+    :ivar collidable, solid, blocks_movement, blocks_light, liquid, burns: the block's flags in MineDojo's voxels.
+    :ivar full: whether the block is an opaque full cube.
+    :ivar opacity: the light that the block absorbs, 0 to 15.
+    :ivar light: the light that the block emits, 0 to 15.
+    :ivar replaceable: whether another block can be placed into the block's cell.
+    :ivar falls: whether the block falls like sand.
+    :ivar shape: the shape of the block, one of ``SHAPES``.
+    :ivar top: the height of the block's collision box in blocks; 0 means that the block has no collision box.
+    :ivar half: half the width of the collision box in blocks.
+    :ivar on: what the block must stand on, one of ``SUPPORTS``.
+    :ivar slipperiness: the game's slipperiness of the block, 0.6 for most blocks.
+    :ivar item: the item that places the block, or "" if no item does.
+    :ivar variant: the variant of the item that places the block.
+    :ivar drop: the block's drop, or None.
+    :ivar rare: the drops that can be added to ``drop``; for gravel, a drop that replaces ``drop``.
+    :ivar xp: the minimal and maximal experience that the broken block gives.
     """
 
     key: str
@@ -167,7 +179,8 @@ RARE_INSTEAD = np.array([block.key == "gravel" for block in TABLE], np.bool_)
 """Whether the rare drop replaces the normal one."""
 PLACES = np.full((len(NAMES), VARIANTS), -1, np.int16)
 """(item, variant) -> the block that it places, or -1. A variant without its own block places variant 0. Beds, torches
-and plants of two blocks follow further rules."""
+and plants of two blocks follow further rules.
+"""
 for _id in reversed(range(BLOCKS)):
     _kind = TABLE[_id]
     if _kind.item and _kind.key not in ("lit_furnace", "double_plant_top") and "bed_head" not in _kind.key:
@@ -184,7 +197,8 @@ CRAFTING_TABLE, FURNACE, LIT_FURNACE, TORCH = (ID[key] for key in ("crafting_tab
 
 DELAY = np.zeros(BLOCKS, np.int64)
 """Ticks from a change of the surroundings to the update of a block; 0: never. A block that needs a support updates at
-once."""
+once.
+"""
 for _id, _kind in enumerate(TABLE):
     DELAY[_id] = FALL_DELAY if _kind.falls else 1 if _kind.on != "none" else 0
 DELAY[WATER], DELAY[LAVA] = WATER_DELAY, LAVA_DELAY

@@ -1,4 +1,4 @@
-"""Caves: winding tunnels in the stone, and pools of water and lava.
+"""Digs caves, which are winding tunnels in the stone, and pools of water and lava.
 
 Tunnels follow the game (Minecraft wiki: Cave). Each tunnel starts in a chunk and is a chain of balls with a slowly
 changing direction. The generation of a chunk digs the tunnels that start in this chunk or in a chunk near enough to
@@ -81,8 +81,8 @@ def opening(seed: np.uint64, x: int, z: int) -> bool:
 
 @part
 def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, int]:
-    """Return the pool of a chunk: column, radius (0: no pool) and fluid. (The module ``trees`` uses this, too: no tree
-    grows near a pool.)
+    """Return the pool of a chunk as its column, its radius (0 means no pool) and its fluid. The module ``trees`` also
+    uses this function, because no tree grows near a pool.
     """
     chance = at(seed, 22, chunk_x, chunk_z)
     fluid = WATER if chance < POOL_WATER else LAVA
@@ -168,8 +168,8 @@ def _fill_pool(
     surface: NDArray[np.int64],
     biome: NDArray[np.uint8],
 ) -> bool:
-    """Dig the pool of a chunk if the chunk has a pool and the ground is level. The caller digs the tunnels later,
-    because tunnels avoid the pool.
+    """Dig the pool of a chunk if the chunk has a pool and the ground is level. The caller digs the tunnels after the
+    pool, because tunnels avoid pools.
     """
     mid_x, mid_z, radius, fluid = pool(seed, chunk_x, chunk_z)
     if radius == 0:
@@ -212,8 +212,10 @@ def carve(
 ) -> None:
     """Dig the pool of a chunk, and all tunnels that reach this chunk.
 
-    :param chunk: ``(CHUNK, CHUNK, HEIGHT)``. :param surface, biome: ``(WIDE, WIDE)``.
-    :param ceiling: work array ``(CHUNK, CHUNK)``. :param stream: work array ``(1,)``.
+    :param chunk: the blocks of the chunk, ``(CHUNK, CHUNK, HEIGHT)``.
+    :param surface, biome: the height and the biome of each column, ``(WIDE, WIDE)``.
+    :param ceiling: a work array ``(CHUNK, CHUNK)``.
+    :param stream: a work array ``(1,)``.
     """
     _fill_pool(seed, chunk_x, chunk_z, chunk, surface, biome)
     _limits(seed, chunk_x, chunk_z, surface, ceiling)

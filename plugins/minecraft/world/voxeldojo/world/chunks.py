@@ -56,7 +56,9 @@ def room() -> Room:
 
 
 def land(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, room: Room) -> None:
-    """Generate one chunk in ``room``: its blocks in ``chunk``, its biomes with a margin in ``biome``."""
+    """Generate one chunk. The function writes the blocks to ``room.chunk``, and the biomes of the chunk and its margin
+    to ``room.biome``.
+    """
     chunk, biome, surface, stream = room.chunk, room.biome, room.surface, room.stream
     west, north = chunk_x * CHUNK, chunk_z * CHUNK
     chunk[...] = AIR
@@ -145,8 +147,8 @@ def stands(world: World, x: int, z: int) -> int:
 
 
 def _rings(farthest: int) -> Iterator[tuple[int, int]]:
-    """Yield columns from the centre outwards, 4 blocks apart. Columns near a chunk's border are left out, because
-    ``stands`` reads the two neighbouring columns on each side.
+    """Yield columns from the centre of the world outwards, 4 blocks apart. Columns near a chunk's border are left out,
+    because ``stands`` reads the two neighbouring columns on each side.
     """
     middle = SIZE // 2
     for ring in range(0, farthest, 4):
@@ -161,8 +163,8 @@ def spawn(world: World) -> bool:
     """Put the player on the safe column nearest to the centre, make this position the respawn point, and generate the
     terrain around the player.
 
-    Return False if no column is safe, for example in a sea. In this case the player starts at the centre, on the
-    highest block.
+    Return False if no column is safe, for example in a sea. If no column is safe, the player starts at the centre, on
+    the highest block.
     """
     x = z = SIZE // 2
     y = -1
@@ -184,7 +186,7 @@ def spawn(world: World) -> bool:
 
 
 def _clear(world: World) -> None:
-    """Fill only the generated chunks with air: memory of other chunks stays unallocated."""
+    """Fill the generated chunks with air. The memory of all other chunks stays unallocated."""
     for chunk_x in np.flatnonzero(world.generated.any(axis=1)):
         run = np.flatnonzero(world.generated[chunk_x])
         x = slice(chunk_x * CHUNK, (chunk_x + 1) * CHUNK)
@@ -197,9 +199,9 @@ def _clear(world: World) -> None:
 
 
 def generate(seed: int, biome: str | None = None) -> World:
-    """Create a world: a player on safe ground, and the terrain around the player.
+    """Create a world with a player on safe ground and the terrain around the player.
 
-    :param biome: MineDojo's name of the only biome; None: many biomes, which depend on the seed.
+    :param biome: MineDojo's name of the only biome; with None, the world has many biomes, which depend on the seed.
     :raises UnknownNameError: the world does not have the biome.
     """
     fixed = biome_id(biome)
@@ -224,7 +226,9 @@ def reset_world(world: World, seed: int, biome: str | None = None) -> None:
 
 
 def flat(seed: int, layers: Sequence[int], biome: str = "plains") -> World:
-    """Create a flat world, fully generated. ``layers``: block ids, the lowest first.
+    """Create a flat world, all of whose chunks are generated.
+
+    :param layers: the block id of each layer, the lowest layer first.
 
     :raises ConfigError: there are no layers, or too many.
     :raises UnknownNameError: the world does not have the biome.

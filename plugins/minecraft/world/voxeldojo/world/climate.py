@@ -1,7 +1,7 @@
 """The colours of grass and leaves in each biome.
 
-minecraft.wiki, page Color: temperature and rainfall interpolate between three corners of a triangle. Swamps and mesas
-have fixed colours, roofed forests a darker grass.
+The temperature and the rainfall of a biome interpolate between the colours at three corners of a triangle. Swamps and
+mesas have fixed colours, and roofed forests have a darker grass. Source: minecraft.wiki, page Color.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Collision of bodies with blocks: how far a box can move along each axis, and whether it overlaps a block.
+"""Computes collisions of bodies with blocks. The functions return how far a body can move along each axis, and whether
+a body overlaps a block.
 
 A body is a box ``2 half`` wide and ``tall`` high above the centre of its feet. Blocks are boxes too (``blocks.TOP``,
 ``blocks.HALF``). As in the game, a block does not stop bodies that already overlap this block, so a body can leave a
@@ -26,7 +27,9 @@ Blocks = NDArray[np.uint8]
 
 @jit
 def block_at(blocks: Blocks, x: int, y: int, z: int) -> int:
-    """Return the block of a cell: air above the world, bedrock below it and beyond its border."""
+    """Return the block of a cell. Cells above the world are air; cells below the world or beyond its border are
+    bedrock.
+    """
     if y >= HEIGHT:
         return AIR
     if y < 0 or x < 0 or x >= SIZE or z < 0 or z >= SIZE:
@@ -95,7 +98,7 @@ def slide(
     """Move a body by up to ``dx``, ``dy``, ``dz`` and return its new position. As in the game, the order of the axes is
     y, x, z.
 
-    If the returned x is not ``x + dx``, a block stopped the body along x; the same is true for y and z.
+    If the returned x is not ``x + dx``, a block stopped the body along the x axis; the same is true for y and z.
     """
     got = limit(blocks, 1, dy, (x - half, y, z - half), (x + half, y + tall, z + half))
     y = y + got if got == dy else round((y + got) * GRID) / GRID if dy < 0 else y + got

@@ -1,4 +1,6 @@
-"""The player's attacks: reach, strength, cost and effect (minecraft.wiki, Damage and Combat, 1.9 to 1.11)."""
+"""The player's attacks. The reach, the strength, the cost and the effect of an attack are those of minecraft.wiki,
+Damage and Combat, 1.9 to 1.11.
+"""
 
 from __future__ import annotations
 
@@ -77,11 +79,11 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
 
 @part
 def _sweep(world: World, target: int, x: float, y: float, z: float, half: float, tall: float) -> None:
-    """Hit the mobs beside the target. (In the game, a fully recovered attack with a sword, made on the ground, has this
-    effect.)
+    """Hit the mobs beside the target. In the game, an attack has this effect if it is made with a sword, on the ground
+    and after a full recovery.
 
-    :param x, y, z: position of the target before the attack. :param half, tall: half the width and the height of the
-        target.
+    :param x, y, z: the position of the target before the attack.
+    :param half, tall: half the width of the target, and its height.
     """
     p = world.player[0]
     for index in range(MOBS):
@@ -123,12 +125,12 @@ def _blow(world: World, index: int) -> None:
 
 @part
 def attack(world: World) -> bool:
-    """Run one tick during which the attack key is held. Return whether a mob is under the cross-hair. If one is, the
-    player does not dig.
+    """Run the attack of one tick in which the attack key is held. Return whether a mob is under the cross-hair; if so,
+    the player does not dig.
 
-    A hit happens when the attack key is pressed, not while the key is held (``attack_held`` of the previous tick): the
-    game calls ``clickMouse`` once for each press, and Malmo's ``FakeMouse`` presses a held button once. A swing that
-    hits nothing also restarts the recovery.
+    The player hits only in the tick in which the attack key is pressed, not while the key is held (``attack_held`` of
+    the previous tick). The reason is that the game calls ``clickMouse`` once for each press, and that Malmo's
+    ``FakeMouse`` presses a held button once. A swing that hits nothing also restarts the recovery of the arm.
     """
     p = world.player[0]
     x, y, z = eyes(world)

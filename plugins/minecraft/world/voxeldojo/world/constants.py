@@ -1,8 +1,8 @@
 """Numbers of the game that do not belong to a block, an item or a mob.
 
-The numbers are in ``data/constants.csv``, each with its source. Units: blocks, blocks per tick, ticks. The last numbers
-in the file are our own choice, because the game has no such number or uses a different rule; their column ``source``
-states this. Kernels contain the numbers as constants.
+The numbers are in ``data/constants.csv``, each with its source. Lengths are in blocks, speeds in blocks per tick, and
+times in ticks. The last numbers in the file were chosen for this world, because the game has no such number or uses a
+different rule; their column ``source`` says so. Kernels (compiled functions) contain the numbers as constants.
 """
 
 from __future__ import annotations

@@ -41,7 +41,9 @@ for _array in (_MARK, _CLIMBED):
 
 @jit
 def touched(world: World) -> int:
-    """Return what the player's body touches: a sum of the flags ``IN_WATER``, ``IN_LAVA``, ``IN_FIRE`` and others."""
+    """Return what the player's body touches, as a sum of the flags ``IN_WATER``, ``IN_LAVA``, ``IN_FIRE`` and
+    others.
+    """
     p = world.player[0]
     x, y, z = p.x, p.y, p.z
     found = 0
@@ -70,7 +72,9 @@ def climbs(world: World) -> bool:
 
 @jit
 def surface(level: int) -> float:
-    """Return the height of a fluid in its cell for its level: 8/9 for a source, 1/9 for the shallowest flow."""
+    """Return the height of a fluid of a given level in its cell, from 1/9 for the shallowest flow to 8/9 for a
+    source.
+    """
     return 1.0 - (1.0 if level >= FALLING_LEVEL else level + 1.0) / FLUID_NINTHS
 
 

@@ -15,12 +15,13 @@ NOTHING, MOB, DROP = 0, 1, 2
 def aim(
     world: World, x: float, y: float, z: float, dx: float, dy: float, dz: float, reach: float, drops: bool
 ) -> tuple[int, int, float]:
-    """Find the nearest entity that a ray meets within ``reach``. Blocks are ignored: a caller whose ray stops at blocks
-    passes the distance from ``trace`` as ``reach``.
+    """Find the nearest entity that a ray meets within ``reach``. The function ignores blocks. A caller whose ray stops
+    at blocks passes the distance from ``trace`` as ``reach``.
 
-    :param drops: whether items on the ground count.
-    :returns: ``NOTHING``, ``MOB`` or ``DROP``; index into ``world.mobs`` or ``world.drops``; distance (0 if the ray
-        starts inside the box). Without an entity: 0, -1, ``reach``.
+    :param drops: whether items on the ground count as entities.
+    :returns: the kind of the entity (``NOTHING``, ``MOB`` or ``DROP``), its index in ``world.mobs`` or ``world.drops``,
+        and its distance (0 if the ray starts inside its box). If the ray meets no entity, the result is 0, -1,
+        ``reach``.
     """
     what, index, best = NOTHING, -1, reach
     for i in range(MOBS):
@@ -56,8 +57,8 @@ def reaches(
     half: float,
     tall: float,
 ) -> float:
-    """Return the distance to the box of an entity at a position: 0 if the ray starts inside the box, ``FAR`` if the ray
-    misses the box.
+    """Return the distance along a ray to the box of an entity at a position. The distance is 0 if the ray starts inside
+    the box, and ``FAR`` if the ray misses the box.
     """
     px, py, pz = x - at_x, y - at_y, z - at_z
     if abs(px) < half and abs(pz) < half and 0 < py < tall:

@@ -1,9 +1,8 @@
-"""Digging: speed, tools and cost.
+"""Digging of blocks, with its speed, tools and cost (source: minecraft.wiki, Breaking, 1.11).
 
-minecraft.wiki, Breaking, 1.11. The order is that of the game's client: in the tick in which the attack key is pressed,
-the player begins to dig a block (``PlayerControllerMP.clickBlock``) and makes the first progress
-(``onPlayerDamageBlock``). While the key is held, digging of the next block begins after a pause of ``DIG_DELAY`` ticks
-and one further tick.
+The order of the steps is that of the game's client. In the tick in which the attack key is pressed, the player begins
+to dig a block (``PlayerControllerMP.clickBlock``) and makes the first progress (``onPlayerDamageBlock``). While the key
+is held, digging of the next block begins after a pause of ``DIG_DELAY`` ticks and one further tick.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def tool_speed(block: int, item: int) -> float:
 
 @jit
 def dig_speed(world: World, block: int, item: int) -> float:
-    """Return the digging progress of one tick as a share of the block; 0 for unbreakable blocks."""
+    """Return the digging progress of one tick as a share of the block. The progress is 0 for unbreakable blocks."""
     p = world.player[0]
     hardness = HARDNESS[block]
     if hardness < 0:

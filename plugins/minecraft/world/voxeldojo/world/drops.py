@@ -1,6 +1,6 @@
 """Creates items on the ground.
 
-``step_drops`` in ``item_motion.py`` moves these items. Numbers: minecraft.wiki, Item (entity), 1.11.
+``step_drops`` in ``item_motion.py`` moves these items. The numbers come from minecraft.wiki, Item (entity), 1.11.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def queue_update(world: World, x: int, y: int, z: int, delay: int) -> None:
 
 @jit
 def update_around(world: World, x: int, y: int, z: int) -> None:
-    """Queue updates of the block at a position and of its six neighbours, for those blocks that react to changes. Each
+    """Queue updates of the block at a position and of its six neighbours, as far as these blocks react to changes. Each
     kind of block has its own delay.
     """
     for face in range(7):
@@ -63,7 +63,8 @@ def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> b
     """Set a block and queue updates of its neighbours. If the position is outside the world, change nothing and return
     False.
 
-    :param level: level of a fluid: 0 source, 1 to 7 thinner, 8 falling. 0 for all other blocks.
+    :param level: the level of a fluid (0 for a source, 1 to 7 for shallower flows, 8 for a falling fluid); 0 for all
+        other blocks.
     """
     if not inside(x, y, z):
         return False

@@ -1,4 +1,4 @@
-"""Water and lava: spreading, falling, drying, mixing and pushing.
+"""The behaviour of water and lava, which spread, fall, dry up, mix and push.
 
 The rules are those of the game (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid). A fluid is
 updated at a fixed interval. The level of a flowing fluid is that of its highest neighbour minus a fixed decrement,
@@ -51,7 +51,9 @@ STOPS.flags.writeable = False
 
 @part
 def _side(face: int) -> tuple[int, int]:
-    """Return the direction of a side face as x and z: 2 north, 3 south, 4 west, 5 east."""
+    """Return the direction of a side face as x and z. Face 2 is the north side, 3 the south, 4 the west and 5 the east
+    side.
+    """
     return (face == 3) - (face == 2), (face == 1) - (face == 0)
 
 
@@ -74,8 +76,8 @@ def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
 
 @part
 def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, steps: int, last: int, came: int) -> int:
-    """Return the distance, in steps between cells, to the nearest cell from which ``fluid`` would fall; ``FAR`` if
-    there is none within ``last`` steps.
+    """Return the distance, in steps between cells, to the nearest cell from which ``fluid`` would fall. The result is
+    ``FAR`` if there is no such cell within ``last`` steps.
     """
     best = FAR
     for face in range(4):

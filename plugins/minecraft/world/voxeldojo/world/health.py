@@ -1,7 +1,8 @@
-"""The player's health: attacks and falls, breath, fire, cacti and food; death and respawn.
+"""The player's health, which changes by attacks, falls, lack of breath, fire, cacti and food, and the player's death
+and respawn.
 
-Numbers and order: minecraft.wiki, pages Damage, Hunger and Drowning; ``EntityLivingBase.attackEntityFrom``,
-``FoodStats.onUpdate``, 1.11.2, normal difficulty.
+The numbers and the order of the changes come from minecraft.wiki, pages Damage, Hunger and Drowning, and from
+``EntityLivingBase.attackEntityFrom`` and ``FoodStats.onUpdate``, 1.11.2, normal difficulty.
 """
 
 from __future__ import annotations
@@ -73,9 +74,9 @@ def _armoured(world: World, amount: float) -> float:
 def hurt(world: World, amount: float, kind: int) -> bool:
     """Damage the player by ``amount`` half hearts. Return False if the player is still immune after the last damage.
 
-    During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last one.
-    ``world.events`` describes the damage; a caller that knows the source of the damage adds ``distance``, ``yaw`` and
-    ``pitch``.
+    During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last
+    damage. ``world.events`` describes the damage; a caller that knows the source of the damage adds ``distance``,
+    ``yaw`` and ``pitch``.
     """
     p, e = world.player[0], world.events[0]
     if p.dead or amount <= 0.0:
@@ -146,8 +147,8 @@ def _breathe(world: World) -> None:
 
 @part
 def _digest(world: World) -> None:
-    """Update food for one tick: exhaustion reduces saturation, then food. A player with enough food regains health; a
-    player without food loses health.
+    """Update the player's food for one tick. Exhaustion reduces first the saturation and then the food. A player with
+    enough food regains health; a player without food loses health.
     """
     p = world.player[0]
     if p.exhaustion > EXHAUSTION_LIMIT:
@@ -182,7 +183,9 @@ def _digest(world: World) -> None:
 
 @jit
 def step_life(world: World) -> None:
-    """Update the health for one tick, after the player has moved: fall, fire, breath, cacti, food."""
+    """Update the player's health for one tick, after the player has moved. Falls, fire, lack of breath, cacti and food
+    change the health.
+    """
     p = world.player[0]
     if p.dead:
         return

@@ -34,8 +34,8 @@ def sector(dx: float, dz: float) -> float:
 
 @part
 def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float, steepest: Floats) -> None:
-    """Fill ``steepest`` ``(SECTORS,)``: for each sector, the largest squared slope from ``x, y, z`` to a block within
-    ``sight``, or an upper bound of it.
+    """Fill ``steepest`` ``(SECTORS,)`` with the largest squared slope in each sector from ``x, y, z`` to a block within
+    ``sight``, or with an upper bound of this slope.
     """
     for i in range(SECTORS):
         steepest[i] = 0.0

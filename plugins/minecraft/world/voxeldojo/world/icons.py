@@ -1,4 +1,6 @@
-"""Pictures of items in the hand and on the ground: a shape in the colour of the item's material."""
+"""Draws the pictures of items in the hand and on the ground. Each picture is a shape in the colour of the item's
+material.
+"""
 
 from __future__ import annotations
 
@@ -64,12 +66,13 @@ def tiles() -> dict[str, Tile]:
 
 
 def places(place: Mapping[str, int], sides: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the tile of each item's picture, ``(items, variants)``; -1 for an item that is drawn as the block that it
-    places.
+    """Return the tile of each item's picture, ``(items, variants)``. The tile is -1 for an item that is drawn as the
+    block that it places.
 
     The picture of a plant or a flat block is one side of the block.
 
-    :param place: tile name -> index. :param sides: tile on a side of each block.
+    :param place: the index of each tile, by the tile's name.
+    :param sides: the tile on a side of each block.
     """
     found = np.array([[place["icon_" + name]] * PLACES.shape[1] for name in NAMES])
     flat = [SHAPES.index(shape) for shape in ("cross", "wall", "flat")]

@@ -1,4 +1,4 @@
-"""The player's inventory: 41 slots, with the game's rules for stacks and durability.
+"""The player's inventory has 41 slots, with the game's rules for stacks and durability.
 
 A slot with quantity 0 is empty, and all its fields are 0. No other module changes slots, so that no item is lost.
 """
@@ -47,9 +47,9 @@ def remove(world: World, index: int, quantity: int) -> None:
 def give(world: World, item: int, quantity: int, variant: int, damage: int) -> int:
     """Add items to the inventory. Return the quantity for which there is no room.
 
-    Stacks of the same variant are filled first: the hand, the off hand, then the other slots in order. Then empty slots
-    are filled, the hotbar first. Used tools never share a slot. (minecraft.wiki, Inventory, 1.11. Malmo adds crafted
-    items in the same way.)
+    Items are first added to stacks of the same variant, in the order hand, off hand, other slots. Then empty slots are
+    filled, those of the hotbar first. Used tools never share a slot. Malmo adds crafted items in the same way. (Source:
+    minecraft.wiki, Inventory, 1.11.)
     """
     limit = int(STACK[item])
     if limit > 1 and damage == 0:
@@ -96,7 +96,9 @@ def destroy(world: World, index: int) -> None:
 
 
 def count(world: World, item: int) -> int:
-    """Count the items of kind ``item`` in the inventory: all variants, including armour that the player wears."""
+    """Count the items of kind ``item`` in the inventory. All variants count, and so does armour that the player
+    wears.
+    """
     return int(world.slots["quantity"][world.slots["item"] == item].sum())
 
 
@@ -123,8 +125,8 @@ def take(world: World, item: int, quantity: int, variant: int) -> None:
 
 @part
 def find(world: World, item: int) -> int:
-    """Return the first slot that contains ``item``, including the slots of worn armour and the off hand; -1 if there is
-    none.
+    """Return the first slot that contains ``item``, including the slots of worn armour and the off hand. Return -1 if
+    no slot contains it.
     """
     for i in range(SLOTS):
         if matches(world.slots[i], item, ANY):

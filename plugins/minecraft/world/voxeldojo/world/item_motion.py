@@ -1,6 +1,6 @@
-"""Items on the ground: they fall, drift, merge, are picked up, burn, and vanish after five minutes.
+"""Moves the items on the ground. Items fall, drift, merge, are picked up, burn, and vanish after five minutes.
 
-Numbers: minecraft.wiki, Item (entity), 1.11; ``EntityItem.onUpdate``, 1.11.2.
+The numbers come from minecraft.wiki, Item (entity), 1.11, and from ``EntityItem.onUpdate``, 1.11.2.
 """
 
 from __future__ import annotations

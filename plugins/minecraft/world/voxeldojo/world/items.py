@@ -1,4 +1,4 @@
-"""The kinds of items: arrays of names and properties. The index of an array is the item's id.
+"""The kinds of items, as arrays of names and properties. The index of such an array is the id of an item.
 
 The table is ``data/items.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
 ``jit.digest`` includes the table, so a change recompiles them.

@@ -41,7 +41,7 @@ def jit(function: F) -> F:
     Numba's option ``fastmath`` is off, so that the same seed and actions give the same world on every machine. Numba's
     own cache checks only the modification time of the function's file, although a kernel also contains the functions
     that it calls and the tables. Therefore the name of the cache index contains a digest of all these files. Other
-    compiled functions can call the function like a function of ``part``.
+    compiled functions can call ``function``, as they can call a function of ``part``.
     """
     return _entry_point(function, part(function))
 

@@ -1,10 +1,10 @@
-"""MineDojo's observation ``rays``: what rays from the eyes hit.
+"""Computes MineDojo's observation ``rays``, which states what rays from the player's eyes hit.
 
-MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``: a ray is the view direction, rotated by ``Vec3d.rotatePitch``
-about the world's x axis and then by ``rotateYaw`` about y. A ray ends at a block, a plant or the source of a fluid, and
-also reports a mob or an item that it meets before its end. There is one difference to MineDojo. If a ray meets no
-block, MineDojo's distance depends on the position of the player, because MineDojo uses the vector of the ray as a
-position. In this module, the distance is the length of the ray.
+Source: MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``. A ray is the view direction, rotated by
+``Vec3d.rotatePitch`` about the world's x axis and then by ``rotateYaw`` about y. A ray ends at a block, a plant or the
+source of a fluid, and also reports a mob or an item that it meets before its end. This module differs from MineDojo in
+the distance of a ray that meets no block. In this module, this distance is the length of the ray. In MineDojo it
+depends on the position of the player, because MineDojo uses the vector of the ray as a position.
 """
 
 from __future__ import annotations
@@ -49,12 +49,14 @@ def cast(
     distances: NDArray[np.float64],
     places: NDArray[np.int64],
 ) -> None:
-    """Trace ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the view direction, and length in blocks.
+    """Trace rays and write what they hit.
 
-    :param found: ``(n, 3)``, written: block, its metadata, index into ``ENTITIES``.
-    :param distances: ``(n, 2)``, written: distance to the block, and distance to the entity (without an entity, the
-        distance to the block again).
-    :param places: ``(n, 3)``, written: x, y, z of the block.
+    :param rays: ``(n, 3)``, the pitch and the yaw of each ray in radians relative to the view direction, and its length
+        in blocks.
+    :param found: ``(n, 3)``, an output array for the block, its metadata, and the index of the entity in ``ENTITIES``.
+    :param distances: ``(n, 2)``, an output array for the distance to the block and the distance to the entity. Without
+        an entity, the second number is also the distance to the block.
+    :param places: ``(n, 3)``, an output array for x, y and z of the block.
     """
     p = world.player[0]
     x, y, z = eyes(world)
@@ -102,10 +104,11 @@ def cast(
 
 
 def lidar(world: World, rays: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """Return MineDojo's ``rays`` for ``rays`` ``(n, 3)``: pitch and yaw in radians relative to the view direction,
-    length in blocks.
+    """Return MineDojo's observation ``rays``.
 
-    :returns: 16 arrays ``(n,)``: distances and places float32, numbers int64, flags bool, names str.
+    :param rays: ``(n, 3)``, the pitch and the yaw of each ray in radians relative to the view direction, and its length
+        in blocks.
+    :returns: 16 arrays ``(n,)``; distances and places are float32, other numbers int64, flags bool and names str.
     """
     count = len(rays)
     found, places = np.empty((count, 3), np.int64), np.empty((count, 3), np.int64)

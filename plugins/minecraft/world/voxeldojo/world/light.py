@@ -1,9 +1,10 @@
 """Light of the sky and of blocks as in the game, 0 to 15 in every cell, updated when blocks change.
 
-The light of a cell is the maximum of its own emission and of six values, one for each neighbour: the neighbour's light
-minus the opacity of the cell (an opacity of 0 counts as 1). A cell has the sky light 15 if no block above it has an
-opacity; all other cells have less. The light of the sky and the light of blocks are the unique solution of this rule,
-independent of the order of changes (minecraft.wiki, page Light, Java Edition 1.11).
+The light of a cell is the maximum of the cell's own emission and of one value for each of its six neighbours. This
+value is the neighbour's light minus the opacity of the cell, where an opacity of 0 counts as 1. A cell has the sky
+light 15 if no block above it has an opacity; all other cells have less. The light of the sky and the light of blocks
+are the unique solution of this rule, independent of the order of changes (minecraft.wiki, page Light, Java Edition
+1.11).
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _change(world: World, count: int, shift: int) -> None:
 def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
     """Recompute the light of the generated columns from ``x0, z0`` (included) to ``x1, z1`` (excluded).
 
-    The result includes the light that enters from the columns around this region.
+    The result includes the light that enters the region from the columns around it.
     """
     blocks, light, top, generated = world.blocks, world.light, world.top, world.generated
     for x in range(x0, x1):

@@ -1,12 +1,13 @@
-"""Optimises each compiled function only once: together with the function that Python calls.
+"""Optimises each compiled function only once, together with the function that Python calls.
 
-Numba generates machine code for every function, and each time optimises all callees again. With a hundred kernels that
-call one another, this takes most of the time. Functions that Python does not call need no machine code of their own,
-and a called function is optimised as a part of its caller. So a function compiled with ``Callee`` stops at LLVM's
-intermediate code, and a function compiled with ``Root`` includes all direct and indirect callees.
+The compiler numba generates machine code for every function, and each time optimises all callees again. With a hundred
+kernels that call one another, this takes most of the compilation time. Functions that Python does not call need no
+machine code of their own, because a called function is optimised as a part of its caller. So a function compiled with
+``Callee`` stops at LLVM's intermediate code, and a function compiled with ``Root`` includes all direct and indirect
+callees.
 
-Numba's passes for closures, for branches on None arguments and for array expressions are left out: no kernel needs
-them, and they take a tenth of the time.
+Numba's passes for closures, for branches on None arguments and for array expressions are left out, because no kernel
+needs these passes and they take a tenth of the compilation time.
 """
 
 # mypy: allow-untyped-calls
@@ -29,8 +30,8 @@ UNUSED = (InlineClosureLikes, DeadBranchPrune, NopythonRewrites)
 
 
 class _Library(JITCodeLibrary):
-    """Links the indirect callees as well, because the library of a callee contains only the callee itself. The complete
-    library is optimised once.
+    """A library that also links the indirect callees, because the library of a callee contains only the callee itself.
+    The complete library is optimised once.
     """
 
     def _optimize_functions(self, ll_module: Any) -> None:

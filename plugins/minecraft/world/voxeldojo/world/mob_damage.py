@@ -59,10 +59,10 @@ def _die(world: World, m: Any) -> None:
 def damage_mob(world: World, m: Any, amount: float, plain: bool) -> bool:
     """Damage a mob by ``amount`` half hearts. Return False if the mob is still immune after the last damage.
 
-    During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last one.
-    If ``plain`` is True, armour reduces the damage. A mob without health dies and leaves its drops. If it dies within
-    ``RECENT_BLOW`` ticks after an attack of the player, its death counts as a kill by the player. (minecraft.wiki,
-    Damage, Armor and Drops)
+    During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last
+    damage. If ``plain`` is True, armour reduces the damage. A mob without health dies and leaves its drops. If a mob
+    dies within ``RECENT_BLOW`` ticks after an attack of the player, its death counts as a kill by the player. (Source:
+    minecraft.wiki, Damage, Armor and Drops.)
     """
     counted, fresh = amount, bool(m.hurt_ticks == 0)
     if not fresh:
@@ -85,7 +85,7 @@ def damage_mob(world: World, m: Any, amount: float, plain: bool) -> bool:
 
 @part
 def damage_by_environment(blocks: Blocks, m: Any) -> float:
-    """Apply the damage of one tick that a mob takes from its environment: fluids, fire, cacti, falls."""
+    """Apply the damage that fluids, fire, cacti and falls do to a mob in one tick."""
     m.hurt_ticks = max(m.hurt_ticks - 1, 0)
     m.hit_ticks = max(m.hit_ticks - 1, 0)
     feet = block_of(blocks, m.x, m.y + 0.01, m.z)

@@ -17,8 +17,8 @@ from voxeldojo.world.items import ID as ITEM
 
 
 class Loot(NamedTuple):
-    """A drop of a mob: a uniformly distributed quantity from ``least`` to ``most`` of an item. A burning mob drops the
-    item ``cooked`` instead.
+    """A drop of a mob. A mob drops a uniformly distributed quantity from ``least`` to ``most`` of ``item``; a burning
+    mob drops the item ``cooked`` instead.
     """
 
     item: int
@@ -30,16 +30,20 @@ class Loot(NamedTuple):
 class Kind(NamedTuple):
     """One kind of mob.
 
-    :ivar half: half the width of its box. :ivar tall: height of its box. :ivar eyes: height of its eyes (all in
-        blocks).
-    :ivar life: initial health in half hearts. :ivar armor: armour points. :ivar speed: the game's attribute for the
-        walking speed.
-    :ivar flees: factor of its speed after damage; 0: the mob does not flee.
-    :ivar sight: maximal distance in blocks at which the mob follows the player; 0: never. :ivar burns: whether the mob
-        burns in sunlight.
-    :ivar attack: damage of an attack in half hearts. :ivar weight: relative frequency of the kind at spawning. :ivar
-        group: size of a spawned group.
-    :ivar rare: items, one of which can drop in addition. :ivar xp: minimal and maximal experience for a kill.
+    :ivar half: half the width of the mob's box in blocks.
+    :ivar tall: the height of the mob's box in blocks.
+    :ivar eyes: the height of the mob's eyes above its feet in blocks.
+    :ivar life: the initial health of the mob in half hearts.
+    :ivar armor: the mob's armour points.
+    :ivar speed: the game's attribute for the mob's walking speed.
+    :ivar flees: the factor of the mob's speed after a damage; 0 means that the mob does not flee.
+    :ivar sight: the maximal distance in blocks at which the mob follows the player; 0 means that the mob never does.
+    :ivar burns: whether the mob burns in sunlight.
+    :ivar attack: the damage of the mob's attack in half hearts.
+    :ivar weight: the relative frequency of the kind at spawning.
+    :ivar group: the number of mobs in a spawned group.
+    :ivar rare: rare drops; one of these items can drop in addition to the mob's other drops.
+    :ivar xp: the minimal and maximal experience that the player gets for a kill.
     """
 
     name: str

@@ -1,8 +1,12 @@
-"""Renders all movable objects as boxes, before the terrain: mobs, items on the ground, and the player's hand.
+"""Renders mobs, items on the ground and the player's hand as boxes, before the terrain.
 
-``gather`` lists the boxes, each as ``BOX_VALUES`` numbers: position of the model (x, y, z); sine and cosine of its yaw;
-height and depth of the box's hinge, sine and cosine of its swing; factors of red, green and blue from light and dye;
-lower and upper corner of the box in the model's frame; the tiles on its six faces.
+The function ``gather`` describes each box by ``BOX_VALUES`` numbers, in this order:
+
+- the position of the model (x, y, z), and the sine and cosine of its yaw;
+- the height and depth of the box's hinge, and the sine and cosine of its swing;
+- the factors of red, green and blue from light and dye;
+- the lower and upper corner of the box in the model's frame;
+- the tiles on the six faces of the box.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ FULL_DAY = 240
 
 @part
 def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) -> None:
-    """Begin the row of a box: its position, no swing, and the light at this position."""
+    """Begin the row of a box with its position, no swing, and the light at this position."""
     row[0], row[1], row[2] = x, y, z
     row[YAW], row[YAW + 1] = math.sin(yaw), math.cos(yaw)
     row[HINGED], row[HINGED + 1], row[HINGED + 2], row[HINGED + 3] = 0.0, 0.0, 0.0, 1.0

@@ -75,8 +75,10 @@ def _move(blocks: Blocks, m: Any) -> bool:
 def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
     """Move a mob by one tick. Return whether a wall is in its path.
 
-    :param pace: walking pace along its yaw; 0: the mob stands. The field ``fall`` adds up the height of a fall; the
-        caller sets ``fall`` to 0 when the mob is ``on_ground``.
+    The field ``fall`` of a mob adds up the height of a fall; the caller sets ``fall`` to 0 when the mob is
+    ``on_ground``.
+
+    :param pace: the mob's walking pace along its yaw; 0 means that the mob stands.
     """
     inside = block_of(blocks, m.x, m.y + FEET_DEEP, m.z)
     m.vx = 0.0 if abs(m.vx) < STILL else m.vx

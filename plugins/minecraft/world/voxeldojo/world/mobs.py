@@ -1,10 +1,10 @@
-"""The behaviour of mobs: mobs walk around at random, flee after damage, follow and attack the player, lay eggs and eat
+"""The behaviour of mobs. Mobs walk around at random, flee after damage, follow and attack the player, lay eggs and eat
 grass.
 
 A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of the game find paths around corners;
 mobs of this world do not. Probabilities and distances are those of the game's tasks (``EntityAIWander``,
 ``EntityAIPanic``, ``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), which a mob evaluates at a fixed interval.
-``data/constants.csv`` marks the numbers that are our own choice.
+``data/constants.csv`` marks the numbers that do not come from the game.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _lay(drops: Drops, clock: Any, m: Any) -> None:
 
 @part
 def _scorch(world: World, m: Any) -> None:
-    """Set a mob on fire that burns in sunlight."""
+    """Set a mob, which is of a kind that burns in sunlight, on fire if it stands in sunlight."""
     open_sky = m.y + 1.0 > world.top[math.floor(m.x), math.floor(m.z)]
     if open_sky and sun_brightness(world) > DAYLIGHT:
         m.fire_ticks = max(m.fire_ticks, SUN_BURN)
@@ -174,7 +174,7 @@ def _scorch(world: World, m: Any) -> None:
 
 @part
 def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
-    """Choose a goal and turn the mob towards the goal. Return the walking pace; 0: the mob stays."""
+    """Choose a goal and turn the mob towards the goal. Return the mob's walking pace, which is 0 if the mob stays."""
     pace, fall = float(SPEED[m.kind]), MOB_FALL
     if SIGHT[m.kind] > 0 and m.panic > 0:
         fall = HUNTING_FALL
@@ -204,7 +204,7 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
 
 @part
 def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
-    """Push this mob away from the player and from the mobs after it in the array, and push these away from this mob."""
+    """Push a mob, the player and the mobs after it in the array away from each other."""
     m = mobs[index]
     for other in range(index + 1, last):
         o = mobs[other]
@@ -218,8 +218,8 @@ def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
 
 @part
 def _live(world: World, m: Any) -> None:
-    """Run the behaviour that only some kinds have (such as laying eggs). The call is slow because the whole world is an
-    argument, but calls are rare.
+    """Run the behaviour that only some kinds of mobs have (such as laying eggs). A call of this function is slow
+    because the whole world is an argument, but calls are rare.
     """
     p, clock, kind = world.player[0], world.clock[0], int(m.kind)
     if kind == CHICKEN:
@@ -234,7 +234,7 @@ def _live(world: World, m: Any) -> None:
 
 @part
 def step_mobs(world: World) -> None:
-    """Update every mob for one tick: damage, goal, motion."""
+    """Update the damage, the goal and the motion of every mob for one tick."""
     blocks, top, mobs, p, clock, last = world.blocks, world.top, world.mobs, world.player[0], world.clock[0], 0
     for index in range(MOBS):
         if mobs[index].kind > 0:

@@ -1,10 +1,10 @@
-"""Whether a crafting table or a furnace is near and in view, by Malmo's rule.
+"""Finds out whether a crafting table or a furnace is near and in view, by Malmo's rule.
 
 Malmo (NearbyCraftCommandsImplementation) accepts blocks whose centre is at most ``CRAFT_REACH`` from the head
 (``CRAFT_HEAD`` above the feet), in front of the player, and within half the field of view in both directions (corrected
 by the aspect of the picture). Malmo's projections are wrong by a factor, the cosine of the pitch; this module has the
-same error. For a vertical view direction, Malmo divides by zero, so no block is in view. Malmo accepts only blocks that
-were placed since the start of the mission; this module accepts every crafting table and furnace.
+same error. If the view direction is vertical, Malmo divides by zero, so no block is in view. Malmo accepts only blocks
+that were placed since the start of the mission; this module accepts every crafting table and furnace.
 """
 
 from __future__ import annotations

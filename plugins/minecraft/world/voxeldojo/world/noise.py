@@ -1,6 +1,6 @@
-"""Gradient noise and random streams for the terrain generator: pure functions of a seed and a position.
+"""Gradient noise and random streams for the terrain generator. All values are pure functions of a seed and a position.
 
-Perlin's improved noise (Perlin 2002, "Improving Noise") with hashed gradients instead of a table.
+The noise is Perlin's improved noise (Perlin 2002, "Improving Noise") with hashed gradients instead of a table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Checks whether a block can be placed into a cell: no body is in the cell, and the block has its support."""
+"""Checks whether a block can be placed into a cell. The cell must contain no body, and the block must have its
+support.
+"""
 
 from __future__ import annotations
 
@@ -79,8 +81,8 @@ def occupied(world: World, x: int, y: int, z: int, block: int) -> bool:
 
 @part
 def _beside(world: World, x: int, y: int, z: int, what: int) -> bool:
-    """Return whether the block ``what`` is beside a cell, at one of its four sides; ``what`` -1 stands for any solid
-    block or lava.
+    """Return whether the block ``what`` is at one of the four sides of a cell. If ``what`` is -1, any solid block or
+    lava counts.
     """
     for face in range(4):
         there = block_at(world.blocks, x + (face == 0) - (face == 1), y, z + (face == 2) - (face == 3))
@@ -91,7 +93,9 @@ def _beside(world: World, x: int, y: int, z: int, what: int) -> bool:
 
 @jit
 def stands(world: World, x: int, y: int, z: int, block: int) -> bool:
-    """Return whether ``block`` would have its support in a cell (``blocks.SUPPORTS``)."""
+    """Return whether ``block`` would have the support that it needs (``blocks.SUPPORTS``) if it were placed in a
+    cell.
+    """
     need = ON[block]
     if need == NONE:
         return True

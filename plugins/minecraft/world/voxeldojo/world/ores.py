@@ -42,8 +42,8 @@ EMERALD = ID["emerald_ore"]
 def _vein(
     stream: NDArray[np.uint64], chunk: NDArray[np.uint8], block: int, size: int, x: float, y: float, z: float
 ) -> None:
-    """Replace stone by a vein: a row of balls on a slanted line, with the largest balls at the centre. Positions are
-    relative to the chunk's corner.
+    """Replace stone by a vein. A vein is a row of balls on a slanted line, with the largest balls at the centre.
+    Positions are relative to the chunk's corner.
     """
     angle = math.pi * draw(stream)
     east, south = math.sin(angle) * size / VEIN_LENGTH, math.cos(angle) * size / VEIN_LENGTH
@@ -76,8 +76,8 @@ def veins(
     biome: NDArray[np.uint8],
     stream: NDArray[np.uint64],
 ) -> None:
-    """Add the veins of a chunk, and the parts of the eight neighbours' veins that lie in the chunk, kind by kind.
-    ``chunk``: x, z, y.
+    """Add the veins of a chunk, and the parts of the eight neighbours' veins that lie in the chunk, one kind of vein
+    after another. The axes of ``chunk`` are x, z, y.
     """
     peak = 0
     for dx in range(MARGIN, MARGIN + CHUNK):

@@ -1,7 +1,7 @@
 """Functions that draw the textures, 16 x 16 pixels each, by rules. No picture of the game is copied.
 
-A tile is float64 ``(16, 16, 4)``: red, green, blue and opacity, each 0 to 255. Row 0 is the upper edge. The name of a
-tile is the seed of its random numbers, so a texture is the same on every machine.
+A tile is an array float64 ``(16, 16, 4)`` with red, green, blue and opacity, each 0 to 255. Row 0 is the upper edge.
+The name of a tile is the seed of its random numbers, so a texture is the same on every machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def chance(name: str) -> np.random.Generator:
 
 
 def rgb(text: str) -> Colour:
-    """Convert a hexadecimal colour to numbers: ``"8f563b"`` -> (143, 86, 59)."""
+    """Convert a hexadecimal colour to numbers, for example ``"8f563b"`` to (143, 86, 59)."""
     return int(text[:2], 16), int(text[2:4], 16), int(text[4:6], 16)
 
 
@@ -93,7 +93,7 @@ def stencil(rows: Sequence[str], colours: dict[str, str]) -> Tile:
 
 
 def frame(tile: Tile, factor: float, width: int = 1) -> Tile:
-    """Add a darker (or lighter) rim."""
+    """Add a darker or lighter rim to a tile."""
     out = shade(tile, factor)
     out[width:-width, width:-width] = tile[width:-width, width:-width]
     return out
@@ -103,7 +103,7 @@ LUMP = ((0, 0, 1.25), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 0.8), (0, 2, 0.75), (2, 1
 
 
 def specks(name: str, under: Tile, colour: str, places: Sequence[tuple[int, int]]) -> Tile:
-    """Add lumps of another mineral at ``places`` (row, column): a bright corner, a body, a shadow."""
+    """Add lumps of another mineral at ``places`` (row, column). Each lump has a bright corner, a body and a shadow."""
     out, draw, base = under.copy(), chance(name), np.array(rgb(colour))
     for row, column in places:
         for i, j, factor in LUMP:
@@ -123,7 +123,7 @@ def bricks(name: str, colour: str, mortar: str, high: int = 4, wide: int = 8) ->
 
 
 def cobbles(name: str, colour: str, gaps: float = 0.55) -> Tile:
-    """Paint rounded stones: the cells of a few points, dark at their borders."""
+    """Paint rounded stones, which are the Voronoi cells of a few points and dark at their borders."""
     draw = chance(name)
     points = (np.indices((4, 4)).reshape(2, -1).T * 4 + draw.uniform(0, 3.4, (16, 2)))[:15]
     there = np.indices((SIDE, SIDE)).transpose(1, 2, 0)[:, :, None] + 0.5

@@ -1,7 +1,7 @@
-"""The effect of the use key at the block under the cross-hair: placing blocks, filling and emptying buckets.
+"""The effect of the use key on the block under the cross-hair, which places blocks, and fills and empties buckets.
 
-``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed``, ``BlockTorch.onBlockPlaced`` of 1.11.2. ``player_actions.py``
-defines how often a held key has an effect.
+The rules come from ``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed`` and ``BlockTorch.onBlockPlaced`` of 1.11.2.
+``player_actions.py`` defines how often a held key has an effect.
 """
 
 from __future__ import annotations

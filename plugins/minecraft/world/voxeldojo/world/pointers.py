@@ -24,7 +24,7 @@ from voxeldojo.world.state import World
 
 
 class Handed(types.NamedTuple):
-    """The type of a named tuple that is passed by pointer."""
+    """The numba type of a named tuple that is passed by pointer."""
 
     @property
     def whole(self) -> types.NamedTuple:

@@ -1,4 +1,4 @@
-"""Ray tracing: voxel traversal (Amanatides and Woo 1987) and the slab test for boxes, both exact.
+"""Traces rays by voxel traversal (Amanatides and Woo 1987) and by the slab test for boxes, both exactly.
 
 The faces of a block have the numbers of the game: 0 is the face below, 1 above, 2 north (-z), 3 south (+z), 4 west
 (-x), 5 east (+x). The hit of a ray that starts inside a box is the face through which the ray leaves the box, as in the
@@ -44,8 +44,8 @@ def meet(
     low: tuple[float, float, float],
     high: tuple[float, float, float],
 ) -> tuple[float, int]:
-    """Return where a ray hits a box: the distance (in multiples of the direction's length) and the face; ``FAR`` and -1
-    for a miss.
+    """Return the distance at which a ray hits a box (in multiples of the direction's length), and the face. If the ray
+    misses the box, the result is ``FAR`` and -1.
     """
     near, far, into, out = -FAR, FAR, -1, -1
     for o, d, lo, hi, face in (
@@ -76,11 +76,13 @@ def trace(
 ) -> tuple[int, float, int, int, int, int]:
     """Find the first block that a ray meets.
 
-    :param x, y, z: start of the ray. :param dx, dy, dz: a unit vector. :param reach: length of the ray in blocks.
+    :param x, y, z: the start of the ray.
+    :param dx, dy, dz: the direction of the ray, a unit vector.
+    :param reach: the length of the ray in blocks.
     :param liquids: whether sources of water and lava stop the ray. Flowing fluids never stop a ray
         (``BlockLiquid.canCollideCheck``).
-    :returns: block, distance, the block's x, y, z, and the face. For a miss: 0, ``reach``, x, y, z of the cell at the
-        ray's end, -1.
+    :returns: the block, its distance, its x, y and z, and the face that the ray meets. If the ray meets no block, the
+        result is 0, ``reach``, the x, y and z of the cell at the ray's end, and -1.
     """
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     sx, sy, sz = 1 if dx > 0 else -1, 1 if dy > 0 else -1, 1 if dz > 0 else -1

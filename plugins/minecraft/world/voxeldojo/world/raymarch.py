@@ -1,5 +1,5 @@
-"""Renders the terrain by ray marching: one ray for each pixel, as in ``ray.trace``, with textures, light, water and
-fog.
+"""Renders the terrain by ray marching, with textures, light, water and fog. Each pixel has one ray, which is traced as
+in ``ray.trace``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from voxeldojo.world.textures import Art
 
 STEP_X, STEP_Y, STEP_Z = HEIGHT * SIZE, SIZE, 1
 """Index steps between neighbouring cells in flat arrays. The steps are powers of two, so bit shifts give the
-coordinates."""
+coordinates.
+"""
 X_BITS, Y_BITS = STEP_X.bit_length() - 1, STEP_Y.bit_length() - 1
 SHADES = np.array([0.5, 1.0, 0.8, 0.8, 0.6, 0.6])
 """Brightness of the faces: below, above, north, south, west, east."""
@@ -42,15 +43,18 @@ OPAQUE = 0.01
 class View(NamedTuple):
     """The inputs of the renderer for one picture.
 
-    :ivar blocks, level, light: flat arrays of the world. :ivar biome: array of the world.
-    :ivar at: float64 ``(4, 3)``: position of the eyes, and unit vectors forward, right and up.
-    :ivar sky, lit: results of ``sky.sky_of``.
-    :ivar steepest: result of ``horizon.horizon``. :ivar ceiling: a layer that is above all blocks.
-    :ivar far: visible distance in blocks. :ivar tangent: tangent of half the vertical field of view.
-    :ivar focus: flat index of the block under the cross-hair, or -1. :ivar crack: tile of the cracks that are drawn
-        over this block, or -1.
-    :ivar thick: density of the fog (per block) if the eyes are in a fluid; 0 in air.
-    :ivar murk: float64 ``(6,)``: colour of the fog at the horizon, and at the zenith.
+    :ivar blocks, level, light: the arrays of the world with these names, flattened.
+    :ivar biome: the array of the world with this name.
+    :ivar at: float64 ``(4, 3)``, the position of the eyes, and the unit vectors forward, right and up.
+    :ivar sky, lit: the results of ``sky.sky_of``.
+    :ivar steepest: the result of ``horizon.horizon``.
+    :ivar ceiling: the index of a layer that is above all blocks.
+    :ivar far: the visible distance in blocks.
+    :ivar tangent: the tangent of half the vertical field of view.
+    :ivar focus: the flat index of the block under the cross-hair, or -1.
+    :ivar crack: the tile of the cracks that are drawn over the block under the cross-hair, or -1.
+    :ivar thick: the density of the fog (per block) if the eyes are in a fluid; 0 in air.
+    :ivar murk: float64 ``(6,)``, the colours of the fog at the horizon and at the zenith.
     """
 
     blocks: NDArray[np.uint8]
@@ -80,8 +84,9 @@ def fog_share(far: float, sight: float, thick: float) -> float:
 
 @part
 def texel(texels: NDArray[np.uint32], tile: int, u: float, v: float, spread: float) -> int:
-    """Return the texel of a tile at ``u`` to the right and ``v`` down. ``spread``: squared number of texels per pixel,
-    which selects one of the tile's sizes (mipmap level).
+    """Return the texel (pixel of a texture) of a tile at ``u`` to the right and ``v`` down.
+
+    :param spread: the squared number of texels per pixel, which selects one of the tile's sizes (the mipmap level).
     """
     size, first = TEXTURE, 0
     while spread > SHARP and size > 1:

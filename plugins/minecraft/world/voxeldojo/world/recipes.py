@@ -1,16 +1,16 @@
-"""Crafting and smelting as in Malmo: the ingredients are taken from the inventory, and the product is added to it at
-once.
+"""Crafting and smelting. As in Malmo, the ingredients are taken from the inventory, and the product is added to the
+inventory at once.
 
-The recipes and their order are those of the game, ``data/recipes.csv``. Of several recipes for an item, the first one
-whose ingredients are available is used, so birch logs become birch planks. The rules are those of Malmo's commands
-``SimpleCraft``, ``NearbyCraft`` and ``NearbySmelt``, which MineDojo uses:
+The recipes and their order are those of the game; they are in ``data/recipes.csv``. Of several recipes for an item, the
+first recipe whose ingredients are available is used, so birch logs become birch planks. The rules are those of Malmo's
+commands ``SimpleCraft``, ``NearbyCraft`` and ``NearbySmelt``, which MineDojo uses:
 
 - Without a table, the player can craft every item of ``CRAFT`` whose recipe fits into a grid of two by two. Items that
   are smelted from used tools need no furnace.
 - The arrangement of the ingredients does not matter. Containers (the buckets of a cake) are lost.
-- Smelting one item takes fuel for 200 ticks: first the remaining heat is used, then the first fuel in the inventory.
-- Only the recipe of the first variant of a product is used: ``coal`` is made from coal ore, never as charcoal from
-  logs.
+- Smelting one item takes fuel for 200 ticks. The remaining heat is used first, then the first fuel in the inventory.
+- Only the recipe of the first variant of a product is used. For example, ``coal`` is made from coal ore, never as
+  charcoal from logs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ class Ingredient(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """A recipe that gives ``quantity`` of ``item``. ``size``: number of squares of the crafting grid that it needs, 1
-    to 9.
+    """A recipe that gives ``quantity`` of ``item``.
+
+    :ivar size: the number of squares of the crafting grid that the recipe needs, 1 to 9.
     """
 
     smelted: bool
@@ -102,7 +103,8 @@ def _matrix() -> np.ndarray[tuple[int, int], np.dtype[np.int16]]:
 
 MATRIX = _matrix()
 """int16 ``(244, items)``: the ingredients in MineDojo's mask, from one recipe of each item, without fuel and
-variants."""
+variants.
+"""
 
 _LISTS = [_tried(name) for name in CRAFT]
 _WHERE = np.array([("hand", "table", "furnace").index(craft_place(name)) for name in CRAFT], np.int64)
@@ -151,7 +153,8 @@ def _burn(world: World) -> None:
 
 @jit
 def craft(world: World, index: int) -> bool:
-    """Craft ``CRAFT[index]`` by hand, at a table or in a furnace. If it is impossible, return False and change nothing.
+    """Craft the item ``CRAFT[index]`` by hand, at a table or in a furnace. If the player cannot craft this item, return
+    False and change nothing.
 
     If the inventory has no room for the product, the product is dropped at the player's feet. (In Malmo, the product is
     lost.)

@@ -38,10 +38,11 @@ def draw(
     depth: Floats,
     boxes: Floats,
 ) -> None:
-    """Draw into ``image`` ``(height, width, 3)``.
+    """Draw the player's view into ``image`` ``(height, width, 3)``.
 
-    :param flat: flat arrays of the world's blocks, level and light.
-    :param depth: ``(height, width)``, filled with ``FAR``. :param boxes: work array ``(ROOM, BOX_VALUES)``.
+    :param flat: the flattened arrays of the world's blocks, level and light.
+    :param depth: ``(height, width)``, filled with ``FAR``.
+    :param boxes: a work array ``(ROOM, BOX_VALUES)``.
     """
     p = world.player[0]
     at, sky, lit, murk = np.empty((4, 3)), np.empty(SKY_VALUES), np.empty((256, 3)), np.empty(6)
@@ -106,7 +107,7 @@ def draw(
 class Camera:
     """Renders pictures of one size.
 
-    :param height, width: pixels. The vertical field of view is ``FIELD_OF_VIEW`` degrees.
+    :param height, width: the size of a picture in pixels. The vertical field of view is ``FIELD_OF_VIEW`` degrees.
     :raises ValueError: a side has no pixels.
     """
 

@@ -1,7 +1,7 @@
-"""The random numbers of the world: a generator whose state is saved with the world, and hashes of positions, which need
-no state.
+"""The random numbers of the world. They come from a generator whose state is saved with the world, and from hashes of
+positions, which need no state.
 
-SplitMix64 (Steele, Lea and Flood 2014, figure 17).
+The generator is SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def mix(bits: np.uint64) -> np.uint64:
 
 @part
 def draw(clock: Any) -> float:
-    """Return the next number in [0, 1). The argument is the world's clock record, because a record is passed faster
-    than a world.
+    """Return the next random number in [0, 1). The argument is the world's clock record, because a record is passed
+    faster than a world.
     """
     clock.rng = clock.rng + GAMMA
     return float(mix(clock.rng) >> np.uint64(11)) * UNIT
@@ -38,19 +38,19 @@ def draw(clock: Any) -> float:
 
 @part
 def pick(clock: Any, count: int) -> int:
-    """The next whole number in [0, count)."""
+    """Return the next random integer in [0, count)."""
     return int(draw(clock) * count)
 
 
 @jit
 def uniform(world: World) -> float:
-    """The next number in [0, 1)."""
+    """Return the next random number in [0, 1)."""
     return draw(world.clock[0])
 
 
 @jit
 def below(world: World, count: int) -> int:
-    """The next whole number in [0, count)."""
+    """Return the next random integer in [0, count)."""
     return pick(world.clock[0], count)
 
 

@@ -1,8 +1,8 @@
 """The box of each block that the rays of the cross-hair and of the lidar hit.
 
-The boxes for collisions with bodies are different (``blocks.TOP``, ``blocks.HALF``): for example, a body passes through
-tall grass, but a ray hits tall grass. The numbers are in sixteenths of a block: minecraft.wiki, Hitbox and the pages of
-the blocks, Java Edition 1.11.
+The boxes for collisions with bodies are different (``blocks.TOP``, ``blocks.HALF``). For example, a body passes through
+tall grass, but a ray hits tall grass. The numbers are in sixteenths of a block; they come from minecraft.wiki, Hitbox
+and the pages of the blocks, Java Edition 1.11.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FLAT: Final[dict[str, float]] = {"snow_layer": 2.0, "waterlily": 1.5}
 
 
 def box(block: Block) -> Box:
-    """Return ``x0, y0, z0, x1, y1, z1`` of a block's box, in sixteenths."""
+    """Return the corners ``x0, y0, z0, x1, y1, z1`` of a block's box, in sixteenths of a block."""
     if block.shape == "cross":
         kind = next((name for name in _CROSS if block.name.endswith(name)), "")
         return _CROSS.get(kind, WHOLE_BOX)

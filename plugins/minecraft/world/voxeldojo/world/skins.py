@@ -1,7 +1,7 @@
-"""The models of mobs: boxes (sizes in sixteenths of a block) and the tiles on them.
+"""The models of mobs. A model consists of boxes, with sizes in sixteenths of a block, and the tiles on their faces.
 
-A model stands on the ground and looks along +z, with +x to its left. The sizes are from the pictures of the models in
-minecraft.wiki, Java Edition 1.11. The skins are our own.
+A model stands on the ground and looks along +z, with +x to its left. The sizes come from the pictures of the models in
+minecraft.wiki, Java Edition 1.11. The tiles are drawn by this package and are not those of the game.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ Corner = tuple[float, float, float]
 class Part(NamedTuple):
     """One box of a model.
 
-    :ivar around: tile of all faces except front and top. :ivar front: tile of the face towards +z. :ivar above: tile of
-        the top.
-    :ivar swing: direction of the swing about ``hinge`` (y, z) while the mob walks: 1, -1, or 0 for none.
+    :ivar around: the tile of all faces except front and top.
+    :ivar front: the tile of the face towards +z.
+    :ivar above: the tile of the top.
+    :ivar swing: the direction (1 or -1) of the swing about ``hinge`` (y, z) while the mob walks; 0 means that the box
+        does not swing.
     :ivar wool: whether the box has the colour of the mob's wool.
     """
 
@@ -115,7 +117,8 @@ def _plan() -> tuple[list[Part], list[tuple[int, int]]]:
 PARTS, _SPANS = _plan()
 SPANS = np.array(_SPANS)
 """``(2 * kinds, 2)``: range of boxes (end excluded) of kind ``k`` in row ``2 k``, of its sheared form in row ``2 k +
-1``."""
+1``.
+"""
 BOXES = np.array([part.low + part.high for part in PARTS]) / 16.0
 """(boxes, 6), in blocks."""
 SWING = np.array([part.swing for part in PARTS])
@@ -133,7 +136,7 @@ for _array in (SPANS, BOXES, SWING, HINGE, WOOL, WOOL_COLOURS):
 
 
 def faces() -> list[tuple[str, ...]]:
-    """Return the tiles of each box: below, above, back, front, right, left."""
+    """Return the six tiles of each box, in the order below, above, back, front, right, left."""
     return [
         (part.around, part.above or part.around, part.around, part.front or part.around, part.around, part.around)
         for part in PARTS
@@ -141,12 +144,12 @@ def faces() -> list[tuple[str, ...]]:
 
 
 def _eight(rows: Sequence[str], colours: dict[str, str]) -> Tile:
-    """Draw a picture of 8 x 8 pixels; each pixel covers 2 x 2 texels."""
+    """Draw a picture of 8 x 8 pixels, each of which covers 2 x 2 texels (pixels of a tile)."""
     return np.repeat(np.repeat(paint.stencil(rows, colours)[4:12, 4:12], 2, axis=0), 2, axis=1)
 
 
 def tiles() -> dict[str, Tile]:
-    """Return the tiles by name."""
+    """Return the tiles of all models of mobs, by name."""
     brown, white, rose, skin = "43342a", "dcdcdc", "f0a5a2", "d8bfae"
     hide = paint.grain("cow", brown, 0.12)
     patches = (paint.field("cow_patches", 5, 5) < 0.34)[..., None]

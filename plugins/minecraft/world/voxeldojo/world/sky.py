@@ -31,8 +31,11 @@ GAMMA = 0.5
 
 @part
 def sky_of(world: World, sky: Floats, lit: Floats) -> None:
-    """Fill ``sky`` ``(SKY_VALUES,)`` and ``lit`` ``(256, 3)``: factors of red, green and blue for each byte of
-    light."""
+    """Compute the colours of the sky and of light at a time of day.
+
+    :param sky: an output array ``(SKY_VALUES,)`` for the colours of the sky.
+    :param lit: an output array ``(256, 3)`` for the factors of red, green and blue for each byte of light.
+    """
     clock = world.clock[0]
     angle = celestial_angle(clock.time) * 2.0 * math.pi
     high, rain = math.cos(angle), 1.0 if clock.raining else 0.0
@@ -62,7 +65,9 @@ def sky_of(world: World, sky: Floats, lit: Floats) -> None:
 
 @part
 def _seen(light: float) -> float:
-    """Return the displayed brightness of a light value, 0 to 1, for the setting of the brightness slider."""
+    """Return the brightness (0 to 1) with which the game displays a light value at the setting of its brightness
+    slider.
+    """
     dark = 1.0 - minimum(light * 0.96 + 0.03, 1.0)
     return (1.0 - dark * (1.0 - GAMMA) - dark * dark * dark * dark * GAMMA) * 0.96 + 0.03
 
@@ -76,7 +81,10 @@ def _chance(a: float, b: float) -> float:
 
 @part
 def climb(dy: float) -> float:
-    """Return the colour weight from the horizon (0) to the zenith (1). ``dy``: component of a unit vector."""
+    """Return the weight of the zenith's colour in the colour of the sky, from 0 at the horizon to 1 at the zenith.
+
+    :param dy: the upward component of a unit vector.
+    """
     up = clamp(dy * 2.4, 0.0, 1.0)
     return up * (2.0 - up)
 

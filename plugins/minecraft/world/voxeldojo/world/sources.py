@@ -1,4 +1,6 @@
-"""Finds the source files of a compiled function: its module and, recursively, the modules that this module imports."""
+"""Finds the source files of a compiled function, which are its module and, recursively, the modules that this module
+imports.
+"""
 
 from __future__ import annotations
 

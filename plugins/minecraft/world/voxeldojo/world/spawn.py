@@ -65,8 +65,8 @@ NO_ANIMALS.flags.writeable = False
 
 @part
 def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
-    """Return a free index of ``world.mobs``; without one, the index of the farthest mob if it is farther than
-    ``GIVE_WAY``; else -1.
+    """Return an index of ``world.mobs`` for a new mob. This is a free index, or, if no index is free, that of the
+    farthest mob if the mob is farther away than ``GIVE_WAY``. Otherwise return -1.
     """
     index, far = -1, float(GIVE_WAY * GIVE_WAY)
     for i in range(MOBS):
@@ -81,7 +81,7 @@ def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
 
 @part
 def _colour(clock: Any) -> int:
-    """Draw the random colour of a sheep, as metadata of wool: black, gray, light gray, brown, pink or white."""
+    """Draw the random colour of a sheep (black, gray, light gray, brown, pink or white), as the metadata of wool."""
     hundredth = pick(clock, 100)
     if hundredth < DARK:
         return 15 if hundredth < SHEEP_DARK else 7 if hundredth < 2 * SHEEP_DARK else 8
@@ -112,8 +112,8 @@ def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
 
 @part
 def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
-    """Return whether a mob can be at a position: it stands on a full block, collides with nothing and is not in a
-    fluid.
+    """Return whether a mob can be at a position. There, the mob must stand on a full block, collide with nothing and
+    not be in a fluid.
     """
     cx, cz = math.floor(x), math.floor(z)
     here = block_at(blocks, cx, y, cz)
@@ -123,7 +123,7 @@ def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
 
 @part
 def _draw(clock: Any, monsters: bool) -> int:
-    """Draw a random kind of monster or animal, with the probabilities of ``weight``; 0 if there is no kind."""
+    """Draw a random kind of monster or animal, with the probabilities of ``weight``. Return 0 if there is no kind."""
     total = 0
     for kind in range(1, KINDS):
         if (SIGHT[kind] > 0) == monsters:

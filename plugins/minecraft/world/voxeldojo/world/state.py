@@ -28,7 +28,8 @@ DROPS = 128
 QUEUE = 4096
 RELIT = 1024
 """Maximal number of block changes that wait for the light update. With more, the light of the whole world is
-recomputed."""
+recomputed.
+"""
 
 SLOT = np.dtype(
     [
@@ -141,19 +142,24 @@ ACTION = np.dtype(
 class World(NamedTuple):
     """The complete state of a world. Compiled functions take a world as one argument and change its arrays in place.
 
-    :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)``, x, y, z: index into ``blocks.TABLE``.
-    :ivar level: uint8, shape of ``blocks``: the level of a fluid (0 source, 1 to 7 flowing and shallower with larger
-        numbers, 8 falling); 0 for all other blocks.
-    :ivar light: uint8, shape of ``blocks``: 16 times the sky light (0 to 15, at full daylight) plus the block light.
-    :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``: whether a chunk is generated.
-    :ivar top: int16 ``(SIZE, SIZE)``: the highest block of a column that stops light, or -1.
-    :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``: upper bound of the height of all blocks in a tile, or -1.
-    :ivar biome: uint8 ``(SIZE, SIZE)``: the game's biome ids.
-    :ivar slots: SLOT ``(SLOTS,)``. :ivar mobs: MOB ``(MOBS,)``. :ivar drops: DROP ``(DROPS,)``.
-    :ivar queue: QUEUED ``(QUEUE,)``: pending block updates, a ring from ``queue_start`` to ``queue_end``.
-    :ivar relit: int32 ``(RELIT,)``: flat indices into ``blocks`` of places whose light must be updated.
-    :ivar kills: int64 ``(KINDS,)``: number of mobs of each kind that the player killed.
-    :ivar player: PLAYER ``(1,)``. :ivar clock: CLOCK ``(1,)``. :ivar events: EVENTS ``(1,)``.
+    :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)`` with the axes x, y, z; the index into ``blocks.TABLE`` of each block.
+    :ivar level: uint8 with the shape of ``blocks``, the level of a fluid in each cell (0 for a source, 1 to 7 for
+        flows, which are shallower with larger numbers, and 8 for a falling fluid); 0 for all other blocks.
+    :ivar light: uint8 with the shape of ``blocks``, 16 times the sky light (0 to 15, at full daylight) plus the block
+        light.
+    :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``, whether a chunk is generated.
+    :ivar top: int16 ``(SIZE, SIZE)``, the highest block of a column that stops light, or -1.
+    :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``, an upper bound of the height of all blocks in a tile, or -1.
+    :ivar biome: uint8 ``(SIZE, SIZE)``, the game's biome id of each column.
+    :ivar slots: SLOT ``(SLOTS,)``, the player's inventory.
+    :ivar mobs: MOB ``(MOBS,)``, the mobs of the world.
+    :ivar drops: DROP ``(DROPS,)``, the items on the ground.
+    :ivar queue: QUEUED ``(QUEUE,)``, the pending block updates, a ring from ``queue_start`` to ``queue_end``.
+    :ivar relit: int32 ``(RELIT,)``, the flat indices into ``blocks`` of the places whose light must be updated.
+    :ivar kills: int64 ``(KINDS,)``, the number of mobs of each kind that the player killed.
+    :ivar player: PLAYER ``(1,)``, the state of the player.
+    :ivar clock: CLOCK ``(1,)``, the time, the state of the random numbers and the counters of the world.
+    :ivar events: EVENTS ``(1,)``, what happened in the current tick.
     """
 
     blocks: NDArray[np.uint8]

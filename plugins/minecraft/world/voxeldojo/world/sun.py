@@ -1,4 +1,4 @@
-"""The position of the sun and the brightness of the day: ``World`` and ``WorldProvider`` of Minecraft 1.11.2."""
+"""The position of the sun and the brightness of the day, as in ``World`` and ``WorldProvider`` of Minecraft 1.11.2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from voxeldojo.world.state import World
 
 @jit
 def celestial_angle(time: int) -> float:
-    """Return the angle of the sun in [0, 1): 0 at noon, 0.5 at midnight. ``time``: ticks, 0 is sunrise."""
+    """Return the angle of the sun in [0, 1), which is 0 at noon and 0.5 at midnight. ``time`` is in ticks since
+    sunrise.
+    """
     part = (time % DAY_TICKS) / DAY_TICKS - 0.25
     if part < 0.0:
         part += 1.0
@@ -32,14 +34,14 @@ def _brightness(world: World, offset: float) -> float:
 
 @jit
 def sun_brightness(world: World) -> float:
-    """Return ``getSunBrightnessFactor``: 0 at night to 1 at noon."""
+    """Return the game's ``getSunBrightnessFactor``, from 0 at night to 1 at noon."""
     return _brightness(world, 0.5)
 
 
 @jit
 def sky_brightness(world: World) -> float:
-    """Return ``getSunBrightness``: 0.2 at night to 1 at noon. MineDojo's observation ``sky_light_level`` has this
-    value.
+    """Return the game's ``getSunBrightness``, from 0.2 at night to 1 at noon. MineDojo's observation
+    ``sky_light_level`` has this value.
     """
     return _brightness(world, 0.2) * 0.8 + 0.2
 
@@ -55,7 +57,7 @@ def light_for_spawning(world: World, x: int, y: int, z: int) -> int:
 
 @jit
 def light_level(world: World, x: int, y: int, z: int) -> int:
-    """Return the maximum of block light and sky light, with the sky light of full daylight at any time of day: MineDojo
-    reads the sky light from the game's client, which does not reduce it at night.
+    """Return the maximum of the block light and the sky light of full daylight, at any time of day. MineDojo reads the
+    sky light from the game's client, which does not reduce the sky light at night.
     """
     return max(sky_light(world, x, y, z), block_light(world, x, y, z))

@@ -1,5 +1,5 @@
-"""The shape of the terrain: a density that is interpolated between the points of a coarse lattice, and the materials of
-the surface.
+"""The shape of the terrain, which is a density that is interpolated between the points of a coarse lattice, and the
+materials of the surface.
 
 As in the game (Minecraft wiki: World generation), the biomes around a position determine a height and a roughness,
 noise is added, and cells with a positive sum are stone. The result is a pure function of the seed and the position.
@@ -40,9 +40,9 @@ def lattice(seed: np.uint64, west: int, north: int, biomes: NDArray[np.uint8], d
     """Compute the density at the points of a lattice. The points are 4 columns and 8 layers apart and begin at the
     corner of the margin around the chunk.
 
-    :param west, north: coordinates of that corner. :param biomes: ``(CHARTED, CHARTED)``: biomes of the points and of
-        ``REACH`` around.
-    :param density: ``(CORNERS, CORNERS, LAYERS)``, written.
+    :param west, north: the coordinates of the corner at which the points begin.
+    :param biomes: ``(CHARTED, CHARTED)``, the biomes of the points and of a margin of ``REACH`` points.
+    :param density: an output array ``(CORNERS, CORNERS, LAYERS)``.
     """
     relief, swell = salted(seed, 10), salted(seed, 11)
     for i in range(CORNERS):
@@ -79,9 +79,11 @@ def lattice(seed: np.uint64, west: int, north: int, biomes: NDArray[np.uint8], d
 def shape(
     density: NDArray[np.float64], column: NDArray[np.float64], chunk: NDArray[np.uint8], surface: NDArray[np.int64]
 ) -> None:
-    """Fill ``chunk`` ``(CHUNK, CHUNK, HEIGHT)`` (x, z, y) with stone in the cells with a positive density, and
-    ``surface`` ``(WIDE, WIDE)`` with the highest stone layer of each column, including the margin. ``column``: work
-    array ``(LAYERS,)``.
+    """Put stone into the cells with a positive density, and find the highest stone layer of each column.
+
+    :param chunk: an output array ``(CHUNK, CHUNK, HEIGHT)`` for the blocks, with the axes x, z, y.
+    :param surface: an output array ``(WIDE, WIDE)`` for the highest stone layer of each column, including the margin.
+    :param column: a work array ``(LAYERS,)``.
     """
     for dx in range(WIDE):
         i, fx = dx >> 2, (dx & 3) * 0.25
@@ -138,7 +140,10 @@ def below(top: int, biome: int, depth: int) -> int:
 
 @jit
 def cover(seed: np.uint64, west: int, north: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]) -> None:
-    """Add soil, sand and water above the stone, and bedrock below it. ``biome``: ``(WIDE, WIDE)``."""
+    """Add soil, sand and water above the stone, and bedrock below the stone.
+
+    :param biome: the biome of each column, ``(WIDE, WIDE)``.
+    """
     for dx in range(CHUNK):
         for dz in range(CHUNK):
             x, z, kind = west + dx, north + dz, int(biome[dx + MARGIN, dz + MARGIN])

@@ -1,5 +1,5 @@
-"""The textures in the format that the renderer needs: every tile in five sizes, and the tile of each face of a
-block.
+"""The textures in the format that the renderer needs, which has every tile in five sizes, and the tile of each face of
+a block.
 """
 
 from __future__ import annotations
@@ -105,17 +105,18 @@ WOODEN = ("planks", "stairs", "slab", "fence", "fence_gate")
 class Art(NamedTuple):
     """All textures, as arrays.
 
-    :ivar texels: uint32 ``(tiles, TEXELS)``: red + 256 green + 65,536 blue + 16,777,216 opacity, of 16 x 16 texels row
-        by row, then of 8 x 8, ... 1 x 1.
-    :ivar climate: int64 ``(256,)``: climate class of each biome id. :ivar faces: int64 ``(classes, blocks, 6)``: tile
-        of each face of a block.
-    :ivar icons: int64 ``(items, 16)``: tile of an item's picture, or -1 if the item is drawn as the block that it
+    :ivar texels: uint32 ``(tiles, TEXELS)``, the texels (pixels) of each tile, as red + 256 green + 65,536 blue +
+        16,777,216 opacity. Each tile has its 16 x 16 texels row by row, then the texels of its smaller sizes 8 x 8 to 1
+        x 1.
+    :ivar climate: int64 ``(256,)``, the climate class of each biome id.
+    :ivar faces: int64 ``(classes, blocks, 6)``, the tile of each face of a block in each climate class.
+    :ivar icons: int64 ``(items, 16)``, the tile of an item's picture, or -1 if the item is drawn as the block that it
         places.
-    :ivar skins: int64 ``(boxes, 6)``: tile of each face of the boxes of mobs.
-    :ivar hand: tile of the player's hand.
-    :ivar looks: uint8 ``(blocks,)``: see ``appearance``. :ivar boxes: float64 ``(blocks, 6)``: box of a block that is
-        smaller than its cell.
-    :ivar cracks: int64 ``(10,)``: tiles of digging progress, the smallest first.
+    :ivar skins: int64 ``(boxes, 6)``, the tile of each face of the boxes of mobs.
+    :ivar hand: the tile of the player's hand.
+    :ivar looks: uint8 ``(blocks,)``, the appearance of each block (see the module ``appearance``).
+    :ivar boxes: float64 ``(blocks, 6)``, the box of each block that is smaller than its cell.
+    :ivar cracks: int64 ``(10,)``, the tiles that show the digging progress, the smallest first.
     """
 
     texels: NDArray[np.uint32]

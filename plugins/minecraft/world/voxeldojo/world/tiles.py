@@ -1,4 +1,4 @@
-"""The tiles of blocks by name."""
+"""Draws the tiles (textures) of blocks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Trees. Each tree belongs to a cell of 4 x 4 columns. A chunk places all trees that reach into it, in the order of
-their cells."""
+"""Grows trees. Each tree belongs to a cell of 4 x 4 columns. The generation of a chunk places all trees that reach into
+the chunk, in the order of their cells.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +103,11 @@ def plant_trees(
     biomes: NDArray[np.uint8],
     stream: NDArray[np.uint64],
 ) -> None:
-    """Place all trees that reach into a chunk. ``chunk``: x, z, y; ``surface``, ``biomes``: ``(WIDE, WIDE)``."""
+    """Place all trees that reach into a chunk.
+
+    :param chunk: the blocks of the chunk, with the axes x, z, y.
+    :param surface, biomes: the height and the biome of each column, ``(WIDE, WIDE)``.
+    """
     west, north = chunk_x * CHUNK - MARGIN, chunk_z * CHUNK - MARGIN
     own = salted(seed, 50)
     for i in range(CELLS):

@@ -1,5 +1,5 @@
-"""Updates of blocks after a change of a neighbouring block: a queue from which a limited number of updates runs in each
-tick.
+"""Updates of blocks after a change of a neighbouring block. Updates wait in a queue, from which a limited number runs
+in each tick.
 
 The queue is a ring buffer. An update that is not due yet returns to the end of the queue. Updates are lost if the queue
 is full (``clock.overflow``). To recover these updates, the columns around the player are searched, and an update is

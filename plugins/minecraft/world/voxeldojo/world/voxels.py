@@ -1,7 +1,8 @@
-"""MineDojo's observation ``voxels``: the blocks in a box around the player.
+"""Computes MineDojo's observation ``voxels``, the blocks in a box around the player.
 
-MineDojo 0.1, ``JSONWorldDataHelper.buildGridData``: the box is relative to the block of the player's feet. The angle of
-a block is between the view direction and the vector from the eyes to the lowest corner of the block, not to its centre.
+The box is relative to the block of the player's feet. The angle of a block is between the view direction and the vector
+from the eyes to the lowest corner of the block, not to its centre. Source: MineDojo 0.1,
+``JSONWorldDataHelper.buildGridData``.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ def voxels(world: World, low: tuple[int, int, int], high: tuple[int, int, int]) 
     """Return MineDojo's ``voxels`` for the box from ``low`` to ``high`` (both included), in blocks relative to the
     player's feet.
 
-    :returns: ``block_name`` (str), ``block_meta`` (int64), seven flags (bool), ``cos_look_vec_angle`` (float32); each
-        ``(x, y, z)``, coordinates ascending.
+    :returns: arrays ``(x, y, z)`` with ascending coordinates: ``block_name`` (str), ``block_meta`` (int64), seven flags
+        (bool) and ``cos_look_vec_angle`` (float32).
     """
     shape = tuple(top - bottom + 1 for bottom, top in zip(low, high, strict=True))
     ids, metas = np.empty(shape, np.int64), np.empty(shape, np.int64)
