@@ -206,7 +206,7 @@ def numbers(value: Plain) -> list[float]:
 def shorten(text: str, limit: int, what: str = "") -> str:
     """``text`` with at most ``limit`` characters. A note replaces the middle of a longer text.
 
-    :param what: a name of the text, which the note contains.
+    :param what: a name for the text; the note contains this name.
     """
     if len(text) <= limit:
         return text

@@ -253,7 +253,8 @@ def _by_weight(entries: Sequence[_Entry]) -> list[int]:
     """Indices of the entries by priority. The last entry comes first (in a rehearsal, this is the rehearsed call), then
     the first entry, then entries with an error, and then all others by the size of their change.
 
-    The change of a key is divided by the range of that key in the episode. The change of a key without numbers is 1.
+    The change of a key is divided by the range of that key in the episode. For a key of the view without numbers, a
+    change counts as 1.
     """
     views = [v for e in entries for v in (e.decisions[0].before, e.decisions[-1].after) if v]
     spans: dict[str, float] = {}

@@ -52,9 +52,9 @@ def require_approval(
     command = "evaluate" if evaluation else "resume"
     raise ConfigError(
         f"{run.folder} was made by somebody else or on another machine, or its run.json was changed: it has no valid "
-        "seal of yours. You must approve settings "
-        f"with effects outside its folder. Write your values (llm=replay, trainer=ppo, ...), or, if you trust them, "
-        f"its own: rlgpt {command} {shlex.quote(str(run.folder))} {words}"
+        "seal of yours. You must approve settings with effects outside its folder. Write your own values (llm=replay, "
+        "trainer=ppo, ...). If you trust the values of the run, repeat them: "
+        f"rlgpt {command} {shlex.quote(str(run.folder))} {words}"
     )
 
 

@@ -97,7 +97,7 @@ def _with_folder(config: RunConfig) -> RunConfig:
         return config
     folder = Path(config.skills).resolve()
     if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"skills={config.skills!r} is a file. Give a folder; a missing one is made.")
+        raise ConfigError(f"skills={config.skills!r} is a file. Give the path of a folder; a missing folder is made.")
     return config.model_copy(update={"skills": str(folder)})
 
 
@@ -187,7 +187,7 @@ def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, 
         return build_llm(settings, LLMContext(folder, config.seed), lambda *_: given)
     if settings.kind == OBJECT:
         raise ConfigError(
-            "the language model of this run was an object from its caller: repeat the same call of design() with "
+            "the caller of design() passed the language model of this run as an object. Repeat the same call with "
             "folder=..., or choose another model: llm.model=PROVIDER/MODEL, or llm=replay llm.transcript=FILE."
         )
     transcripts = tuple(place.plugin.transcripts(place.task))
@@ -217,7 +217,7 @@ def _checked_llm(factory: Any, named: Component) -> Any:
 def _not_object(kind: str, part: Component) -> Component:
     if part.name == OBJECT:
         raise ConfigError(
-            f"the {kind} of this run was an object from its caller: repeat the same call of design() with folder=..., "
-            f"or choose another: {kind}=NAME."
+            f"the caller of design() passed the {kind} of this run as an object. Repeat the same call with folder=..., "
+            f"or choose another {kind}: {kind}=NAME."
         )
     return part

@@ -71,7 +71,8 @@ def place_of(config: RunConfig, manager: PluginManager, objects: Objects) -> Pla
     if given.prepared is not None and set(given.prepared.world.primitives) != {p.name for p in objects.primitives}:
         names = ", ".join(given.prepared.world.primitives) or "none"
         raise ConfigError(
-            f"this run uses primitives of its caller ({names}): repeat the same call of design() with folder=..."
+            f"this run uses primitives that the caller of design() passed ({names}). Repeat the same call with "
+            "folder=..."
         )
     success = given.success if objects.success is None else objects.success
     score, metrics, on_record = given.score, given.metrics, given.prepared

@@ -48,8 +48,8 @@ def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Met
 def _metrics(metrics: Any) -> dict[str, Metric]:
     if isinstance(metrics, str) or not isinstance(metrics, Mapping | Sequence):
         raise ConfigError(
-            f"metrics is {metrics!r:.80}; give keys of info in a list, or key -> meaning, or key -> fields of a Metric "
-            "({'unit': 'm', 'doc': 'distance to the goal', 'reduce': 'min'})."
+            f"metrics is {metrics!r:.80}; give a list of keys of info, or a meaning for each key, or the "
+            "fields of a Metric for each key ({'unit': 'm', 'doc': 'distance to the goal', 'reduce': 'min'})."
         )
     given = dict(metrics) if isinstance(metrics, Mapping) else dict.fromkeys(map(str, metrics))
     taken: set[str] = {RETURN}

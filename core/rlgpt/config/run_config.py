@@ -47,27 +47,27 @@ class EnvironmentConfig(Value):
     """
 
     id: str | None = Field(
-        default=None, description="the registered id in gymnasium; MODULE:ENV_ID imports a module first"
+        default=None, description="the environment's id in gymnasium; MODULE:ENV_ID imports a module first"
     )
-    goal: str = Field(description="the goal of the task, one sentence")
+    goal: str = Field(description="the goal of the task, as one sentence")
     docs: str | None = Field(default=None, description="expert knowledge about the environment")
     labels: Names = Field(default=None, description="names of the action's parts")
     observations: Names = Field(default=None, description="names of the observation's numbers")
     success: float | str | None = Field(
         default=None, description="the return that counts as success, or a rule ('terminated and not crashed')"
     )
-    score: Score | None = Field(default=None, description="'return', or a key of info ('-KEY': less is better)")
+    score: Score | None = Field(default=None, description="'return', or a key of info ('-KEY' if less is better)")
     metrics: Mapping[str, Metric] = Field(
-        default_factory=dict, description="key of info -> the metric that is recorded"
+        default_factory=dict, description="for each key of info: the metric that is recorded"
     )
     trial: int = Field(
         default=3,
         ge=0,
         le=100,
-        description="number of trial episodes before the run with random actions, and as many idle; 0: no trial",
+        description="number of trial episodes with random actions, and of those with the idle action; 0: no trial",
     )
     horizon: int | None = Field(
-        default=None, description="maximal primitive steps of an episode; null: the environment's limit"
+        default=None, description="maximal number of primitive steps of an episode; null: the environment's limit"
     )
     idle: Plain = Field(default=None, description="the action that does nothing: a label, or an action of the space")
     prepared: Prepared | None = None
@@ -103,7 +103,7 @@ class PlannerConfig(Component):
     sub_goals: int = Field(default=12, ge=1, le=24, description="maximal number of sub-goals of a graph")
     revisions: int = Field(default=1, ge=0, description="maximal number of revisions of the graph from evidence")
     repairs: int = Field(default=3, ge=0, description="maximal number of repairs of one graph that has faults")
-    visits: int = Field(default=3, ge=1, description="maximal number of times that one sub-goal is worked on")
+    visits: int = Field(default=3, ge=1, description="maximal number of times that the run works on one sub-goal")
 
     @property
     def planning(self) -> PlannerSettings:
@@ -124,13 +124,13 @@ class RunConfig(LoopSettings):
     """All settings of a run. A ``RunConfig`` is frozen, and an unknown key is an error."""
 
     task: str | None = Field(default=None, description="PLUGIN/TASK; `rlgpt tasks` lists them")
-    task_settings: Mapping[str, Any] = Field(default_factory=dict, description="setting of the task -> changed value")
+    task_settings: Mapping[str, Any] = Field(default_factory=dict, description="changed settings of the task")
     environment: EnvironmentConfig | None = Field(
-        default=None, description="an environment instead of a task: see rlgpt design"
+        default=None, description="an environment in place of a task; see rlgpt design"
     )
     folder: str | None = Field(default=None, description="folder of the run; null: a new folder under runs/")
     skills: str | None = Field(
-        default=None, description="folder of a library of skills: agents see those that fit, and the run adds its own"
+        default=None, description="folder of a library of skills, which the run offers to its agents and extends"
     )
     video: bool = Field(
         default=True, description="whether to film one episode of the best iteration, if frames can be rendered"
@@ -148,7 +148,7 @@ class RunConfig(LoopSettings):
     sandbox: SandboxLimits = Field(default=SandboxLimits(), description="limits of coded actions")
     observers: Mapping[str, Component | None] = Field(
         default={"progress": Component(), "jsonl": Component()},
-        description="NAME: {} or {_target_: ...}; null turns an observer off",
+        description="for each name: {} or {_target_: ...}; null turns an observer off",
     )
     executor: Component = Field(
         default=Component(name="in_process"), description="the executor, which runs the jobs of a sweep"

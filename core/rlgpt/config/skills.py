@@ -72,6 +72,6 @@ def _config(skill: Skill, trust: bool) -> RunConfig:
     if asked and not (trust or skill.is_own):
         raise ConfigError(
             f"{skill.id} was made by somebody else or on another machine, and its test asks for: {', '.join(asked)}. "
-            "If you trust it, add --trust."
+            "If you trust the skill, add --trust."
         )
     return config

@@ -42,8 +42,8 @@ class TrialEpisode(Value):
         always the idle action, and ``constant`` means always the action ``action``.
     :ivar ended: how the episode ended. ``terminated`` means that the environment ended it, ``truncated`` means a time
         limit of the environment, and ``cut`` means that the trial ended it.
-    :ivar flags: at most :data:`FLAGS` keys of ``info`` that were True at the last step. These keys may show why the
-        episode ended.
+    :ivar flags: at most :data:`FLAGS` keys of ``info`` that were True at the last step. Such keys of ``info`` may show
+        why the episode ended.
     """
 
     acting: Literal["random", "idle", "constant"]

@@ -72,7 +72,8 @@ def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int 
         threshold = plugin.threshold
         if not chosen and threshold is not None:
             lines.append(
-                f"  (it is registered with a reward_threshold of {threshold:g}: success={threshold:g} uses it)"
+                f"  (the environment is registered with a reward_threshold of {threshold:g}; success={threshold:g} "
+                "uses this threshold)"
             )
     if task.metrics:
         metrics = ", ".join(f"{m.name} ({m.reduce}{f', {m.unit}' if m.unit else ''})" for m in task.metrics)
@@ -170,13 +171,13 @@ def _warnings(
     if assumed and whole and max(whole) * SHORT <= task.horizon:
         yield (
             f"the horizon of {task.horizon:,} steps is assumed, and no episode of the trial took more than "
-            f"{max(whole):,}. Give the length of a good episode as horizon=: with one that is far too long, fewer "
-            "episodes are judged, and a policy deviates too seldom from the code to learn."
+            f"{max(whole):,}. Give the length of a good episode as horizon=. With a horizon that is far too long, "
+            "fewer episodes are judged, and a policy deviates too seldom from the code to learn."
         )
     if assumed and whole and all(steps >= task.horizon for steps in whole):
         yield (
             f"the horizon of {task.horizon:,} steps is assumed, and no episode of the trial ended before it: the "
-            "environment's own end may come later, or never. horizon= sets another."
+            "environment's own end may come later, or never. horizon= sets another horizon."
         )
     early = [e.primitive_steps for e in trial.episodes if e.ended == "truncated" and e.primitive_steps < task.horizon]
     if early:
@@ -195,7 +196,7 @@ def _warnings(
         if key.partition(".")[0] not in trial.keys and key not in trial.keys:
             yield (
                 f"no step of the trial reported info[{key!r}]. Reported: {', '.join(trial.keys) or 'nothing'}. Without "
-                "it a condition is false, and a score or metric has no number."
+                "this key, a condition is false, and a score or metric has no number."
             )
     yield from _score_warnings(trial, task, task.score)
 

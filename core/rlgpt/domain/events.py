@@ -82,18 +82,18 @@ class Decision(Value):
     action: str
     parameters: dict[str, float] = Field(default_factory=dict)
     duration: int
-    reward: float = Field(description="undiscounted sum over the decision's steps")
+    reward: float = Field(description="undiscounted reward, summed over the decision's steps")
     ended: Ending
-    before: dict[str, Plain] = Field(default_factory=dict, description="the view before the decision, if it is traced")
-    after: dict[str, Plain] = Field(default_factory=dict, description="the view after the decision, if it is traced")
+    before: dict[str, Plain] = Field(default_factory=dict, description="the view before a traced decision")
+    after: dict[str, Plain] = Field(default_factory=dict, description="the view after a traced decision")
     reward_terms: dict[str, float] = Field(
         default_factory=dict,
-        description="reward term -> weighted sum over the decision (unweighted if the weight is 0)",
+        description="for each reward term, its weighted sum over the decision (unweighted if the weight is 0)",
     )
     calls: tuple[PrimitiveCall, ...] = ()
     verdict: Verdict | None = None
     memory: dict[str, Plain] = Field(
-        default_factory=dict, description="values of the shared memory that it changed, where traced"
+        default_factory=dict, description="values of the shared memory that a traced decision changed"
     )
 
 
@@ -140,13 +140,13 @@ class Episode(Value):
     total_reward: float
     primitive_steps: int = Field(ge=0)
     decisions: int = Field(ge=0)
-    reward_terms: Mapping[str, float] = Field(default_factory=dict, description="undiscounted sum of each term")
+    reward_terms: Mapping[str, float] = Field(default_factory=dict, description="undiscounted sum of each reward term")
     cut: Literal["stuck", "limit"] | None = None
     ending: str = Field(default="", max_length=200)
     reached: Mapping[str, int] = Field(default_factory=dict)
     score: float | None = None
     metrics: Mapping[str, float] = Field(
-        default_factory=dict, description="metric of the task -> its value, for each reported metric"
+        default_factory=dict, description="value of each metric of the task that the environment reported"
     )
 
 
@@ -181,7 +181,7 @@ class Evaluation(Value):
     mode: Mode
     sharpness: float = Field(default=1.0, gt=0)
     episodes: tuple[Episode, ...]
-    usage: Mapping[str, float] = Field(default_factory=dict, description="share of decisions of each action")
+    usage: Mapping[str, float] = Field(default_factory=dict, description="for each action, its share of the decisions")
     traces: tuple[Trace, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     has_success: bool = True
@@ -242,10 +242,12 @@ class CurvePoint(Value):
     success: float
     total_reward: float
     decisions: int = Field(description="number of decisions since this training began")
-    reward_terms: Mapping[str, float] = Field(default_factory=dict, description="mean undiscounted sum over an episode")
+    reward_terms: Mapping[str, float] = Field(
+        default_factory=dict, description="mean of each reward term's sum over an episode"
+    )
     score: float | None = Field(default=None, description="mean score over the episodes; None if the task has no score")
     metrics: Mapping[str, float] = Field(
-        default_factory=dict, description="metric -> mean over the episodes that report it"
+        default_factory=dict, description="mean of each metric over the episodes that report it"
     )
     usage: Mapping[str, float] = Field(default_factory=dict)
 

@@ -213,10 +213,10 @@ class Iteration(Value):
     index: int
     plan: ActionPlan
     rehearsals: Mapping[str, tuple[Rehearsal, ...]] = Field(
-        default_factory=dict, description="sub-action -> its attempts, in order"
+        default_factory=dict, description="for each coded sub-action, the attempts at its code"
     )
     function_rehearsals: Mapping[str, tuple[FunctionRehearsal, ...]] = Field(
-        default_factory=dict, description="function -> its attempts, in order"
+        default_factory=dict, description="for each function, the attempts at its code"
     )
     actions: tuple[CodedAction, ...] = ()
     functions: tuple[CodedFunction, ...] = ()
@@ -267,7 +267,7 @@ class Provenance(Value):
     success_rate: float | None = None
     score: float | None = Field(default=None, description="mean score; None if the task has no score")
     episodes: int = 0
-    primitive_steps: int = Field(default=0, description="all steps of the run that made the bundle")
+    primitive_steps: int = Field(default=0, description="number of all primitive steps of the run that made the bundle")
     model: str = Field(default="", description="the language models that wrote the actions")
 
 

@@ -21,8 +21,8 @@ def anonymous() -> int:
 def mapped(handle: int, size: int) -> mmap.mmap:
     """Map ``size`` bytes of the file into memory.
 
-    If the system supports sealing, the size of the file is fixed by a seal. Otherwise a worker that truncates the file
-    could end this process with a bus error.
+    If the system supports sealing, the size of the file is fixed by a seal. Without the seal, a worker that truncates
+    the file could end this process with a bus error.
     """
     os.ftruncate(handle, size)
     if hasattr(fcntl, "F_ADD_SEALS") and hasattr(os, "memfd_create"):

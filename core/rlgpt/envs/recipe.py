@@ -20,8 +20,8 @@ class WorkerTimeouts(Value):
 
     start: float = Field(default=120.0, gt=0, description="time to make the environment")
     reset: float = Field(default=120.0, gt=0)
-    step: float = Field(default=60.0, gt=0, description="time for a step, and for a render")
-    close: float = Field(default=10.0, ge=0, description="time to end, before the worker is killed")
+    step: float = Field(default=60.0, gt=0, description="time for a step, and for rendering a frame")
+    close: float = Field(default=10.0, ge=0, description="time to end, after which the worker is killed")
 
 
 class Recipe(Value):

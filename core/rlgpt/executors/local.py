@@ -87,7 +87,7 @@ class Processes(Executor[J, R]):
         """A process that has no job."""
         try:
             return self._idle.pop()
-        except IndexError:  # Another thread may have taken the last one.
+        except IndexError:  # Another thread may have taken the last idle process.
             return _new_process()
 
 

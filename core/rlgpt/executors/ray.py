@@ -123,7 +123,7 @@ def _execute(work: Work[J, R], job: J, folder: str) -> R | Lost:
             f"{job.folder} does not exist on the machine {ray.util.get_node_ip_address()}. Give a folder on storage "
             "that all machines of the cluster share, such as hydra.sweep.dir=/shared/sweep."
         )
-    # If a machine was lost and came back, its process may still work on the job.
+    # If the connection to a machine was lost for a while, a process of this machine may still work on the job.
     with FileLock(job.folder / _LOCK):
         return with_output(work, job, job.folder)
 

@@ -21,7 +21,9 @@ class LLMBudget(Value):
     tokens: int | None = Field(
         default=None, ge=0, description="maximal number of prompt and completion tokens together"
     )
-    dollars: float | None = Field(default=None, ge=0, description="maximal cost; it needs a known price, see llm.price")
+    dollars: float | None = Field(
+        default=None, ge=0, description="maximal cost; the price must be known, see llm.price"
+    )
     calls: int | None = Field(default=None, ge=0, description="maximal number of requests, retries included")
 
 

@@ -118,7 +118,7 @@ def choose(
         have = ", ".join(sorted(recorded)) or "none"
         raise TranscriptError(
             f"there is no recording of {f'task {task!r}' if task else 'this task'}; tasks with recordings: {have}. "
-            "Record one with llm=record llm.model=PROVIDER/MODEL, or give a file with llm.transcript=PATH."
+            "Make one with llm=record llm.model=PROVIDER/MODEL, or give a file with llm.transcript=PATH."
         )
     if which is None:
         return transcripts[seed % len(transcripts)]
@@ -138,7 +138,7 @@ def _model(own: ModelSettings, seed: int) -> LiteLLM:
     if not own.model:
         raise ConfigError(
             "llm=live and llm=record need a model: llm.model=PROVIDER/MODEL, like openai/gpt-4o "
-            "(or openai/NAME with llm.api_base=URL for a server of your own). Without one, use llm=replay."
+            "(or openai/NAME with llm.api_base=URL for a server of your own). Without a model, use llm=replay."
         )
     return LiteLLM(
         own.model,

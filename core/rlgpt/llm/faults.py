@@ -67,7 +67,7 @@ def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> 
     if status == 429:
         spent = any("insufficient_quota" in str(getattr(c, "body", "")) for c in causes)
         if spent:
-            return Fault(f"the account has no credit left: {text}", "Top it up, then resume the run.", again=False)
+            return Fault(f"the account has no credit left: {text}", "Add credit, then resume the run.", again=False)
         return Fault(f"too many requests (HTTP 429): {text}", "Wait, then resume the run.", wait=_retry_after(error))
     if isinstance(status, int) and 400 <= status < 500 and status != 408:
         advice = "Check llm.model, llm.temperature, llm.max_tokens and llm.extra."

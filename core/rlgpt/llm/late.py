@@ -15,7 +15,7 @@ def litellm() -> Any:
 
     With this configuration, litellm uses the price table in its package (by default, the import downloads a table),
     sends no telemetry, adds no advertisements to error messages, and reads no ``.env`` file in the working directory.
-    Therefore keys come from the environment only.
+    Therefore API keys come only from environment variables.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")

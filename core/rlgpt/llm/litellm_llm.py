@@ -192,7 +192,7 @@ class LiteLLM(LLM):
                 raise MissingKeyError(
                     self.model,
                     [self.key_env],
-                    "llm.key_env sets the name of this variable; null: the provider's own variable.",
+                    "llm.key_env sets the name of this variable. With null, the provider's own variable is used.",
                 )
             return os.environ[self.key_env]
         missing = self._missing()

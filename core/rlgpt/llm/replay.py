@@ -48,8 +48,8 @@ class Replay(LLM):
         if path is None:
             held = ", ".join(f"{p} (of {t})" for t, p in self.paths.items()) or "none"
             raise TranscriptError(
-                f"no recording of task {key.task!r} is given; given: {held}. Choose one of this task with "
-                "llm.transcript=PATH, or record one with llm=record llm.model=MODEL."
+                f"no recording of task {key.task!r} is given; given: {held}. Choose a recording of this task with "
+                "llm.transcript=PATH, or make one with llm=record llm.model=MODEL."
             )
         entry = self._entries.get(key)
         if entry is None:

@@ -16,22 +16,24 @@ class ModelSettings(Value):
     """The settings of one language model. :class:`rlgpt.llm.litellm_llm.LiteLLM` documents the fields."""
 
     model: str | None = Field(default=None, description="PROVIDER/NAME in litellm's form (openai/gpt-5, ollama/qwen3)")
-    api_base: str | None = Field(default=None, description="URL of a server of your own; it needs no key")
+    api_base: str | None = Field(default=None, description="URL of your own server, which needs no key")
     key_env: str | None = Field(
-        default=None, description="environment variable with the key; null: the provider's, such as OPENAI_API_KEY"
+        default=None, description="environment variable with the key; null: the provider's own, such as OPENAI_API_KEY"
     )
     temperature: float | None = Field(
         default=None, ge=0, description="sampling temperature; null: the provider's default"
     )
     max_tokens: int | None = Field(
-        default=None, ge=1, description="maximal tokens of one reply; null: the provider's default"
+        default=None, ge=1, description="maximal number of tokens of one reply; null: the provider's default"
     )
     timeout: float = Field(default=120.0, gt=0, description="maximal duration of one request, in seconds")
     retries: int = Field(
         default=4, ge=0, le=20, description="number of retries of a failed request, with pauses between them"
     )
     supports_vision: bool = Field(default=False, description="whether the model accepts images")
-    price: tuple[float, float] | None = Field(default=None, description="dollars per million prompt, completion tokens")
+    price: tuple[float, float] | None = Field(
+        default=None, description="dollars per million prompt and completion tokens"
+    )
     extra: Mapping[str, Plain] = Field(default_factory=dict, description="further arguments for the provider")
 
 

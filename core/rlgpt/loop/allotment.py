@@ -132,9 +132,10 @@ class Allotment:
         fewer = max(1, share // self.limit)
         length = f"{self.limit:,} of {task.horizon:,} steps" if self.limit < task.horizon else f"{task.horizon:,} steps"
         return (
-            f"note: in an iteration, budget={settings.budget:,} allows judging code and the policy in {fewer} "
-            f"episode{'s' if fewer > 1 else ''} each, of {length}, instead of {wanted}: more if they end earlier. "
-            f"Enough for all: budget={self._enough():_}, or a shorter horizon if episodes are shorter."
+            f"note: budget={settings.budget:,} allows judging code and the policy in {fewer} "
+            f"episode{'s' if fewer > 1 else ''} each, of {length}, instead of {wanted} episodes in each iteration. If "
+            "episodes end earlier, more of them are played. All episodes need "
+            f"budget={self._enough():_}, or a shorter horizon if episodes are shorter."
         )
 
     def _enough(self) -> int:

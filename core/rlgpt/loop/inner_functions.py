@@ -54,7 +54,7 @@ class FunctionLoop:
             code = Code(best.actions, best.functions) if best is not None else Code()
         wanted = [function for function in self._plan.functions if function.kind in kinds]
         self._played = None
-        for function in sorted(wanted, key=lambda f: not f.keep):  # kept functions first, because their names are fixed
+        for function in sorted(wanted, key=lambda f: not f.keep):  # Kept functions come first: their names are fixed.
             written = self._earlier(function) or self._until_it_works(function, code)
             if written is not None:
                 self.kept = (*self.kept, written)
@@ -92,7 +92,7 @@ class FunctionLoop:
                     raise
                 ctx.observer.message(f"the recording has no further repair of {name}")
                 break
-            except UnusableReplyError as fault:  # the iteration can continue without the function
+            except UnusableReplyError as fault:  # The iteration can continue without the function.
                 why = str(fault)
                 break
             if rehearsal is None:

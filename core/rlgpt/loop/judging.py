@@ -73,11 +73,13 @@ class Judging:
             code = self._more(code, "confirmation", spec, total, steps=steps, failures=failures)
         ctx.observer.finished("code", **outcome(code))
         if len(code.episodes) < wanted:
-            ctx.observer.message(f"code was judged in {len(code.episodes)} episodes: the budget allows no more now")
+            ctx.observer.message(
+                f"code was judged in {len(code.episodes)} episodes, because the budget allows no more now"
+            )
         if stuck := sum(e.cut == "stuck" for e in code.episodes):
             ctx.observer.message(
                 f"code was stuck in {stuck} of {len(code.episodes)} episodes: whole rounds of the plan were masked or "
-                "changed nothing, so they were ended early"
+                "changed nothing, so these episodes were ended early"
             )
         return code
 

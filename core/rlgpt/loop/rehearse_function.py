@@ -128,8 +128,8 @@ def _summary(function: CodedFunction, name: str, answers: Sequence[Answers]) -> 
 
 
 def _fault(function: CodedFunction, summaries: Sequence[AnswerSummary]) -> str:
-    """Text about bounds that exclude every answer; empty if there are none. With such bounds every answer is clipped to
-    the same number.
+    """Text about bounds that exclude every answer; empty if there are none. With bounds that exclude every answer, all
+    answers are clipped to the same number.
     """
     beyond = [
         f"{s.name} was between {s.low:g} and {s.high:g}, but its bounds are {low:g} to {high:g}"

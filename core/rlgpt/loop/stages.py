@@ -171,10 +171,10 @@ class Stages:
         steps = self.training_steps(here, last=last)
         enough, decisions = ctx.allotment.enough(steps, code, setup, self.history, last=last)
         if not enough:
-            where = "there is nothing else to spend them on" if last else "they go to the next iteration"
+            where = "nothing else can use the steps" if last else "the next iteration gets the steps"
             ctx.observer.message(
-                f"no training: {steps:,} steps are about {decisions:,.0f} decisions, of min_decisions="
-                f"{ctx.settings.min_decisions:,}; {where}"
+                f"no training: {steps:,} steps are enough for about {decisions:,.0f} decisions, and a training needs "
+                f"min_decisions={ctx.settings.min_decisions:,}; {where}"
             )
         return enough
 
@@ -220,8 +220,8 @@ class Stages:
         return self.ctx.book.bill(self.history, finished)
 
     def _warm_start(self, spec: EnvSpec) -> Path | None:
-        """The folder of the newest training whose policy has the same observation and base actions. The new training
-        begins with this policy. None if there is no such training.
+        """The folder of the newest training whose policy has the same observation and base actions, for a warm start
+        with this policy. None if there is no such training.
         """
         wanted = _seen(spec.setup, spec.functions)
         for past in reversed(self.history):

@@ -66,8 +66,8 @@ def names(option: str, given: str | None) -> list[str] | dict[str, str] | None:
         raise ConfigError(f"{option} {given} cannot be read: {fault}.") from fault
     if not _are_names(found, depth=2):
         raise ConfigError(
-            f'{option} {given}: valid is a list of names, or {{"name": "meaning", ...}}, all text; for a Dict '
-            '{"part": "meaning", "part": ["name", ...]}.'
+            f'{option} {given}: give a list of names, or an object with a meaning for each name: {{"name": "meaning", '
+            '...}. For a Dict space, give {"part": "meaning", "part": ["name", ...]}. Names and meanings are text.'
         )
     return found  # type: ignore[no-any-return]
 

@@ -19,7 +19,8 @@ def main(arguments: argparse.Namespace) -> int:
         ) from missing
     site = Site([Path(folder) for folder in arguments.folders or ["runs"]], arguments.port)
     # say() would remove the token from the link, so print() is used.
-    print(f"rlgpt view: {site.link}\nThe link holds a token: whoever has it can stop and resume runs.", flush=True)
+    warning = "The link contains a token. Everybody who has the link can stop and resume runs."
+    print(f"rlgpt view: {site.link}\n{warning}", flush=True)
     if arguments.open:
         webbrowser.open(site.link)
     site.serve()
