@@ -1,4 +1,4 @@
-"""Checks of this machine for ``rlgpt doctor``: the packages that the kitchen needs, and OpenGL."""
+"""Checks of this machine for ``rlgpt doctor``. The kitchen needs certain packages, and OpenGL for frames."""
 
 from __future__ import annotations
 

@@ -14,15 +14,17 @@ THRESHOLD = 0.3
 class Element:
     """An element: a movable object in the kitchen, such as a door or a knob.
 
-    :ivar label: its name in FrankaKitchen-v1.
-    :ivar goal_text: its goal in words.
-    :ivar qpos: indices of its joints in the simulator's ``qpos`` (rad or m; for the kettle, position and quaternion).
-    :ivar goal: their goal values.
-    :ivar start: values of these joints at reset (without noise).
-    :ivar site: the site that marks its handle.
-    :ivar joint: name of its main joint: the hinge, the slide or the knob; for the kettle its free joint.
-    :ivar body: the body at its root.
-    :ivar contact: target of the hand relative to the handle's site, m. Only the reach reward uses it.
+    :ivar label: the element's name in FrankaKitchen-v1.
+    :ivar goal_text: the element's goal in words.
+    :ivar qpos: the indices of the element's joints in the simulator's ``qpos`` (rad or m; for the kettle, position and
+        quaternion).
+    :ivar goal: the goal values of the element's joints.
+    :ivar start: the values of the element's joints at reset, without noise.
+    :ivar site: the site of the MuJoCo model that marks the element's handle.
+    :ivar joint: the name of the element's main joint, which is the hinge, the slide or the knob; for the kettle, its
+        free joint.
+    :ivar body: the body of the MuJoCo model at the element's root.
+    :ivar contact: the target of the hand relative to the handle's site, m. Only the reach reward uses this target.
     """
 
     name: str
@@ -38,7 +40,7 @@ class Element:
 
     @property
     def main(self) -> int:
-        """Index of its main joint among ``qpos``."""
+        """The index of the element's main joint among ``qpos``."""
         return 1 if self.name == "hinge_cabinet" else 0
 
     @property
@@ -47,12 +49,12 @@ class Element:
 
     @property
     def span(self) -> float:
-        """Norm of the distance to the goal at reset (rad, m)."""
+        """The norm of the distance between the joints and their goal at reset (rad, m)."""
         return dist(self.start, self.goal)
 
     def progress(self, joints: tuple[float, ...]) -> float:
-        """Completed share of the distance to the goal, in [0, 1]. The value is 1 if and only if the environment counts
-        the element as complete.
+        """Return the completed share of the distance to the goal, in [0, 1]. The share is 1 if and only if the
+        environment counts the element as complete.
         """
         share = (self.span - dist(joints, self.goal)) / (self.span - THRESHOLD)
         return min(1.0, max(0.0, share))

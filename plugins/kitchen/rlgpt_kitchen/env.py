@@ -40,15 +40,16 @@ Observation = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 class KitchenTask(gymnasium.Env[Any, Any]):
     """The environment of one task.
 
-    Observation, float64, from the environment's sensors (with their noise):
+    The observation, float64, comes from the environment's sensors with their noise:
 
     - ``robot`` (18): positions of 7 joints (rad) and 2 fingers (m), then their velocities;
     - ``objects`` (41): 21 positions (4 knobs and burners, light switch, slide cabinet, two hinges, microwave; the
       kettle's position and quaternion), then their 20 velocities.
 
-    Action: Box(-1, 1, (9,)): joint velocities in units of 2 rad/s (7 joints) and the fingers (1 opens, -1 closes).
-    The reward is the environment's: the number of elements completed in this step. ``info["success"]`` is True once all
-    elements have been completed; ``info["completed"]`` names them in the order of their completion.
+    The action, Box(-1, 1, (9,)), has the velocities of 7 joints in units of 2 rad/s, and two numbers for the fingers (1
+    opens, -1 closes). The reward is that of FrankaKitchen-v1, the number of elements completed in this step.
+    ``info["success"]`` is True once all elements have been completed; ``info["completed"]`` names the completed
+    elements in the order of their completion.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 12}  # noqa: RUF012
@@ -90,7 +91,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         return self._observe(observation), float(reward), bool(terminated), truncated, self._info(info)
 
     def render(self) -> Any:
-        """A frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
+        """Return a frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         if self.render_mode is None:
             return None
         if self._camera is None:
@@ -123,7 +124,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Return to a state that :meth:`save` returned for the same elements.
 
-        :param seed: seed of the noise from now on. None: the noise continues as without the save.
+        :param seed: the seed of the noise from now on; with None, the noise continues as without the save.
         :raises StateError: the state is damaged, or belongs to other elements.
         """
         saved = record(state, ("physics", "sensed", "completed", "steps", "noise"), seed=seed)

@@ -1,4 +1,4 @@
-"""Resolved-rate inverse kinematics of the arm: one damped least squares solution for each control step."""
+"""Resolved-rate inverse kinematics of the arm, with one damped least squares solution for each control step."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ LIMIT_MARGIN = 0.02
 class Pose:
     """The hand's pose and the arm's state in one observation.
 
-    :ivar position: position of the site ``end_effector`` in the world, m (3).
-    :ivar rotation: rotation of that site in the world (3, 3).
-    :ivar jacobian: Jacobian of that site with respect to the 7 joints: first translation, then rotation, in the world
-        (6, 7).
-    :ivar joints: joint positions, rad (7).
-    :ivar gravity: torques that hold the arm against gravity, N m (7).
+    :ivar position: the position of the site ``end_effector`` in the world, m (3).
+    :ivar rotation: the rotation of the site ``end_effector`` in the world (3, 3).
+    :ivar jacobian: the Jacobian of the site ``end_effector`` with respect to the 7 joints, first of the translation and
+        then of the rotation, in the world (6, 7).
+    :ivar joints: the joint positions, rad (7).
+    :ivar gravity: the torques that hold the arm against gravity, N m (7).
     """
 
     position: Array
@@ -43,7 +43,9 @@ class Pose:
 
 
 class Arm:
-    """Kinematics of the arm, computed on a copy of the simulator's state. So the simulation does not change."""
+    """The kinematics of the arm, computed on a copy of the simulator's state, so that the simulation does not
+    change.
+    """
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -54,7 +56,7 @@ class Arm:
         self._bias = np.zeros(model.nv)
 
     def solve(self, observed: Array) -> Pose:
-        """The pose at an observed ``qpos`` (30)."""
+        """Return the pose of the hand for an observed ``qpos`` (30)."""
         data, model = self.scratch, self.model
         data.qpos[:] = observed
         mujoco.mj_kinematics(model, data)
@@ -70,7 +72,7 @@ class Arm:
         )
 
     def joint_step(self, pose: Pose, twist: Array) -> Array:
-        """Joint displacements (7, rad) for a small displacement of the hand.
+        """Return the joint displacements (7, rad) for a small displacement of the hand.
 
         :param twist: (3,) translation in m, or (6,) with a rotation vector in rad; both in the world.
         """
@@ -93,8 +95,8 @@ and its back is up.
 
 
 def rotation_of(angles: Array) -> Array:
-    """Rotation of the site (3, 3) for (roll, pitch, yaw), rad: Rz(yaw) Rx(pitch) Ry(roll), applied to a hand that
-    points along +y.
+    """Return the rotation of the site (3, 3) for (roll, pitch, yaw), rad. It is Rz(yaw) Rx(pitch) Ry(roll), applied to
+    a hand that points along +y.
 
     Yaw turns the pointing direction to the left, pitch turns it up, roll turns the hand about it.
     """

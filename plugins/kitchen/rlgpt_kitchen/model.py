@@ -44,7 +44,7 @@ class KitchenModel:
         self._hand = self._left | self._right | wrist
 
     def _element_of(self, body: int) -> int:
-        """Index of the element that a body belongs to; -1: none."""
+        """Return the index of the element that a body belongs to, or -1 if the body belongs to no element."""
         roots = {self.model.body(e.body).id: i for i, e in enumerate(self.elements)}
         while body:
             if body in roots:
@@ -53,7 +53,7 @@ class KitchenModel:
         return -1
 
     def pose(self, observation: Any) -> Pose:
-        """The hand's pose, computed from the observed joints. Cached for the newest observation."""
+        """Return the hand's pose, computed from the observed joints. The pose is cached for the newest observation."""
         if self._pose is None or self._observation is not observation:
             positions = np.concatenate((observation["robot"][:9], observation["objects"][:21]))
             self._pose, self._observation = self.arm.solve(positions), observation
@@ -75,7 +75,9 @@ class KitchenModel:
         return element.progress(tuple(self.data.qpos[list(element.qpos)]))
 
     def hinge(self, element: str) -> tuple[Array, Array]:
-        """The axis of the element's joint in the world: a point on it (3, m) and its unit vector (3)."""
+        """Return the axis of the element's joint in the world, as a point on the axis (3, m) and its unit vector
+        (3).
+        """
         joint = self._joints[element]
         return np.array(self.data.xanchor[joint]), np.array(self.data.xaxis[joint])
 
@@ -85,12 +87,12 @@ class KitchenModel:
         return frozenset(self.elements[i].name for i in owners if i >= 0)
 
     def held(self) -> bool:
-        """Whether both fingers touch the same body, as tactile sensors would report."""
+        """Return whether both fingers touch the same body, as tactile sensors would report."""
         bodies = self.model.geom_bodyid
         left, right = (set(bodies[self._in_contact_with(finger)]) for finger in (self._left, self._right))
         return bool((left & right) - set(bodies[self._hand]))
 
     def _in_contact_with(self, mask: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """The geoms in contact with a geom of ``mask`` (ngeom)."""
+        """Return the geoms (shapes of the MuJoCo model) that are in contact with a geom of ``mask`` (ngeom)."""
         pairs = self.data.contact.geom[: self.data.ncon]
         return np.concatenate((pairs[mask[pairs[:, 0]], 1], pairs[mask[pairs[:, 1]], 0]))

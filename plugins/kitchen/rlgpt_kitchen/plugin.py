@@ -18,7 +18,9 @@ ACTION_LABELS = (*(f"joint{i}" for i in range(1, 8)), "finger_right", "finger_le
 
 
 class KitchenPlugin(EnvironmentPlugin):
-    """FrankaKitchen-v1: seven single tasks, two sequences of four, and a noisy variant of each."""
+    """The plugin for FrankaKitchen-v1. It has seven tasks with one element, two sequences of four elements, and a noisy
+    variant of each task.
+    """
 
     name = "kitchen"
 

@@ -107,7 +107,7 @@ def follow_arc(ctx: Context, *, x: float, y: float, z: float, axis: str, angle: 
     start = held_rotation(ctx) if wrist != "free" else pose.rotation
 
     def turned(share: float) -> Array:
-        """The rotation (3, 3) by a share of the angle (Rodrigues' formula)."""
+        """Return the rotation (3, 3) by a share of the angle (Rodrigues' formula)."""
         a, k = angle * share, _cross_matrix(unit)
         return np.eye(3) + np.sin(a) * k + (1.0 - np.cos(a)) * (k @ k)  # type: ignore[no-any-return]
 

@@ -1,4 +1,6 @@
-"""Reward terms, bounded and smooth, computed from the simulator's true state. The RLSetup weights them."""
+"""The reward terms, which are bounded and smooth and are computed from the simulator's true state. The setup has their
+weights.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def _success(ctx: Context) -> float:
 
 
 def _slowness(ctx: Context) -> float:
-    """-|v|^2 / (1 + |v|^2), in (-1, 0], for the velocities v of the arm's joints, rad/s."""
+    """Return -|v|^2 / (1 + |v|^2), in (-1, 0], where v are the velocities of the arm's joints, rad/s."""
     velocity = ctx.model.data.qvel[:7]
     square = float(velocity @ velocity)
     return -square / (1.0 + square)
@@ -77,7 +79,7 @@ def _upright(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The reward terms of a task: reach, progress and completion for each element, and terms for all
+    """Return the reward terms of a task. They are reach, progress and completion for each element, and terms for all
     elements together.
     """
     elements = [ELEMENTS[name] for name in elements_of(task)]
@@ -98,8 +100,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """The default setup: for each element the potential 4 nearness + 6 progress, and 5 for its
-    completion. PPO learned with these weights in preliminary runs.
+    """Return the default setup. For each element it has the potential 4 nearness + 6 progress, and a reward of 5 for
+    the completion. PPO learned with these weights in preliminary runs.
     """
     elements = elements_of(task)
     keys = ["robot", "hand_position", "gripper_closed", "time"]

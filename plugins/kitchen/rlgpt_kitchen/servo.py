@@ -14,7 +14,8 @@ from rlgpt_kitchen.model import KitchenModel
 
 SPEED = 0.04
 """Default displacement of the hand in one control step, m. A larger displacement is hardly possible, because of the
-speed limits of the joints."""
+speed limits of the joints.
+"""
 MAX_TURN = 0.25
 """Largest rotation of the hand in one control step, rad."""
 ANGLE_TOLERANCE = 0.1
@@ -41,12 +42,14 @@ def pose_of(ctx: Context) -> Pose:
 
 
 def grip_command(ctx: Context) -> float:
-    """The last command for the fingers: 1 opens, -1 closes."""
+    """Return the last command for the fingers, where 1 opens and -1 closes."""
     return float(ctx.memory.get("grip", 1.0))
 
 
 def held_rotation(ctx: Context) -> Array:
-    """The rotation that the hand keeps: the last one that a primitive set, or at first the current one."""
+    """Return the rotation that the hand keeps, which is the last rotation that a primitive set, or at first the current
+    rotation.
+    """
     if "rotation" not in ctx.memory:
         ctx.memory["rotation"] = pose_of(ctx).rotation
     rotation: Array = ctx.memory["rotation"]
@@ -54,11 +57,11 @@ def held_rotation(ctx: Context) -> Array:
 
 
 def command(ctx: Context, twist: Array) -> Array:
-    """The action (9) that displaces the hand by ``twist`` within this control step, as far as the joints allow.
+    """Return the action (9) that displaces the hand by ``twist`` within this control step, as far as the joints allow.
 
-    The motors are position servos that pull with ``stiffness * (commanded - current)`` against damping: in one step the
-    joints cover the share ``fraction`` of the command. The torque against gravity is added, because the model does not
-    compensate gravity.
+    The motors are position servos that pull with ``stiffness * (commanded - current)`` against damping, so that in one
+    step the joints cover the share ``fraction`` of the command. The torque against gravity is added, because the model
+    does not compensate gravity.
     """
     model: KitchenModel = ctx.model
     pose = pose_of(ctx)
@@ -126,7 +129,7 @@ def along(
 
     :param waypoint: function that maps the completed share of the path, in (0, 1], to a position (3, m) and a rotation
         (3, 3) or None.
-    :param length: number of steps that the path takes at the intended speed.
+    :param length: the number of steps that the path takes at the intended speed.
     :returns: the result of :func:`servo` for the end of the path.
     """
     share, steps_taken = 0.0, 0

@@ -66,7 +66,9 @@ def _task(name: str, elements: Sequence[str], noise: Mapping[str, float], suffix
 
 
 def make_tasks() -> dict[str, Task]:
-    """Every task by its id: seven elements, two sequences, and the noisy variant of each."""
+    """Return every task by its id. There is a task for each of seven elements, two sequences, and the noisy variant of
+    each task.
+    """
     variants: dict[str, Sequence[str]] = {**{e: (e,) for e in ELEMENTS}, **SEQUENCES}
     tasks = [
         _task(name, elements, noise, suffix)
@@ -83,7 +85,7 @@ def elements_of(task: Task) -> tuple[str, ...]:
 
 
 def noise_of(task: Task) -> dict[str, str]:
-    """The sizes of the sensor noise that the task's settings give, as text: m or rad."""
+    """Return the sizes of the sensor noise that the task's settings give, as text (in m or rad)."""
     robot, objects = (float(task.settings[name]) for name in ("robot_noise_ratio", "object_noise_ratio"))  # type: ignore[arg-type]
     parts = [ELEMENTS[name] for name in elements_of(task)]
     units = {e.name: "m" if e.slides or e.name == "kettle" else "rad" for e in parts}

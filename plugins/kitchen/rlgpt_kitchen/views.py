@@ -52,13 +52,13 @@ def _element_keys(e: Element) -> list[ViewKey]:
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
-    """The keys of the view: those of the hand, and those of each element of the task."""
+    """Return the keys of the view, which are the keys of the hand and the keys of each element of the task."""
     return (*HAND_KEYS, *(key for name in elements_of(task) for key in _element_keys(ELEMENTS[name])))
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """The view at the current step, computed from the sensors. Keys that are tagged privileged are
-    computed from the simulator's state.
+    """Return the view at the current step. It is computed from the sensors, except for keys that are tagged privileged,
+    which are computed from the simulator's state.
     """
     model: KitchenModel = ctx.model
     pose = model.pose(ctx.observation)

@@ -1,4 +1,4 @@
-"""The base action space: the choices of a policy apart from coded actions.
+"""The base action space of the Minecraft tasks.
 
 The official code of RL-GPT (``minecraft.py``, ``transform_action``) has two heads: one of twelve moves, and one of no
 operation, use and attack: MultiDiscrete [12, 3]. These actions cannot craft, so tasks that need crafting have more
@@ -32,7 +32,8 @@ MOVES: dict[str, Action] = {
     "turn_right": move(right=2),
 }
 """The choices of the first head of the action space, in the order of the paper's official code. The camera turns by two
-bins, which are 30 degrees. As in the official code, jump and sprint alone do not move the player."""
+bins, which are 30 degrees. As in the official code, jump and sprint alone do not move the player.
+"""
 
 HAND_CHOICES = ("no_op", "use", "attack")
 """The choices of the second head of the action space, as in the paper."""
@@ -56,7 +57,7 @@ def hand_choices(crafts: Sequence[str], places: Sequence[str], equips: Sequence[
 class BaseActions:
     """The base action space of a task. ``translate`` converts each choice to an action of MineDojo.
 
-    :param choices: choices of the second head; see :func:`hand_choices`.
+    :param choices: the names of the choices of the second head (see :func:`hand_choices`).
     """
 
     def __init__(self, choices: Sequence[str]) -> None:
@@ -70,7 +71,7 @@ class BaseActions:
         The action contains both the move and the hand's choice. If the item to place or equip is not in the inventory,
         the hand does nothing.
 
-        :raises ConfigError: the pair is not in ``space``: two integers, each in its range.
+        :raises ConfigError: the pair does not consist of two integers in the ranges of ``space``.
         """
         pair = np.asarray(action)
         if pair.shape != self.space.shape or pair.dtype.kind not in "iu" or not self._has(pair):

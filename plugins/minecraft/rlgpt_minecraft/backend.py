@@ -1,7 +1,8 @@
-"""The backend ``minedojo``: MineDojo itself, with the same spaces as the embedded world. So code and policies that were
-made in the embedded world run on MineDojo unchanged.
+"""The backend ``minedojo``, which runs MineDojo itself. MineDojo has the same spaces as the embedded world, so code and
+policies that were made in the embedded world run on MineDojo unchanged.
 
-The package needs its own interpreter (``make minedojo``). ``rlgpt.envs`` runs it there.
+The package MineDojo needs its own Python interpreter, which ``make minedojo`` installs. ``rlgpt.envs`` runs MineDojo in
+this interpreter.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ PASSED_VARIABLES = ("JAVA_HOME", "GRADLE_USER_HOME", "XDG_RUNTIME_DIR", "MINEDOJ
 """Environment variables that the game and its launcher read, in addition to those that every worker gets."""
 LIMITS = WorkerTimeouts(start=180.0, reset=1200.0, step=300.0, close=30.0)
 """Time limits in seconds. The first start builds the game, the first reset starts the game, and MineDojo's client waits
-240 s for a reply."""
+240 s for a reply.
+"""
 HIDDEN_IMAGE_SIZE = (64, 64)
 """Height and width of the picture if the mission has none. The game always draws a picture."""
 RENDERED_IMAGE_SIZE = (160, 256)
@@ -57,7 +59,7 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
     the same spaces. ``info`` is Malmo's JSON without voxels and rays, and MineDojo's ``success``. If the game crashes,
     the episode ends as truncated, the crash is logged, and the next reset starts the game again.
 
-    :param waits_for: the likely reason of a slow reset, for the log.
+    :param waits_for: the likely reason for a slow reset, which is written to the log.
     :raises PluginError: MineDojo has other spaces.
     :raises WorkerError: (``reset`` and ``step``) MineDojo cannot start, or crashes repeatedly.
     """
@@ -98,7 +100,7 @@ class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
         return obs, reward, terminated, truncated, info
 
     def render(self) -> Any:
-        """The player's view: uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
+        """Return the player's view, uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self.worker.render()
 
     def no_op(self) -> NDArray[np.int64]:
@@ -117,10 +119,11 @@ def make_minedojo(
     port: int = 0,
     render_mode: str | None = None,
 ) -> MineDojoBackend:
-    """Make a mission on MineDojo's simulator, without a task: the reward is 0.
+    """Make a mission on MineDojo's simulator without a task. The reward is always 0.
 
-    :param mobs: names of mobs that each reset summons, uniformly in a square of ``spread`` blocks around the player.
-    :param port: port of a Malmo server on this machine; 0: MineDojo starts the game.
+    :param mobs: the names of the mobs that each reset summons, uniformly in a square of ``spread`` blocks around the
+        player.
+    :param port: the port of a Malmo server on this machine; with 0, MineDojo starts the game.
     :raises ConfigError: MineDojo is not installed; no server listens on ``port``; or Java 8 or a display is missing.
     :raises PluginError: MineDojo's spaces differ from those of this plugin.
     :raises WorkerError: MineDojo cannot start.
@@ -186,7 +189,9 @@ def sensor_options(mission: Mission) -> dict[str, Plain]:
 
 
 def differences(actual: Any, expected: Any, path: str) -> list[str]:
-    """List the differences between MineDojo's spaces and the plugin's, one text for each leaf."""
+    """List the differences between MineDojo's spaces and the plugin's spaces, with one text for each leaf of a
+    space.
+    """
     if isinstance(actual, spaces.Dict) and isinstance(expected, spaces.Dict):
         keys = {*actual.spaces, *expected.spaces}
         missing = [f"{path}/{key} is on one side only" for key in sorted(keys - (actual.keys() & expected.keys()))]

@@ -34,7 +34,9 @@ def checks() -> list[Check]:
 
 
 def numba() -> Check:
-    """Check that numba can store compiled code: in ``NUMBA_CACHE_DIR``, beside the modules, or in the user's cache."""
+    """Check that the compiler numba can store compiled code in ``NUMBA_CACHE_DIR``, beside the modules, or in the
+    user's cache.
+    """
     version = metadata.version("numba")
     value = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -77,7 +79,7 @@ def java() -> Check:
 
 
 def display() -> Check:
-    """Check for a display, real or virtual. The game draws on it."""
+    """Check for a real or virtual display, which the game needs."""
     shown, virtual = os.environ.get("DISPLAY"), shutil.which("xvfb-run")
     if shown:
         return Check("display", True, f"DISPLAY={shown}")
@@ -86,7 +88,7 @@ def display() -> Check:
 
 
 def server() -> Check:
-    """Check for a running Malmo server. With one, Java and a display are not needed."""
+    """Check for a running Malmo server. If a Malmo server is running, Java and a display are not needed."""
     value = os.environ.get(MALMO_PORT, str(DEFAULT_PORT))
     hint = f"{MALMO_PORT} tells this check where (now {value})."
     advice = f"Optional: task_settings.port=PORT plays on a running server; {hint}"

@@ -1,4 +1,4 @@
-"""The blocks around the player: obstacles, holes and floors.
+"""Finds obstacles, holes and floors among the blocks around the player.
 
 The box of voxels contains the blocks up to two blocks to each side, four down and three up from the block of the feet.
 """
@@ -33,7 +33,8 @@ _LOW = np.array([_XLOW, _YLOW, _ZLOW])
 class Ground:
     """The voxels of one observation.
 
-    :param position: world coordinates of the feet, m. :param yaw: yaw of the view direction, degrees.
+    :param position: the world coordinates of the feet, m.
+    :param yaw: the yaw of the view direction, degrees.
     """
 
     def __init__(self, voxels: Mapping[str, NDArray[Any]], position: Array, yaw: float) -> None:
@@ -69,7 +70,8 @@ class Ground:
     def column_at(self, degrees: float = 0.0, metres: float = STEP_M) -> tuple[int, int]:
         """Return x and z, relative to the feet's block, of the column ``metres`` away (at most 1.5).
 
-        :param degrees: direction, to the right of the heading."""
+        :param degrees: the angle of the direction to the right of the heading.
+        """
         if (way := (degrees, metres)) not in self._ways:
             turn = math.radians(self._yaw + degrees)
             x, z = self._position[0] - metres * math.sin(turn), self._position[2] + metres * math.cos(turn)
@@ -100,8 +102,8 @@ class Ground:
         return self.solid(dx, 1, dz) or (self.solid(dx, 0, dz) and self.solid(dx, 2, dz))
 
     def descent(self, degrees: float = 0.0, metres: float = STEP_M) -> int:
-        """Return the descent to the floor of the column, 0 to 4 blocks. 4 also means a deeper floor, 0 also a higher
-        one.
+        """Return the descent to the floor of the column, 0 to 4 blocks. The value 4 also stands for a deeper floor, and
+        0 for a higher floor.
         """
         dx, dz = self.column_at(degrees, metres)
         return next(

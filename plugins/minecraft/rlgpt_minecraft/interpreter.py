@@ -1,5 +1,6 @@
 """The path of MineDojo's own interpreter. MineDojo needs older versions of packages than this plugin, so this process
-never imports MineDojo."""
+never imports MineDojo.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ PLACE = Path(".minedojo", "bin", "python")
 
 
 def minedojo_python() -> Path | None:
-    """Return the interpreter with MineDojo: ``$RLGPT_MINEDOJO_PYTHON``, or the interpreter that ``make minedojo``
-    built.
+    """Return the path of the interpreter with MineDojo, which is ``$RLGPT_MINEDOJO_PYTHON`` or the interpreter that
+    ``make minedojo`` built.
 
     The function searches for the interpreter of ``make minedojo`` in the working directory and its parents, then in the
     parents of this file. If there is no interpreter, the function returns None. The function does not check that the

@@ -1,4 +1,4 @@
-"""Expert knowledge about the world for prompts: facts, not solutions."""
+"""Expert knowledge about the world for prompts. The pages contain facts and no solutions of tasks."""
 
 from __future__ import annotations
 

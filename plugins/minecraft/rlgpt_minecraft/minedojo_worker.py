@@ -1,8 +1,8 @@
 """MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this file,
 which imports no other file of the plugin.
 
-Spaces and values are MineDojo's. Each leaf is converted to the dtype, shape and bounds of its space, because MineDojo
-returns booleans although its spaces state int64, and the temperature of a desert exceeds its bound.
+Spaces and values are MineDojo's. Each array of an observation is converted to the dtype, shape and bounds of its space,
+because MineDojo returns booleans although its spaces state int64, and the temperature of a desert exceeds its bound.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ SEED_LIMIT = 2**31 - 1
 class MineDojo:
     """A task of MineDojo with gymnasium's interface. The seed determines all random numbers that this class draws.
 
-    :param task_id: task id of ``minedojo.make``.
-    :param options: keyword arguments of ``minedojo.make``; ``initial_inventory`` is a list of dictionaries.
-    :param mobs: mobs that each reset summons, uniformly in a square of ``spread`` blocks around the player.
-    :param port: port of a running Malmo server; 0: MineDojo starts the game.
-    :param hidden: keys that MineDojo always returns and the observation leaves out: ``rgb`` (which ``render`` still
-        returns), and the ``voxels`` of some tasks.
+    :param task_id: the task id for ``minedojo.make``.
+    :param options: the keyword arguments of ``minedojo.make``; ``initial_inventory`` is a list of dictionaries.
+    :param mobs: the mobs that each reset summons, uniformly in a square of ``spread`` blocks around the player.
+    :param port: the port of a running Malmo server; with 0, MineDojo starts the game.
+    :param hidden: the keys that MineDojo always returns and that the observation leaves out, such as ``rgb`` (which
+        ``render`` still returns) and the ``voxels`` of some tasks.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -136,7 +136,8 @@ def fit(space: Any, value: Any) -> Any:
 def make_minedojo_env(task_id: str, options: Mapping[str, Any]) -> Any:
     """Call ``minedojo.make`` and restore MineDojo's table of tasks, because ``minedojo.make`` removes entries from it.
 
-    ``options`` override the table: ``minedojo.make`` would raise an error for an option that both have.
+    For an option that is both in ``options`` and in the table, this function uses ``options``, while ``minedojo.make``
+    alone would raise an error.
     """
     saved_task = copy.deepcopy(ALL_TASKS_SPECS.get(task_id))
     for name in options if saved_task is not None else ():

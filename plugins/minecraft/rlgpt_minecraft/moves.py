@@ -1,4 +1,4 @@
-"""Builds MineDojo's action from named parts: eight numbers, MultiDiscrete [3 3 4 25 25 8 244 36]."""
+"""Builds MineDojo's action from named parts. The action has eight numbers, MultiDiscrete [3 3 4 25 25 8 244 36]."""
 
 from __future__ import annotations
 
@@ -40,9 +40,12 @@ def move(
 ) -> Action:
     """Return an action, int64 ``(8,)``.
 
-    :param forward: 1 forward, -1 back. :param left: 1 left, -1 right.
-    :param up: camera bins upwards. :param right: camera bins to the right.
-    :param craft: item for the function "craft". :param slot: slot for "equip", "place" and "destroy".
+    :param forward: 1 moves forward, -1 moves back.
+    :param left: 1 moves left, -1 moves right.
+    :param up: the number of camera bins (steps of the camera) by which the view turns upwards.
+    :param right: the number of camera bins by which the view turns to the right.
+    :param craft: the item for the function "craft".
+    :param slot: the slot for the functions "equip", "place" and "destroy".
     """
     return np.array(
         [

@@ -21,16 +21,19 @@ from rlgpt_minecraft.things import Thing, things
 
 SAME = 1.5
 """Distance in m. If rays hit entities with the same name, hits at most this much farther away than the nearest hit
-belong to the same entity."""
+belong to the same entity.
+"""
 
 
 @dataclass(frozen=True)
 class Sighting:
     """The nearest thing with one name.
 
-    :ivar visible: whether the observation shows such a thing. If not, the other values are those of a thing 40 m ahead.
-    :ivar distance: metres from the eyes. :ivar bearing: degrees to the right of the heading.
-    :ivar elevation: degrees above the horizontal.
+    :ivar visible: whether the observation shows a thing with this name. If not, the other values are those of a thing
+        40 m ahead.
+    :ivar distance: the distance of the thing from the eyes in metres.
+    :ivar bearing: the direction of the thing in degrees to the right of the heading.
+    :ivar elevation: the direction of the thing in degrees above the horizontal.
     """
 
     visible: bool = False
@@ -52,7 +55,8 @@ Place = tuple[int, int, int]
 @dataclass(frozen=True)
 class Crosshair:
     """The target under the cross-hair. ``block`` and ``entity`` are MineDojo's names, or empty. ``distance`` is in
-    metres."""
+    metres.
+    """
 
     block: str
     entity: str
@@ -100,8 +104,8 @@ class ParsedObservation:
 
     @cached_property
     def sights(self) -> dict[str, Sighting]:
-        """Name of a thing -> the nearest such thing: among the hits of the rays, else among the voxels around the
-        player.
+        """The nearest thing of each name. A thing is searched first among the hits of the rays, and then among the
+        voxels around the player.
         """
         found = self._by_ray()
         for thing in self.sought:
@@ -156,7 +160,7 @@ class ParsedObservation:
 
     @cached_property
     def inventory(self) -> dict[str, int]:
-        """Item (with underscores) -> count."""
+        """The count of each item in the inventory. The words of an item's name are joined by underscores."""
         slots = self.observation["inventory"]
         counts: dict[str, int] = {}
         for name, quantity in zip(slots["name"].tolist(), slots["quantity"].tolist(), strict=True):
@@ -172,7 +176,7 @@ class ParsedObservation:
         return names.index(spaced) if spaced in names else None
 
     def place(self, sight: Sighting) -> Array:
-        """Return the world coordinates of a visible thing from its direction and distance: x, y, z in m."""
+        """Return the world coordinates x, y, z (in m) of a visible thing, computed from its direction and distance."""
         a, b = math.radians(self.yaw + sight.bearing), math.radians(sight.elevation)
         way = np.array([-math.sin(a) * math.cos(b), math.sin(b), math.cos(a) * math.cos(b)])
         place: Array = self.position + np.array([0.0, EYE_HEIGHT, 0.0]) + sight.distance * way
@@ -180,19 +184,24 @@ class ParsedObservation:
 
     @property
     def hand(self) -> str:
-        """The item in the main hand, with underscores; "air" for none."""
+        """The item in the main hand, or "air" if the hand is empty. The words of the item's name are joined by
+        underscores.
+        """
         return str(self.observation["equipment"]["name"][0]).replace(" ", "_")
 
     @property
     def look_elevation(self) -> float:
-        """Elevation of the view direction, positive upwards. The game's pitch is positive downwards."""
+        """The elevation of the view direction in degrees, positive upwards. (The game's pitch is positive
+        downwards.)
+        """
         return 0.0 - self.pitch
 
 
 class ObservationReader:
-    """Parses the observations of one task and caches the newest one.
+    """Parses the observations of one task and caches the newest parsed observation.
 
-    :param sought: names of the things to look for."""
+    :param sought: the names of the things to look for.
+    """
 
     def __init__(self, sought: Sequence[str]) -> None:
         self.sought = things(sought)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MinecraftPlugin(EnvironmentPlugin):
-    """MineDojo's harvest tasks and those of the paper, on the embedded world or on MineDojo itself."""
+    """MineDojo's harvest tasks and the tasks of the paper, in the embedded world or in MineDojo itself."""
 
     name = NAME
     vectors = "plain"
@@ -98,8 +98,8 @@ class MinecraftPlugin(EnvironmentPlugin):
         return recordings("rlgpt_minecraft", task)
 
     def limits(self, task: Task) -> EnvLimits:
-        """Return the maximal number of environments: 2 with the game itself, which needs gigabytes of memory for each;
-        8 with a running server; 64 with the embedded world.
+        """Return the limits of a task's environments. The maximal number of environments is 2 with the game itself,
+        which needs gigabytes of memory for each, 8 with a running server, and 64 with the embedded world.
 
         :raises ConfigError: a setting of the task has no valid value, or no server listens on its port. A run checks
             this before it begins.

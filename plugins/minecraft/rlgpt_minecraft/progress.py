@@ -17,7 +17,8 @@ _ATTACK = FUNCTIONS.index("attack")
 
 
 class Progress:
-    """The progress of an episode. The environment updates it and adds it to every ``info``.
+    """The progress of an episode. The environment updates the progress at each step and adds it to every ``info``. It
+    has these entries:
 
     ``start``      position (x, y, z, m) at the start of the episode
     ``dig_ticks``  consecutive steps with attack on the block that is now under the cross-hair
@@ -25,7 +26,7 @@ class Progress:
     ``dug``        thing -> largest number of consecutive steps with attack on such a thing
     ``most``       item -> largest gain over the count at the start
 
-    :param items: items whose counts are tracked.
+    :param items: the items whose counts are tracked.
     """
 
     def __init__(self, obs: ParsedObservation, items: Sequence[str]) -> None:
@@ -40,7 +41,7 @@ class Progress:
         self._look(obs)
 
     def update(self, obs: ParsedObservation, action: Action) -> None:
-        """Update with one step: MineDojo's action and the observation after it."""
+        """Update the progress with MineDojo's action of a step and the observation after the step."""
         aim = obs.crosshair
         place = aim.place if aim.block and aim.reach else None
         if int(action[5]) != _ATTACK or place is None:
@@ -93,8 +94,8 @@ class Progress:
 
 
 def _alike(name: str, value: object, now: object) -> bool:
-    """Whether ``value`` has the form of ``now``: a finite number, a tuple of as many finite numbers, or a dict with the
-    same keys and finite numbers. For ``place``: None or a tuple of three ints.
+    """Return whether ``value`` has the form of ``now``. The form is a finite number, a tuple of as many finite numbers,
+    or a dict with the same keys and finite numbers. The entry ``place`` must be None or a tuple of three ints.
     """
     if isinstance(now, dict):
         return isinstance(value, dict) and value.keys() == now.keys() and all(map(_finite, value.values()))

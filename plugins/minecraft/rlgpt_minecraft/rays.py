@@ -1,7 +1,7 @@
 """The rays of the lidar and their directions.
 
-MineDojo rotates the view direction by ``rotatePitch`` and ``rotateYaw`` of the game's ``Vec3d``: first about the
-world's x axis, then about y (``JSONWorldDataHelper.getDirectedRays``). So the pitch of a ray raises the ray if the
+MineDojo rotates the view direction by ``rotatePitch`` and ``rotateYaw`` of the game's ``Vec3d``, first about the
+world's x axis and then about y (``JSONWorldDataHelper.getDirectedRays``). So the pitch of a ray raises the ray if the
 player faces south, lowers the ray if the player faces north, and has no effect if the player faces east or west. The
 yaw turns the ray to the left. Observations contain the pitch and yaw of a ray, not its direction. This module computes
 the direction by the same two rotations.
@@ -22,7 +22,8 @@ DISTANCE = 40.0
 PITCHES = (0.0, 2.0, -2.0, 5.0, -5.0, 10.0, -10.0, 18.0, -18.0, 32.0, -32.0)
 YAWS = (0.0, *(sign * 4.0 * i for i in range(1, 13) for sign in (1, -1)))
 """Angles of the rays in degrees. The rays are dense around the horizontal and as wide as a screen of 256 x 160
-pixels."""
+pixels.
+"""
 
 RAYS = tuple((math.radians(pitch), math.radians(yaw), DISTANCE) for pitch in PITCHES for yaw in YAWS)
 """Pitch (radians), yaw (radians) and length (m) of each ray, in the format of MineDojo's ``lidar_rays``."""
@@ -43,7 +44,9 @@ def look_vector(yaw: float, pitch: float) -> tuple[float, float, float]:
 
 
 def directions(yaw: float, pitch: float) -> Array:
-    """Return the unit vectors of all rays of a view direction: float64 ``(rays, 3)``; x east, y up, z south."""
+    """Return the unit vectors of all rays for a view direction, float64 ``(rays, 3)``, with x east, y up and z
+    south.
+    """
     x, y, z = look_vector(yaw, pitch)
     lifted = y * _COS_PITCH + z * _SIN_PITCH
     along = z * _COS_PITCH - y * _SIN_PITCH

@@ -16,13 +16,14 @@ from rlgpt_minecraft.tasks import spec_of
 class Settings(Value):
     """The settings of one task.
 
-    :ivar backend: the embedded world, or MineDojo itself.
-    :ivar actions: ``paper``: the base actions of the paper, [12, 3], which cannot craft.
-    :ivar tier: ``paper``: code has MineDojo's low-level actions, and its view has no blocks and animals (see
-        ``paper``).
-    :ivar image_size: height and width of ``rgb`` in the observation, 1 to 2,048 pixels; None: no picture.
-    :ivar port: port of a running Malmo server for the backend ``minedojo``; 0: the backend starts the game.
-    :ivar biome: MineDojo's ``specified_biome``; None: all biomes of a default world.
+    :ivar backend: where the task runs, in the embedded world or in MineDojo itself.
+    :ivar actions: the set of base actions; ``paper`` means the base actions of the paper, [12, 3], which cannot craft.
+    :ivar tier: what code can do and see; with ``paper``, code has MineDojo's low-level actions and does not see blocks
+        and animals (see the module ``paper``).
+    :ivar image_size: the height and width of ``rgb`` in the observation, 1 to 2,048 pixels; with None, there is no
+        picture.
+    :ivar port: the port of a running Malmo server for the backend ``minedojo``; with 0, the backend starts the game.
+    :ivar biome: MineDojo's ``specified_biome``; with None, the world has all biomes of a default world.
     """
 
     backend: Literal["embedded", "minedojo"] = "embedded"
@@ -60,7 +61,8 @@ class Settings(Value):
     def check_ground(self) -> None:
         """Check that the embedded world has the biome.
 
-        :raises UnknownNameError: it does not: the biomes of the Nether and of the End are missing.
+        :raises UnknownNameError: the embedded world does not have the biome, for example a biome of the Nether or of
+            the End.
         """
         from voxeldojo.world.biomes import ID
 
@@ -71,13 +73,14 @@ class Settings(Value):
 def pixels(task: Task) -> tuple[int, int] | None:
     """Return height and width of the picture that a task's policies observe instead of lidar and voxels, or None.
 
-    Other tasks may show a picture of ``image_size`` in addition to the numbers."""
+    Other tasks may show a picture of ``image_size`` in addition to the numbers.
+    """
     return Settings.of(task).image_size if spec_of(task).pixels else None
 
 
 def is_blind(task: Task) -> bool:
-    """Whether code sees no blocks and no animals: the tier ``paper``.
+    """Return whether the task has the tier ``paper``, in which code sees no blocks and no animals.
 
-    Views call this at each step, so it does not check the settings.
+    Views call this function at each step, so it does not check the settings.
     """
     return task.settings.get("tier") == "paper"

@@ -1,4 +1,4 @@
-"""The view as text, for prompts."""
+"""Converts the view to text for prompts."""
 
 from __future__ import annotations
 

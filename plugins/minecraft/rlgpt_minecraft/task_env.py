@@ -1,5 +1,6 @@
-"""A task as an environment: MineDojo's environment of either backend, with the task's success, horizon and base
-actions."""
+"""A task as an environment. It is MineDojo's environment in either backend, with the task's success, horizon and base
+actions.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +23,14 @@ from rlgpt_minecraft.tasks import spec_of
 
 
 class MinecraftTask(gymnasium.Env[Any, Any]):
-    """One task.
+    """The environment of one task.
 
-    Observation: MineDojo's dictionary (``voxeldojo.spaces.observation_space``), with the lidar of ``rays`` and the
-    voxels of ``ground``. The observation has ``rgb`` only if the setting ``image_size`` is set.
+    The observation is MineDojo's dictionary (``voxeldojo.spaces.observation_space``), with the lidar of the module
+    ``rays`` and the voxels of the module ``ground``. The observation has the key ``rgb`` only if the setting
+    ``image_size`` is set.
 
-    Action: MultiDiscrete [12, n], see ``actions``. ``step`` also takes MineDojo's eight numbers (``moves``), which
-    primitives yield.
+    The action is MultiDiscrete [12, n] (see the module ``actions``). ``step`` also takes MineDojo's eight numbers (see
+    the module ``moves``), which primitives yield.
 
     An episode terminates with success or with the player's death. An episode is truncated at the horizon, or when
     MineDojo's game crashes. The reward is the gain of the target item in the step, as in MineDojo's harvest tasks.
@@ -74,15 +76,15 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         return obs.observation, reward, terminated, truncated, self._info()
 
     def render(self) -> Any:
-        """The player's view, uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
+        """Return the player's view, uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
         return self.base.render()
 
     def close(self) -> None:
         self.base.close()
 
     def save(self) -> bytes:
-        """Return the state of an episode in the embedded world. After :meth:`load` it continues exactly as without the
-        save.
+        """Return the state of an episode in the embedded world. After :meth:`load`, the episode continues exactly as
+        without the save.
         """
         world: Any = self.base.unwrapped
         state = {
@@ -96,7 +98,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Return to a state that :meth:`save` returned for the same task.
 
-        :param seed: seed of the world's random numbers from now on. None: the saved random numbers continue.
+        :param seed: the seed of the world's random numbers from now on; with None, the saved random numbers continue.
         :raises StateError: the state is damaged, or of another task or version.
         """
         saved = record(state, ("world", "steps", "counts", "progress"))

@@ -50,7 +50,7 @@ def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None
 class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Summons the animals of a task after each reset, uniformly in a square around the player.
 
-    MineDojo does the same (``ExtraSpawnMetaTaskBase``), one block above the player's height. This class puts the
+    MineDojo (``ExtraSpawnMetaTaskBase``) summons animals one block above the player's height; this class puts the
     animals on the ground.
     """
 
@@ -70,7 +70,8 @@ class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def _random_ground(self) -> tuple[float, int, float]:
         """Draw the centre of a block of firm ground in the square. If all draws fail, return the position of the
-        player."""
+        player.
+        """
         world, draw, reach = self._minedojo.sim.world, self._minedojo.np_random, self._spec.spread
         player = world.player[0]
         for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""The tasks: target, start, biome and horizon. Each task names the source of its settings."""
+"""The tasks with their targets, starts, biomes and horizons. Each task names the source of its settings."""
 
 from __future__ import annotations
 
@@ -28,19 +28,21 @@ _TO_STONE = (*_TO_PICKAXE, "stone_pickaxe")
 class Spec:
     """The definition of a task.
 
-    :ivar target: the item of which one more is needed (MineDojo's ``simple_inventory_based_check``).
-    :ivar biome: MineDojo's ``specified_biome``; empty: all biomes of a default world.
-    :ivar inventory: items and quantities at the start; the first item is in the hand.
-    :ivar mobs: animals summoned around the start, up to ``spread`` blocks away along x and z.
-    :ivar sights: things that the view describes (``things.THINGS``). :ivar seek: the sights for which the default
-        rewards give a bonus.
-    :ivar path: items to obtain one after another; the last one is the target. :ivar needs: item -> quantity needed, if
-        not one.
-    :ivar crafts: items to craft by hand or at a table. :ivar smelts: items to smelt in a furnace.
-    :ivar places, equips: items that the base actions place and take into the hand.
-    :ivar pixels: default of the setting ``image_size`` if policies observe the picture instead of lidar and voxels;
-        empty: they observe numbers.
-    :ivar source: source of target, biome, inventory, mobs and horizon.
+    :ivar target: the item of which the player needs one more than at the start (MineDojo's
+        ``simple_inventory_based_check``).
+    :ivar biome: MineDojo's ``specified_biome``; an empty text means all biomes of a default world.
+    :ivar inventory: the items and quantities at the start; the first item is in the hand.
+    :ivar mobs: the animals that are summoned around the start, up to ``spread`` blocks away along x and z.
+    :ivar sights: the things that the view describes (``things.THINGS``).
+    :ivar seek: the sights for which the default rewards give a bonus.
+    :ivar path: the items to obtain one after another; the last item is the target.
+    :ivar needs: the needed quantity of each item on the path of which more than one is needed.
+    :ivar crafts: the items to craft by hand or at a table.
+    :ivar smelts: the items to smelt in a furnace.
+    :ivar places, equips: the items that the base actions place, and those that the base actions take into the hand.
+    :ivar pixels: the default of the setting ``image_size`` for a task whose policies observe the picture instead of
+        lidar and voxels; it is empty if policies observe numbers.
+    :ivar source: the source of target, biome, inventory, mobs and horizon.
     """
 
     goal: str

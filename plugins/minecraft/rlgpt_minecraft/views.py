@@ -1,4 +1,6 @@
-"""The view of coded actions, and of policies that select its keys: MineDojo's observation, parsed for the task."""
+"""The view that coded actions see, and policies that select its keys. It is MineDojo's observation, parsed for the
+task.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,8 @@ def _item_keys(spec: Spec) -> tuple[ViewKey, ...]:
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
-    """Return the keys of the view: body, hand, surroundings, each thing to look for, items.
+    """Return the keys of the view, which describe the body, the hand, the surroundings, each thing to look for, and the
+    items.
 
     If the task's policies observe pixels, only code can use the keys from lidar and voxels. In the tier ``paper``
     only policies can use these keys.
@@ -111,7 +114,9 @@ def view(ctx: Context) -> dict[str, Plain]:
 
 
 def policy_view(ctx: Context) -> dict[str, Plain]:
-    """Return the values of the keys that only policies can use: in the tier ``paper``, those of the surroundings."""
+    """Return the values of the keys that only policies can use. In the tier ``paper``, these are the keys of the
+    surroundings.
+    """
     if not is_blind(ctx.task):
         return {}
     values = _read_surroundings(ctx, ctx.model.read(ctx.observation))

@@ -1,5 +1,6 @@
-"""Primitives for coded actions: trusted, general and bounded. Primitives use only observations and do not depend on a
-task."""
+"""The primitives for coded actions. Each primitive takes a bounded number of steps, uses only observations and does not
+depend on a task.
+"""
 
 from __future__ import annotations
 

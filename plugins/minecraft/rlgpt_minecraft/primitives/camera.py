@@ -1,5 +1,6 @@
 """Primitives that turn the camera. The camera turns in steps of 15 degrees, so the cross-hair can be 7.5 degrees beside
-its target."""
+its target.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
 
 
 def aim_at(ctx: Context, name: str, tries: int = TRIES) -> Moves:
-    """Turn until the nearest thing with a name is under the cross-hair, for a limited number of attempts."""
+    """Turn until the nearest thing with a name is under the cross-hair, or until a limited number of attempts was
+    made.
+    """
     for _ in range(tries):
         target = sight(ctx, name)
         if not target.visible or target.aimed:
@@ -116,7 +119,10 @@ _SIGHT = {
 
 
 def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
-    """Return the primitives that only turn the camera. ``sights``: things that can be looked for."""
+    """Return the primitives that only turn the camera.
+
+    :param sights: the names of the things that these primitives can look for.
+    """
     return (
         Primitive(
             "look_at",

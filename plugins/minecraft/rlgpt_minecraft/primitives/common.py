@@ -1,4 +1,4 @@
-"""Shared parts of primitives: reading the observation, declaring parameters, reporting outcomes."""
+"""Shared helpers of the primitives, which read the observation, declare parameters and report outcomes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def gained(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Pla
 
 
 def choice(names: Sequence[str], doc: str, name: str = "target") -> Parameter:
-    """Declare a choice among names. The first is the default."""
+    """Declare a parameter that is a choice among names. The first name is the default."""
     return Parameter(name=name, kind="choice", choices=tuple(names), default=names[0], doc=doc)
 
 

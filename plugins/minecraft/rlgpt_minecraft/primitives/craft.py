@@ -14,7 +14,7 @@ from rlgpt_minecraft.primitives.common import Run, choice, observe
 
 
 def _hindrance(ctx: Context, item: str) -> str:
-    """Return what is missing to craft an item; "" if nothing is missing."""
+    """Return what is missing to craft an item, or "" if nothing is missing."""
     observation = observe(ctx).observation
     tools = observation["nearby_tools"]
     if craft_place(item) == "table" and not tools["table"]:
@@ -25,7 +25,7 @@ def _hindrance(ctx: Context, item: str) -> str:
 
 
 def _failure(before: Mapping[str, int], after: Mapping[str, int], item: str) -> str:
-    """Return what was missing when MineDojo's mask allowed an item and crafting failed.
+    """Return what was missing when MineDojo's mask allowed the crafting of an item and the crafting failed.
 
     The mask ignores fuel and free slots. The mask also counts ingredients of another variant (logs for coal).
     """
@@ -54,7 +54,11 @@ def equip(ctx: Context, *, item: str) -> Run:
 
 
 def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[str, ...]) -> tuple[Primitive, ...]:
-    """Return the primitives. ``crafts``, ``smelts``: items to make. ``tools``: items to take into the hand."""
+    """Return the primitives that craft, smelt and equip.
+
+    :param crafts, smelts: the items that can be crafted or smelted.
+    :param tools: the items that can be taken into the hand.
+    """
     outcome = {
         "made": "how many more there are now",
         "missing": "'' or what is missing: 'material', 'crafting table', 'furnace', 'fuel', 'room'",

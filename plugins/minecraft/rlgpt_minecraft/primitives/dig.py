@@ -40,7 +40,9 @@ def _break(ctx: Context, left: int) -> Moves:
 
 
 def _step_over(ctx: Context) -> Moves:
-    """Walk to the centre of the block under the feet: a body that overlaps the rim does not fall into the hole."""
+    """Walk to the centre of the block under the feet, because a body that overlaps the rim of a hole does not fall into
+    it.
+    """
     for _ in range(CENTRING // 2):
         obs = observe(ctx)
         east, south = (math.floor(float(obs.position[i])) + 0.5 - float(obs.position[i]) for i in (0, 2))

@@ -1,4 +1,4 @@
-"""Primitives of the hand: attack, mine, use, place."""
+"""Primitives of the hand, which attack, mine, use and place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLACE_LOOKS = tuple(product((-45, -30, -60), (0, 3, -3, 6)))
 
 
 def _struck(obs: ParsedObservation) -> str:
-    """Return the sought entity under the cross-hair, or ""."""
+    """Return the name of the entity under the cross-hair if the primitive looks for it, or ""."""
     return next(
         (name for name, thing in THINGS.items() if thing.seen_as == obs.crosshair.entity and name in obs.sights), ""
     )
@@ -93,7 +93,8 @@ def _turns(obs: ParsedObservation, place: Place) -> tuple[int, int]:
 
 def _centre(ctx: Context) -> Moves:
     """Turn to the centre of the block under the cross-hair. A near block extends far beyond the centre of the
-    screen."""
+    screen.
+    """
     obs = observe(ctx)
     right, up = _turns(obs, obs.crosshair.place)
     if obs.crosshair.reach and (right or up):
@@ -133,7 +134,10 @@ _GAINED = {"gained": "item -> how many more there are now"}
 
 
 def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
-    """Return the primitives of the hand. ``places``: items that can be placed."""
+    """Return the primitives of the hand.
+
+    :param places: the items that can be placed.
+    """
     outcome: dict[str, Plain] = {
         "placed": "the block was placed",
         "left": "how many of the item are left",

@@ -1,5 +1,6 @@
-"""One step of a walk: onto blocks of height one, out of water, around higher obstacles, never into lava or a deep
-fall."""
+"""Chooses each step of a walk. A walk goes onto blocks of height one, out of water and around higher obstacles, and
+never into lava or a deep fall.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ BESIDE = 1.4
 
 def hazard(ground: Ground, degrees: float) -> str:
     """Return the hazard ahead: "lava", "fall" or "". The check includes columns that the path only touches at a
-    corner."""
+    corner.
+    """
     for metres in (STEP_M, STEP_M / 2):
         if ground.liquid("lava", degrees, metres):
             return "lava"
@@ -44,7 +46,7 @@ def hazard(ground: Ground, degrees: float) -> str:
 class Stride:
     """The state of one walk.
 
-    :ivar stopped: the reason to stop: "", "wall", "lava", "fall".
+    :ivar stopped: why the walk has stopped ("wall", "lava" or "fall"), or "" if it has not.
     """
 
     ctx: Context
@@ -62,8 +64,9 @@ class Stride:
     def step(self, way: Way = "forward", *, right: int = 0, up: int = 0, around: bool = False) -> Action | None:
         """Return the next action, or None if the walk is stopped.
 
-        :param right, up: camera bins to turn in this step. The step goes along the heading before this turn.
-        :param around: walk sideways around an obstacle instead of stopping.
+        :param right, up: the number of camera bins by which the view turns in this step. The step goes along the
+            heading before this turn.
+        :param around: whether the walk goes sideways around an obstacle instead of stopping.
         """
         ground = observe(self.ctx).ground
         turned = DEGREES[way] + 15.0 * right
@@ -91,8 +94,8 @@ class Stride:
         return "sprint" if self.sprint else ""
 
     def _begin_detour(self, ground: Ground, turned: float) -> str:
-        """Choose a side for a detour. Return "" or the reason to stop: "wall" after four detours, or the hazard on one
-        side if the other side is blocked.
+        """Choose a side for a detour. Return "" if there is a side, or the reason to stop. The reason is "wall" after
+        four detours, or the hazard on one side if the other side is blocked.
         """
         if self._detours >= DETOURS:
             return "wall"
@@ -107,8 +110,8 @@ class Stride:
         return why if ground.wall(other) or hazard(ground, other) else ""
 
     def _freer(self, ground: Ground) -> int:
-        """Return 1 for left or -1 for right: the side without a wall, else the side that was not tried in the last
-        detour.
+        """Return the better side for a detour, 1 for left or -1 for right. This is the side without a wall, or else the
+        side that was not tried in the last detour.
         """
         free = [side for side in (1, -1) if not ground.wall(-45.0 * side, BESIDE)]
         return free[0] if len(free) == 1 else -self._side if self._detours > 1 else self._side

@@ -46,9 +46,9 @@ def walk(ctx: Context, *, metres: float, direction: Way, sprint: bool) -> Run:
 
 
 class Pursuit:
-    """The position of a target: the current position, or the last one if the target is not visible.
+    """The position of a target, or its last known position if the target is not visible.
 
-    :ivar unseen: ticks since the target was last visible.
+    :ivar unseen: the number of ticks since the target was last visible.
     """
 
     def __init__(self, ctx: Context, name: str) -> None:
@@ -57,7 +57,9 @@ class Pursuit:
         self.unseen = 0
 
     def turn(self) -> tuple[int, int] | None:
-        """Return the camera bins, right and up, that turn to the target, or None if the target is lost."""
+        """Return the numbers of camera bins, right and up, that turn the view to the target, or None if the target is
+        lost.
+        """
         obs, found = observe(self._ctx), sight(self._ctx, self._name)
         if found.visible:
             self.unseen, self._place = 0, obs.place(found)
@@ -115,7 +117,9 @@ def explore(ctx: Context, *, steps: int) -> Run:
 
 
 def _search(ctx: Context, name: str, steps: int) -> Moves:
-    """Turn the view down and back to level until a thing is visible. Small things can be between two rays."""
+    """Turn the view down and back to level until a thing is visible. This is needed because a small thing can be
+    between two rays.
+    """
     for elevation in SEARCH[:steps]:
         if sight(ctx, name).visible:
             return
@@ -143,7 +147,10 @@ _STOPPED = "'' or what ended the leg: 'wall', 'lava', 'fall' (deeper than 3 m)"
 
 
 def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
-    """Return the primitives that walk. ``sights``: things that can be approached."""
+    """Return the primitives that walk.
+
+    :param sights: the names of the things that can be approached.
+    """
     return (
         Primitive(
             "walk",
