@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rlgpt.files.trees import delete
 from stranger import CANARY, checksums, rlgpt, unfinish
 
 FILES = (
@@ -122,6 +124,22 @@ def test_commands_do_not_read_a_device_through_a_link_in_a_run_folder(shared: Pa
     replace(shared / name)
     (shared / name).symlink_to("/dev/zero")
     play(shared, private)
+
+
+@pytest.mark.parametrize("name", ["iterations/0/train", "bundle", "videos"])
+def test_commands_accept_folders_nested_deeper_than_the_recursion_limit(
+    shared: Path, private: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.chdir(shared / name)
+        for _ in range(sys.getrecursionlimit() + 100):
+            os.mkdir("d")
+            os.chdir("d")
+    try:
+        for command, *rest in COMMANDS:
+            assert rlgpt(command, shared, *rest).status in (0, 2)
+    finally:
+        delete(shared)  # pytest cannot delete it.
 
 
 def test_report_does_not_embed_a_linked_process_environment_as_a_video(shared: Path, private: Path) -> None:

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from rlgpt.errors import RlgptError
 from rlgpt.files.door import check_file, open_file, parent
+from rlgpt.files.trees import walk
 
 
 class Folder:
@@ -159,11 +160,9 @@ class Folder:
         with self._faults(name, "used"):
             with suppress(FileNotFoundError), parent(self.path, f"{name}/."):
                 pass
-            for folder, folders, files in os.walk(self.path / name):
-                for entry in (*files, *folders):
-                    where = Path(folder, entry)
-                    if entry in files or where.is_symlink():
-                        self._check_below(where)
+            for entry in walk(self.path / name):
+                if not entry.is_dir(follow_symlinks=False):
+                    self._check_below(Path(entry.path))
         return self.path / name
 
     def _check_below(self, where: Path) -> None:

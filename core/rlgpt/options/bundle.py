@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pydantic import ValidationError
 from rlgpt.domain import Bundle
 from rlgpt.errors import BundleError
 from rlgpt.files import Folder, parse_json
+from rlgpt.files.trees import delete
 
 _MANIFEST = "bundle.json"
 _KINDS = ("actions", "functions")
@@ -25,8 +27,8 @@ _SHARED = "shared.py"
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
 _ACTIONS_LIMIT = 256
-"""Maximal number of coded actions in a bundle, larger than any policy can use. It limits the sources of a bundle to
-16 MiB in total.
+"""Maximal number of coded actions in a bundle, larger than any policy can use. With this limit, the sources of a bundle
+have at most 16 MiB together.
 """
 
 
@@ -57,7 +59,8 @@ def save_bundle(bundle: Bundle, folder: Path) -> Path:
             # exist.
             folder.rename(replaced := Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.")))
             staged.rename(folder)
-            shutil.rmtree(replaced)
+            with suppress(OSError):  # The new bundle is complete, even if a part of the old one cannot be deleted.
+                delete(replaced)
         else:
             staged.rename(folder)
     except BaseException:

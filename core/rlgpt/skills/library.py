@@ -1,8 +1,8 @@
-"""A library of skills on disk: ``NAME/VERSION/`` is a bundle with its record ``skill.json``.
+"""A library of skills on disk. The folder ``NAME/VERSION/`` in a library is a bundle with its record ``skill.json``.
 
 A version is written completely or not at all, and its bundle and record never change. Later tests of the version, and
-the runs that used it, are appended to its file ``events.jsonl``. The folder may come from somebody else. The files of
-the folder are therefore read as data, no link is followed, and sizes are bounded.
+the runs that used it, are appended to its file ``events.jsonl``. Somebody else may have made the folder of the library.
+The files of a library are therefore read as data, no link is followed, and sizes are bounded.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rlgpt.domain.values import NAME
 from rlgpt.errors import BundleError, RlgptError, SkillError, UnknownNameError
 from rlgpt.files import Folder, JsonLines, read_json
 from rlgpt.files.seal import is_sealed, seal
+from rlgpt.files.trees import delete
 from rlgpt.options.bundle import load_bundle, save_bundle
 from rlgpt.skills.record import EVENT, SCHEMA_VERSION, Served, SkillId, SkillRecord, SkillTest
 
@@ -33,7 +34,7 @@ _RECORD_LIMIT = 64 << 20
 _EVENTS_LIMIT = 4 << 20
 _POLICY_LIMIT = 256 << 20
 _SKILLS = 1_000
-"""Maximal number of skills in a library, and of versions of a skill."""
+"""Maximal number of skills in a library, and maximal number of versions of a skill."""
 _VERSION = re.compile(r"[1-9][0-9]{0,4}")
 _AGAIN = "Remove this version with `rlgpt skills remove`, or restore it from a copy."
 
@@ -42,8 +43,8 @@ _AGAIN = "Remove this version with `rlgpt skills remove`, or restore it from a c
 class Skill:
     """One version of a skill.
 
-    :ivar events: later tests, and the runs that used the skill, oldest first.
-    :ivar folder: the folder of its bundle.
+    :ivar events: the later tests of the skill and the runs that used it, oldest first.
+    :ivar folder: the folder of the skill's bundle.
     """
 
     record: SkillRecord
@@ -70,14 +71,14 @@ class Skill:
         return tuple(e for e in self.events if isinstance(e, Served))
 
     def last_test(self, plugin: str, version: str) -> SkillTest | None:
-        """The newest test in this version of the plugin; None if there was none."""
+        """The newest test of the skill in a version of a plugin; None if there was no such test."""
         tests = [e for e in self.events if isinstance(e, SkillTest)]
         return next((t for t in reversed(tests) if (t.plugin, t.version_of_plugin) == (plugin, version)), None)
 
     def standing(self, plugin: str, version: str) -> str:
-        """Why runs with this version of the plugin are not offered the skill; empty if they are.
+        """The reason for which the skill is not offered to runs with a version of a plugin; empty if it is offered.
 
-        The record of a skill counts as its test in the version of the plugin with which the skill was made.
+        The record of a skill counts as a test in the version of the plugin with which the skill was made.
         """
         last = self.last_test(plugin, version)
         if last is not None:
@@ -88,7 +89,7 @@ class Skill:
 
 
 class SkillLibrary:
-    """The library in ``folder``. A missing folder is an empty library."""
+    """The library of skills in ``folder``. If the folder does not exist, the library is empty."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._files = folder, Folder(folder, SkillError)
@@ -105,15 +106,15 @@ class SkillLibrary:
     def versions(self, name: str) -> list[int]:
         """The versions of a skill, in order.
 
-        :raises UnknownNameError: there is no skill of this name.
-        :raises SkillError: its folder is a link or cannot be read.
+        :raises UnknownNameError: there is no skill with this name.
+        :raises SkillError: the folder of the skill is a link or cannot be read.
         """
         if name not in (known := self.names()):
             raise UnknownNameError("skill", name, known, f"`rlgpt skills list {self.folder}` lists them.")
         return self._versions(name)
 
     def load(self, id: SkillId) -> Skill:
-        """Read one version of a skill. This runs no code of the skill.
+        """Read one version of a skill. This method runs no code of the skill.
 
         :raises SkillError: the version is missing, damaged, too large, or contains a link.
         """
@@ -137,14 +138,14 @@ class SkillLibrary:
         return Skill(record, bundle, tuple(self._events(id).read()), folder)
 
     def newest(self, name: str) -> Skill:
-        """The newest version of a skill; see :meth:`versions` and :meth:`load`."""
+        """Read the newest version of a skill. The errors are those of :meth:`versions` and :meth:`load`."""
         versions = self.versions(name)
         if not versions:
             raise SkillError(f"the skill {name} in {self.folder} has no version. Remove it with `rlgpt skills remove`.")
         return self.load(SkillId(name=name, version=versions[-1]))
 
     def skills(self, name: str) -> Iterator[Skill | RlgptError]:
-        """The versions of a skill, newest first. For a version that cannot be read, this yields the error instead."""
+        """Yield the versions of a skill, newest first. For a version that cannot be read, yield the error instead."""
         try:
             versions = self.versions(name)
         except RlgptError as fault:
@@ -157,7 +158,7 @@ class SkillLibrary:
                 yield fault
 
     def add(self, bundle: Bundle, record: SkillRecord, *, policy: bytes | None = None) -> SkillId:
-        """Add the next version of the skill ``record.id.name``; the version in ``record`` is ignored.
+        """Add the next version of the skill ``record.id.name``. The number of the version in ``record`` is ignored.
 
         The version is written completely or not at all. An existing version is never replaced, even if several
         processes add versions at the same time.
@@ -221,14 +222,15 @@ class SkillLibrary:
         return []
 
     def _discard(self, where: str) -> None:
-        """Delete a folder, or a link in its place. The folder is renamed first, so that a killed process leaves no
-        partly deleted skill.
+        """Delete a folder, or the link that stands in place of the folder. The folder is renamed first, so that a
+        killed process leaves no partly deleted skill.
         """
         trash = Path(tempfile.mkdtemp(dir=self.folder, prefix=".old."))
         try:
             self._files.take(where, trash / "skill")
         finally:
-            shutil.rmtree(trash, ignore_errors=True)
+            with suppress(OSError):
+                delete(trash)
 
     def _versions(self, name: str) -> list[int]:
         found = sorted(int(v) for v in self._files.names(name) if _VERSION.fullmatch(v))
