@@ -9,7 +9,7 @@ hookimpl = pluggy.HookimplMarker("rlgpt")
 
 @hookimpl
 def rlgpt_plugins() -> list[object]:
-    """Hook: rlgpt calls this function to find the plugin."""
+    """Return the plugin to rlgpt (pluggy hook)."""
     from rlgpt_craftax.plugin import CraftaxPlugin
 
     return [CraftaxPlugin()]
@@ -17,5 +17,5 @@ def rlgpt_plugins() -> list[object]:
 
 @hookimpl
 def rlgpt_config() -> str:
-    """Hook: the folder with the plugin's experiment ``craftax_1m``."""
+    """Return the folder with the plugin's experiment ``craftax_1m`` (pluggy hook)."""
     return "pkg://rlgpt_craftax.conf"

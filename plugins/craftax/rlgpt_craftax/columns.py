@@ -47,7 +47,7 @@ Array = np.ndarray[Any, Any]
 
 
 def _table(names: Sequence[str], value: Callable[[str], Any]) -> Array:
-    """The value of each name, by its code."""
+    """Return the value of each name, by the name's code."""
     return np.array([value(name) for name in names])
 
 
@@ -82,7 +82,7 @@ class Batch:
         self._lanes = np.arange(len(contexts))
 
     def column(self, key: str) -> Sequence[Any]:
-        """The values of ``key``: of the view, or of the numbers for policies."""
+        """Return the values of ``key``, which is a key of the view or one of the keys that only policies see."""
         if (index := _BODY.get(key)) is not None:
             return [round(row[index], 2) for row in self._body]
         if (index := _FLAGS.get(key)) is not None:
@@ -143,7 +143,7 @@ class Batch:
         return _lists((self._block[:, _NEIGHBOURS] == BLOCKS.index(block)).any(axis=1).astype(int))
 
     def _listed(self, codes: Array, shown: Array, names: Sequence[str]) -> list[Any]:
-        """[[name, right, down], ...] of the shown codes, the nearest first."""
+        """Return a list of [name, right, down] of the things whose codes are visible, the nearest thing first."""
         codes, found = codes[:, _ORDER], [list[Any]() for _ in self._lanes]
         lanes, places = np.nonzero(shown[codes])
         for lane, place, code in zip(lanes.tolist(), places.tolist(), codes[lanes, places].tolist(), strict=True):
@@ -284,8 +284,8 @@ def _lists(array: Array) -> list[Any]:
 
 
 def _ranked(found: Array, count: int) -> Array:
-    """For each of the ``count`` nearest found cells, whether a cell is this found cell: ``(environments, cells,
-    count)``.
+    """Return masks ``(environments, cells, count)``. The last index stands for one of the ``count`` nearest found
+    cells; the mask is True at this cell.
     """
     ranks = found.cumsum(axis=1)[:, :, None] == np.arange(1, count + 1)
     return np.asarray(found[:, :, None] & ranks)

@@ -23,12 +23,12 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
     """The benchmark with its own rules and default parameters. An episode terminates when the player dies or defeats
     the necromancer (the final enemy), and is truncated at the task's horizon.
 
-    ``info["moved"]``: by how many cells (right, down) the last step moved the player; None if the observations before
-    and after the step do not show this. ``info["cause"]``: why the episode terminated. ``info["metrics"]``: ``floor``
-    and ``steps`` at each step. The achievements are in ``info`` only at the end of the episode, as in the benchmark's
-    own ``info``.
+    ``info["moved"]`` says by how many cells (right, down) the last step moved the player; it is None if the
+    observations before and after the step do not show this. ``info["cause"]`` says why the episode terminated.
+    ``info["metrics"]`` has ``floor`` and ``steps`` at each step. The achievements are in ``info`` only at the end of
+    the episode, as in the benchmark's own ``info``.
 
-    :param seed: seed of the random numbers that are drawn before the first reset.
+    :param seed: the seed of the random numbers that are drawn before the first reset.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 (as gymnasium declares it)
@@ -74,7 +74,7 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
         return picture(self._observation) if self.render_mode == "rgb_array" else None
 
     def save(self) -> bytes:
-        """The state of the episode.
+        """Return the state of the episode as bytes.
 
         :raises StateError: no episode has begun.
         """
@@ -87,7 +87,7 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Continue a saved episode.
 
-        :param seed: seed of all random numbers from now on. None: the saved random numbers continue.
+        :param seed: the seed of all random numbers from now on; with None, the saved random numbers continue.
         :raises StateError: the bytes are not a saved state of this environment.
         """
         saved = record(state, _STATE, seed=seed)

@@ -39,11 +39,13 @@ _FREE = np.array([name in PASSABLE for name in BLOCKS])
 
 
 def space() -> spaces.Dict:
-    """The observation space. :mod:`rlgpt_craftax.names` lists the names of the codes and numbers, in the same order.
+    """Return the observation space. :mod:`rlgpt_craftax.names` lists the names of the codes and numbers, in the same
+    order.
 
-    ``block``, ``item``, ``mob``, ``shot``, ``own_shot``: uint8 ``(9, 11)``, codes of the cells in rows from the top.
-    ``inventory`` ``(16,)``, ``potions`` ``(6,)``, ``armour`` and ``armour_enchantment`` ``(4,)``: counts and grades.
-    ``body`` ``(9,)``. ``light`` ``(1,)``: 0 to 1. ``flags`` ``(6,)``: 0 or 1. ``facing``, ``floor``: numbers.
+    The keys ``block``, ``item``, ``mob``, ``shot`` and ``own_shot``, uint8 ``(9, 11)``, are the codes of the cells in
+    rows from the top. The keys ``inventory`` ``(16,)``, ``potions`` ``(6,)``, ``armour`` ``(4,)`` and
+    ``armour_enchantment`` ``(4,)`` are counts and grades. The key ``body`` is ``(9,)``, ``light`` ``(1,)`` is from 0 to
+    1, ``flags`` ``(6,)`` are 0 or 1, and ``facing`` and ``floor`` are numbers.
     """
 
     def box(high: float, *shape: int, dtype: Any = np.float32) -> spaces.Box:
@@ -105,7 +107,7 @@ def _counts(roots: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]
 
 
 def movement(before: Observation, action: int, after: Observation) -> Offset | None:
-    """How the player moved in a step, inferred from the observations before and after the step.
+    """Infer how the player moved in a step from the observations before and after the step.
 
     If the cell ahead was visible, the result is certain: the player does not move into a solid block, water, lava or a
     mob. If the cell ahead was dark, the cells that are visible in both observations are compared twice: under the
@@ -134,8 +136,8 @@ def movements(before: Observation, actions: np.ndarray[Any, Any], after: Observa
 
 
 def _differences(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any], right: int, down: int) -> float:
-    """The share of different cells among those that are visible in both grids, if the player moved; 1 if no cell is
-    visible in both.
+    """Return the share of different cells among the cells that are visible in both grids, under the assumption that the
+    player moved. Return 1 if no cell is visible in both grids.
     """
     old = before[max(0, down) : HEIGHT + min(0, down), max(0, right) : WIDTH + min(0, right)]
     new = after[max(0, -down) : HEIGHT + min(0, -down), max(0, -right) : WIDTH + min(0, -right)]

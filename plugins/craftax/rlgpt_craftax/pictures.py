@@ -53,7 +53,7 @@ def picture(observation: Observation) -> Image:
 
 
 def _layers(observation: Observation, row: int, column: int) -> list[str]:
-    """The textures of a cell, in drawing order: block, item, mob."""
+    """Return the textures of a cell in the order in which they are drawn, which is block, item, mob."""
     block = BLOCKS[observation["block"][row, column]]
     if block in ("dark", "darkness"):
         names = []

@@ -41,7 +41,7 @@ class CraftaxPlugin(EnvironmentPlugin):
         """None, because primitives, views and reward terms read only observations."""
 
     def lane_model(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any], lane: int) -> None:
-        """None, for the same reason as :meth:`model`."""
+        """None, because primitives, views and reward terms read only observations, as in :meth:`model`."""
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
         from rlgpt_craftax.primitives import PRIMITIVES

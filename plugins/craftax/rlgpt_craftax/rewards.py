@@ -25,7 +25,7 @@ def _body(name: str) -> Value:
 
 
 def _achieved(ctx: Context) -> float:
-    """The part of the newest reward that is for achievements (the rest is for changes of health), in points."""
+    """Return the part of the newest reward that is for achievements, in points. The rest is for changes of health."""
     if ctx.previous is None:
         return 0.0
     gained = float(ctx.observation["body"][0] - ctx.previous["body"][0])
@@ -64,7 +64,9 @@ _FLOOR_NAMES = ("enter_" + name for name in FLOORS[1:])
 
 
 def _events() -> dict[str, tuple[str, Value]]:
-    """Event that observations show -> the condition under which its term pays, and the value that it pays."""
+    """Return, for each event that observations show, the condition under which its reward term pays, and the value that
+    it pays.
+    """
     terms: dict[str, tuple[str, Value]] = {f"collect_{item}": (f"the first {item}", _has(item)) for item in _COLLECTED}
     for tool in ("pickaxe", "sword"):
         for grade, name in enumerate(_GRADES, 1):
@@ -102,7 +104,7 @@ REWARD_TERMS = (
 
 
 def default_setup() -> RLSetup:
-    """The default setup: the benchmark's reward, and a compact observation."""
+    """Return the default setup, with the benchmark's reward and a compact observation."""
     keys = ("free", "pickaxe", "sword", "armour", "enchantments", *BODY, *FLAGS, "floor", "light", "near_table")
     return RLSetup(
         reward_weights={"env_reward": 1.0},

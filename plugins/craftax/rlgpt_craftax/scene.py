@@ -1,5 +1,5 @@
-"""Queries about the visible cells around the player: the name of a cell, objects in order of distance, shortest
-paths.
+"""Answers queries about the visible cells around the player, such as the name of a cell, the nearest objects, and
+shortest paths.
 """
 
 from __future__ import annotations
@@ -54,12 +54,14 @@ class Scene:
         return SHOTS[self._shot[_index(at)]]
 
     def name(self, at: Offset) -> str:
-        """The name of the mob in a cell; without a mob, of the item; else of the block."""
+        """Return the name of the mob in a cell; without a mob, the name of the item; and without an item, the name of
+        the block.
+        """
         mob, item = self.mob(at), self.item(at)
         return mob if mob != "none" else item if item != "none" else self.block(at)
 
     def free(self, at: Offset) -> bool:
-        """Whether the player can walk into a cell. False for a dark cell."""
+        """Return whether the player can walk into a cell. The answer is False for a dark cell."""
         return inside(at) and self.block(at) in PASSABLE and self.mob(at) == "none"
 
     def places(self, name: str) -> list[Offset]:
@@ -75,7 +77,7 @@ class Scene:
         return [CELLS[rank] for rank in sorted(found - {0})]
 
     def way(self, goals: Collection[Offset]) -> list[int] | None:
-        """The directions of a shortest path over free cells to the nearest goal; None if there is no path."""
+        """Return the directions of a shortest path over free cells to the nearest goal, or None if there is no path."""
         ends = {_index(at) for at in goals if inside(at)}
         came: dict[int, tuple[int, int]] = {_START: (0, 0)}
         queue = [_START]
@@ -114,7 +116,7 @@ def direction_to(at: Offset) -> int:
 
 
 def held(observation: Observation, item: str) -> int:
-    """The number of an item in the inventory; for a pickaxe or a sword, its grade."""
+    """Return the number of an item in the inventory, or the grade of a pickaxe or a sword."""
     return int(observation["inventory"][INVENTORY.index(item)])
 
 

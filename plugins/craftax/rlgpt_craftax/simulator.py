@@ -74,8 +74,8 @@ class Simulator:
 
 @functools.cache
 def simulator() -> Simulator:
-    """The simulator of this process. The functions compile at their first call: 40 s on one core, or 3 s if
-    :func:`keep_compiled` has kept them from an earlier process.
+    """Return the simulator of this process. The first call of its functions compiles them. This takes 40 s on one core,
+    or 3 s if :func:`keep_compiled` has stored the compiled functions of an earlier process.
     """
     import jax
 
@@ -86,8 +86,8 @@ def simulator() -> Simulator:
 
 
 def functions() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The functions ``reset`` and ``step`` of :class:`Simulator` without compilation, for other JAX code (such as
-    ``jax.vmap``).
+    """Return the functions ``reset`` and ``step`` of :class:`Simulator` without compilation, for other JAX code (such
+    as ``jax.vmap``).
     """
     import jax
     from craftax.craftax.envs.craftax_symbolic_env import CraftaxSymbolicEnvNoAutoReset
@@ -109,14 +109,14 @@ def functions() -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def seen(state: Any, observation: Any) -> Any:
-    """The benchmark's observation with one number instead of each one-hot code.
+    """Return the benchmark's observation with one number instead of each one-hot code.
 
-    JAX computes of ``observation`` only what this function uses of it.
+    JAX computes only those parts of ``observation`` that this function uses.
 
     :param state: the benchmark's ``EnvState``.
-    :param observation: ``(8268,)``, of the same state.
-    :returns: ``(DECODED,)``: the codes of each grid, row by row, then the benchmark's own scalars. A cell without a mob
-        or a shot has the code 0, and the benchmark's codes follow from 1 on. Dark cells have zeros.
+    :param observation: ``(8268,)``, the benchmark's observation of ``state``.
+    :returns: ``(DECODED,)``, the codes of each grid, row by row, and then the benchmark's own scalars. In the grids of
+        mobs and shots, 0 is an empty cell, and the benchmark's codes follow from 1 on. Dark cells have zeros.
     """
     from jax import numpy as jnp
 
@@ -142,10 +142,11 @@ def _window(state: Any, grids: Any, outside: Any) -> Any:
 
 
 def _codes(state: Any, groups: Sequence[Any]) -> Any:
-    """The lowest code among the mobs in each cell, ``(HEIGHT, WIDTH)``; 0: no mob.
+    """Return the lowest code among the mobs in each cell, ``(HEIGHT, WIDTH)``. The code 0 means that the cell has no
+    mob.
 
-    As in the benchmark, a mob out of view clears a mob of its kind in view, where indices below zero count from the
-    end.
+    The function repeats a fault of the benchmark. The position of a mob out of view can be an index below zero, which
+    counts from the end of the array; the cell at this index then shows no mob of the same kind.
     """
     from jax import numpy as jnp
 

@@ -22,13 +22,13 @@ _SEEDS = 1 << 32
 
 
 class CraftaxVector(VectorEnv[Any, Any, Any]):
-    """A vector of ``count`` environments. Each behaves like a :class:`~rlgpt_craftax.env.CraftaxEnv` with the same
-    seed.
+    """A vector of ``count`` environments. Each environment behaves like a :class:`~rlgpt_craftax.env.CraftaxEnv` with
+    the same seed.
 
-    An environment whose episode is over does not change until ``reset(options={"reset_mask": mask})``. The generation
-    of a world takes some milliseconds.
+    An environment whose episode is over does not change until ``reset(options={"reset_mask": mask})``, because the
+    generation of a world takes some milliseconds.
 
-    :param seed: seed of the first environment; environment ``i`` has the seed ``seed + i``.
+    :param seed: the seed of the first environment; environment ``i`` has the seed ``seed + i``.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.DISABLED}  # noqa: RUF012 (as gymnasium declares it)
@@ -103,7 +103,9 @@ def _stack(states: Sequence[Any]) -> Any:
 
 @functools.cache
 def _compiled() -> tuple[Any, Any]:
-    """Two compiled functions: a step of all environments, and the replacement of one environment's state."""
+    """Return two compiled functions. One steps all environments, and the other replaces the state of one
+    environment.
+    """
     import jax
 
     keep_compiled()

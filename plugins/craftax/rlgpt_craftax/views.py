@@ -99,12 +99,16 @@ _POLICY_KEYS = tuple(key.name for key in VIEW_KEYS if key.alone)
 
 
 def views(contexts: Sequence[Context]) -> list[Mapping[str, Plain]]:
-    """The views at the current steps. When a key is read in one view, the key is computed for all views."""
+    """Return the views of all environments at their current steps. When a key is read in one view, the key is computed
+    for all views.
+    """
     return Columns(_KEYS, Batch(contexts).column).rows(len(contexts))
 
 
 def policy_views(contexts: Sequence[Context]) -> list[Mapping[str, Any]]:
-    """The numbers that only policies see, computed in the same way."""
+    """Return the keys that only policies see, for all environments. A key is computed for all environments when it is
+    first read.
+    """
     return Columns(_POLICY_KEYS, Batch(contexts).column).rows(len(contexts))
 
 

@@ -1,4 +1,4 @@
-"""Kinematics of the arm: its pose, and resolved-rate steps of the joints towards a pose of the hand."""
+"""The kinematics of the arm, with its pose, and with resolved-rate steps of the joints towards a pose of the hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ MAX_JOINT_STEP = 0.3
 
 
 class Arm:
-    """Kinematics of the arm, computed on a copy of the simulator's state. So the simulation does not change."""
+    """The kinematics of the arm, computed on a copy of the simulator's state, so that the simulation does not
+    change.
+    """
 
     def __init__(self) -> None:
         self.model: Any = mujoco.MjModel.from_xml_string(panda.arm_only())
@@ -37,7 +39,7 @@ class Arm:
         self._quaternion, self._vector = np.zeros(4), np.zeros(3)
 
     def pose(self, joints: Array) -> tuple[Array, Array]:
-        """Position (3, m) and rotation matrix (9, row by row) of the point between the finger tips.
+        """Return the position (3, m) and the rotation matrix (9, row by row) of the point between the finger tips.
 
         The next call overwrites both arrays.
         """
@@ -47,10 +49,10 @@ class Arm:
         return data.site_xpos[self._site], data.site_xmat[self._site]
 
     def jacobian(self) -> Array:
-        """The Jacobian (6, 7) at the joints of the last call of :meth:`pose`: first translation, then rotation, in
-        world coordinates.
+        """Return the Jacobian (6, 7) at the joints of the last call of :meth:`pose`. Its rows are first the translation
+        and then the rotation, in world coordinates.
 
-        A view that the next call overwrites.
+        The next call overwrites the returned array.
         """
         mujoco.mj_comPos(self.model, self.data)
         mujoco.mj_jacSite(self.model, self.data, self._jacobian[:3], self._jacobian[3:], self._site)
@@ -59,7 +61,8 @@ class Arm:
     def towards(self, joints: Array, position: Array, rotation: Array) -> Array:
         """Compute one step of resolved-rate control from ``joints`` (7, rad) towards a pose of the hand.
 
-        See :func:`rlgpt.plugin.resolved_rate.joint_step`; its bias is a share of the distance to the home posture.
+        The step is that of :func:`rlgpt.plugin.resolved_rate.joint_step`, with a share of the distance to the home
+        posture as the bias.
 
         :param position: (3,), m.
         :param rotation: (9,) or (3, 3).
@@ -78,9 +81,9 @@ class Arm:
         return stepped
 
     def rotation_vector(self, target: Array, current: Array) -> Array:
-        """The rotation vector (3, rad, in the world) that turns ``current`` into ``target``.
+        """Return the rotation vector (3, rad, in the world) that turns ``current`` into ``target``.
 
-        A view that the next call overwrites.
+        The next call overwrites the returned array.
         """
         relative = target.reshape(3, 3) @ current.reshape(3, 3).T
         mujoco.mju_mat2Quat(self._quaternion, relative.ravel())
@@ -88,9 +91,9 @@ class Arm:
         return self._vector
 
     def reach(self, joints: Array, position: Array, rotation: Array, *, steps: int = 60) -> tuple[Array, float, float]:
-        """Inverse kinematics, starting from ``joints``.
+        """Compute the inverse kinematics, starting from ``joints``.
 
-        :returns: joints (7, rad), and the remaining error in m and in rad.
+        :returns: the joints (7, rad), and the remaining error in m and in rad.
         """
         for _ in range(steps):
             joints = self.towards(joints, position, rotation)

@@ -28,9 +28,9 @@ _CONSTRAINTS = ("foot", "head", "weld")
 class Assembly:
     """The joints of one piece of furniture in one simulation.
 
-    :ivar made: for each joint, whether it is made (its parts are assembled). A made joint stays made.
-    :ivar place: index of the place in which each part sits or is held; -1: none.
-    :ivar twist: angle by which each held part has been turned, rad.
+    :ivar made: whether each joint is made, which means that its parts are assembled. A made joint stays made.
+    :ivar place: the index of the place in which each part sits or is held, or -1 if the part is in no place.
+    :ivar twist: the angle by which each held part has been turned, rad.
     """
 
     def __init__(self, furniture: Furniture, model: Any, connectors: bool) -> None:
@@ -44,7 +44,7 @@ class Assembly:
         self.clear()
 
     def clear(self) -> None:
-        """Reset: no part is assembled."""
+        """Return to the state in which no part is assembled."""
         count = len(self.joints)
         self.made, self.place = [False] * count, [-1] * count
         self.twist, self._yaw = [0.0] * count, [0.0] * count
@@ -61,7 +61,7 @@ class Assembly:
     def update(self, data: Any, poses: list[list[float]]) -> int:
         """Update the joints from the poses (x, y, z, w, i, j, k of each part).
 
-        :returns: the number of joints that are newly made.
+        :returns: the number of joints that were made by this update.
         """
         new = 0
         for number, joint in enumerate(self.joints):
@@ -129,21 +129,23 @@ class Assembly:
         self._model.eq_data[row, :11] = (0, 0, 0, x, y, z, math.cos(half), 0, 0, math.sin(half), 1)
 
     def progress(self) -> list[float]:
-        """For each joint: 1 if it is made; the completed share of the twist if a connector holds its part; else 0."""
+        """Return the progress of each joint. The progress is 1 if the joint is made, the completed share of the twist
+        if a connector holds its part, and 0 otherwise.
+        """
         if not self._connectors:
             return [float(m) for m in self.made]
         return [1.0 if m else min(1.0, abs(t) / FULL_TWIST) for m, t in zip(self.made, self.twist, strict=True)]
 
     def numbers(self) -> list[float]:
-        """The complete state as numbers, for :meth:`restore`."""
+        """Return the complete state as numbers, for :meth:`restore`."""
         return [float(v) for row in (self.made, self.place, self.twist, self._yaw) for v in row]
 
     def restore(self, data: Any, numbers: Array) -> None:
         """Return to a state from :meth:`numbers`, and set the model's constraints accordingly.
 
-        The caller sets the simulator's state afterwards. That state determines which constraints are active.
+        The caller sets the simulator's state afterwards, which determines the active constraints.
 
-        :param numbers: finite, ``(4 x joints,)``.
+        :param numbers: finite numbers, ``(4 x joints,)``.
         :raises StateError: a part is in a place that its joint does not have.
         """
         made, place, twist, yaw = (row.tolist() for row in np.reshape(numbers, (4, -1)))
@@ -158,8 +160,9 @@ class Assembly:
 
 
 def fits(joint: Joint, where: tuple[float, float, float], turn: Matrix, tolerance: float) -> int:
-    """The index in ``joint.places`` of the first position that is at most ``tolerance`` m from ``where`` along each
-    axis; -1 if there is none, or if the orientation ``turn`` does not fit."""
+    """Return the index in ``joint.places`` of the first position that is at most ``tolerance`` m from ``where`` along
+    each axis. Return -1 if there is no such position, or if the orientation ``turn`` does not fit.
+    """
     if joint.upright:
         if turn[8] < MIN_COSINE:
             return -1

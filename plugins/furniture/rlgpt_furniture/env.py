@@ -40,7 +40,8 @@ MAX_HAND_LEAD = 0.08
 """Largest distance between the hand and its target, m."""
 TARGET_BOUNDS = ((0.25, 0.8), (-0.55, 0.55), (0.004, 0.5))
 """Bounds of the hand's target, m. The bounds are FurnitureBench's, except that the upper one is higher, because the
-legs are tall."""
+legs are tall.
+"""
 GRIP_DEADBAND = 0.1
 """A grip action with a smaller absolute value does not move the fingers."""
 CAMERA_PIXELS = 64
@@ -55,26 +56,28 @@ Observation = dict[str, np.ndarray[Any, Any]]
 class FurnitureTask(gymnasium.Env[Any, Any]):
     """A Panda arm at a table with parts. One control step is 0.1 s.
 
-    Action: Box(-1, 1, (8,)). With ``control="hand"``: the hand's target moves by 0.03 m times the first three numbers
-    (x forwards, y to the left, z up) and turns by the quaternion (x, y, z, w) = (0, 0, 0, 1) + 0.15 times the next
-    four, normalised, in the world's axes: FurnitureBench's action, scaled so that zero does nothing. With
-    ``control="joints"``: seven joint velocities in units of 1.5 rad/s. The last number closes the fingers (above
-    0.1) or opens them (below -0.1).
+    The action is Box(-1, 1, (8,)). With ``control="hand"``, the hand's target moves by 0.03 m times the first three
+    numbers (x forwards, y to the left, z up), and turns in the world's axes by a quaternion. The quaternion (x, y, z,
+    w) is (0, 0, 0, 1) + 0.15 times the next four numbers, normalised. This is FurnitureBench's action, scaled so that
+    zeros do nothing. With ``control="joints"``, the first seven numbers are joint velocities in units of 1.5 rad/s. The
+    last number closes the fingers (above 0.1) or opens them (below -0.1).
 
-    Observation, float32, SI units, from the robot's base on the table (x forwards, y left, z up):
+    The observation, float32, is in SI units and in the frame of the robot's base on the table (x forwards, y left, z
+    up):
 
-    - ``robot`` (28): the point between the finger tips: position (3), quaternion w x y z (4), velocity (3), angular
-      velocity (3); distance between the fingers (1); joint positions (7) and velocities (7);
-    - ``parts`` (7 each): position, quaternion w x y z; with the setting ``tag_error`` each position has a horizontal
-      error that is constant for an episode;
-    - ``made`` (one for each joint of the furniture): 1 where the parts are assembled; with connectors the completed
-      share of the twist of a held part;
+    - ``robot`` (28): the position (3), quaternion w x y z (4), velocity (3) and angular velocity (3) of the point
+      between the finger tips; the distance between the fingers (1); the joint positions (7) and velocities (7);
+    - ``parts`` (7 each): the position and the quaternion w x y z of each part; with the setting ``tag_error``, each
+      position has a horizontal error that is constant for an episode;
+    - ``made`` (one number for each joint of the furniture): 1 if the parts are assembled; with connectors, the
+      completed share of the twist of a held part;
     - ``front`` and ``wrist``, uint8 (64, 64, 3): only with ``cameras=True`` in the task's settings.
 
-    ``step`` also accepts the actions of primitives: (0, action) by hand motion or (1, action) by joint velocities.
+    ``step`` also accepts the actions of primitives, which are (0, action) for a hand motion or (1, action) for joint
+    velocities.
 
-    The reward is 1 for each joint that is made in this step. ``info["success"]``: all joints are made; this ends the
-    episode.
+    The reward is 1 for each joint that is made in this step. ``info["success"]`` is True when all joints are made; a
+    success ends the episode.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / PERIOD)}  # noqa: RUF012
@@ -148,7 +151,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         return self._observe(), float(new), success, truncated, self._info()
 
     def render(self) -> Any:
-        """A frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
+        """Return a frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self._frame("view", 640, 480)
 
     def close(self) -> None:
@@ -246,7 +249,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         return observation
 
     def _tagged(self, poses: Array) -> np.ndarray[Any, Any]:
-        """The poses of the parts as position tags report them, with their errors."""
+        """Return the poses of the parts as position tags report them, with the errors of the tags."""
         observed = poses.astype(np.float32)
         if self._tag_error:
             observed.reshape(self.parts, 7)[:, :2] += self._tag_offsets

@@ -1,7 +1,7 @@
-"""The furniture: parts, joints and start poses. The numbers are FurnitureBench's unless stated otherwise.
+"""The furniture with its parts, joints and start poses. The numbers are FurnitureBench's unless stated otherwise.
 
-The z axis of a part is the axis of assembly (FurnitureBench's y; its -y for the lamp): the peg of a leg points to -z,
-the holes of a top open to +z.
+The z axis of a part is the axis of assembly, which is FurnitureBench's y axis, or its -y axis for the lamp. The peg of
+a leg points to -z, and the holes of a top open to +z.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _LYING = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
 class Part:
     """A part of the furniture.
 
-    :ivar mass: mass, kg.
-    :ivar start: start position x, y of its origin at yaw 0, in m from the robot's base on the table.
-    :ivar height: height of its origin above the table at the start, m.
-    :ivar footprint: half sizes along x and y of the area that it covers on the table at yaw 0, m.
-    :ivar lying: its quaternion (w, x, y, z) on the table at yaw 0.
+    :ivar mass: the mass of the part, kg.
+    :ivar start: the start position x, y of the part's origin at yaw 0, in m from the robot's base on the table.
+    :ivar height: the height of the part's origin above the table at the start, m.
+    :ivar footprint: the half sizes along x and y of the area that the part covers on the table at yaw 0, m.
+    :ivar lying: the quaternion (w, x, y, z) of the part on the table at yaw 0.
     """
 
     name: str
@@ -48,12 +48,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Joint:
-    """``part`` is assembled onto ``base`` at any of ``places`` (m in the frame of ``base``). A place takes one part.
+    """A joint of the furniture. ``part`` is assembled onto ``base`` at any of ``places`` (m in the frame of ``base``).
+    Each place takes one part.
 
-    :ivar turns: order of the rotational symmetry about z: 4, or 0 for full symmetry.
-    :ivar upright: whether the orientation must be right (not for FurnitureBench's hood).
-    :ivar after: index of a joint that must be made earlier; None: no such joint.
-    :ivar depth: depth by which the part goes into or over ``base``, m.
+    :ivar turns: the order of the part's rotational symmetry about z, which is 4, or 0 for full symmetry.
+    :ivar upright: whether the joint requires the right orientation of the part (FurnitureBench's hood does not need
+        it).
+    :ivar after: the index of a joint that must be made earlier, or None.
+    :ivar depth: the depth by which the part goes into or over ``base``, m.
     """
 
     base: str
@@ -67,17 +69,17 @@ class Joint:
 
 @dataclass(frozen=True)
 class Furniture:
-    """A kind of furniture: its parts, and its joints in the order of assembly."""
+    """A kind of furniture, with its parts, and its joints in the order of assembly."""
 
     name: str
     parts: tuple[Part, ...]
     joints: tuple[Joint, ...]
 
     def geoms(self, part: str, meshes: Meshes, clearance: float, solid: bool) -> str:
-        """MJCF geoms of a part.
+        """Return the MJCF geoms (shapes in MuJoCo's XML) of a part.
 
-        :param clearance: m between a peg and its hole, all around.
-        :param solid: pegs collide; False with connectors.
+        :param clearance: the distance between a peg and its hole on all sides, m.
+        :param solid: whether pegs collide; pegs of connectors do not.
         """
         return _GEOMS[part.rstrip("1234")](meshes, clearance, solid)
 

@@ -1,5 +1,5 @@
-"""The expert knowledge for the language model: pages about arm and parts. The text and the numbers of these pages
-depend on the settings.
+"""The expert knowledge for the language model. It consists of pages about arm and parts, whose text and numbers depend
+on the settings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OTHERS = ("arm", "legs", "table")
 
 
 def knowledge(task: Task) -> str:
-    """The text about ``task`` and its settings, for prompts."""
+    """Return the text about ``task`` and its settings, for prompts."""
     settings = read_settings(task)
     way = "connector" if settings.connectors else "peg"
     values = {

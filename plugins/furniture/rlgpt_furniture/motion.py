@@ -32,8 +32,8 @@ Pose = tuple[Array, Array]
 
 
 def cached(ctx: Context, name: Hashable, compute: Callable[[], Any]) -> Any:
-    """The result of ``compute`` for the newest observation. The result is cached, because views and rewards need it
-    many times.
+    """Return the result of ``compute`` for the newest observation. The result is cached, because views and rewards need
+    it many times.
     """
     entry = ctx.memory.get("_cache")
     if entry is None or entry[0] is not ctx.observation:
@@ -45,13 +45,13 @@ def cached(ctx: Context, name: Hashable, compute: Callable[[], Any]) -> Any:
 
 
 def hand_pose(ctx: Context) -> Pose:
-    """The pose of the point between the finger tips. Read-only."""
+    """Return the pose of the point between the finger tips. The arrays must not be changed."""
     pose: Pose = cached(ctx, "hand", lambda: _pose(ctx.observation["robot"][:7]))
     return pose
 
 
 def part_pose(ctx: Context, number: int) -> Pose:
-    """The pose of a part, by its index. Read-only."""
+    """Return the pose of a part by the part's index. The arrays must not be changed."""
     pose: Pose = cached(ctx, number, lambda: _pose(ctx.observation["parts"][7 * number : 7 * number + 7]))
     return pose
 
@@ -89,13 +89,13 @@ def axis_rotation(axis: Array, angle: float) -> Array:
 
 
 def clip_norm(vector: Array, bound: float) -> Array:
-    """The vector; if it is longer than ``bound``, it is shortened to this norm."""
+    """Return a vector, shortened to the norm ``bound`` if it is longer."""
     norm = math.sqrt(float(vector @ vector))
     return vector if norm <= bound else vector * (bound / norm)
 
 
 def grip_command(ctx: Context) -> float:
-    """The last command for the fingers: 1 closes, -1 opens."""
+    """Return the last command for the fingers, where 1 closes and -1 opens."""
     return float(ctx.memory.get("grip", -1.0))
 
 
@@ -170,7 +170,8 @@ def rotation_from_vector(turn: Array) -> Array:
 
 
 def along(ctx: Context, path: list[Array]) -> Generator[Action, None, int]:
-    """Move the joints' targets along a path (each 7, rad), by at most :data:`MAX_JOINT_STRIDE` a step.
+    """Move the joints' targets along a path of joint positions (each 7, rad), by at most :data:`MAX_JOINT_STRIDE` in
+    each step.
 
     :returns: the number of steps.
     """
@@ -197,7 +198,9 @@ def hold(ctx: Context, steps: int) -> Generator[Action, None, None]:
 
 
 def held_part(ctx: Context) -> int:
-    """The index of the part that both finger pads touch, as tactile sensors would report; -1: none."""
+    """Return the index of the part that both finger pads touch, as tactile sensors would report, or -1 if there is no
+    such part.
+    """
     number: int = cached(ctx, "held", lambda: _held(ctx.model))
     return number
 

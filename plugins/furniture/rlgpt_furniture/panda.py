@@ -1,8 +1,9 @@
-"""The Panda arm as MJCF: the manufacturer's kinematics and limits, with shapes of capsules and boxes.
+"""The Panda arm as MJCF (MuJoCo's XML), with the manufacturer's kinematics and limits, and shapes of capsules and
+boxes.
 
 Kinematics and joint limits are those of the Franka Control Interface's documentation (Denavit-Hartenberg parameters,
-"Robot and interface specifications"), link masses those of Gaz et al. 2019 (Dynamic identification of the Franka Emika
-Panda robot). Inertia tensors are those of the shapes. The model contains no file of other models.
+"Robot and interface specifications"). Link masses are those of Gaz et al. 2019 (Dynamic identification of the Franka
+Emika Panda robot). Inertia tensors are those of the shapes. The model contains no file of other models.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ _HAND = f"""
 
 
 def body() -> str:
-    """The arm on its base at the world's origin, x forwards. The arm has contype 2 and collides with table (1) and
-    parts (4).
+    """Return the arm on its base at the world's origin, with x forwards. The arm has MuJoCo's contype 2 and collides
+    with table (contype 1) and parts (contype 4).
     """
     text = _HAND
     for number, (name, place, turn, mass, capsules) in reversed(list(enumerate(_LINKS))):
@@ -121,7 +122,7 @@ def _capsule(a: tuple[float, ...], b: tuple[float, ...], radius: float, mass: fl
 
 
 def actuators() -> str:
-    """Position servos of the seven joints (rad) and of the two fingers (m)."""
+    """Return the position servos of the seven joints (rad) and of the two fingers (m)."""
     arm = "".join(
         f'<general joint="joint{i + 1}" gaintype="fixed" gainprm="{k}" biastype="affine" biasprm="0 {-k} {-d}" '
         f'ctrllimited="true" ctrlrange="{low} {high}" forcelimited="true" forcerange="{-t} {t}"/>'
@@ -139,7 +140,7 @@ def actuators() -> str:
 
 
 def arm_only() -> str:
-    """A model that contains only the arm (the first nine joints of the scene), for kinematics."""
+    """Return a model that contains only the arm (the first nine joints of the scene), for kinematics."""
     return (
         f'<mujoco><compiler angle="radian" autolimits="true"/><default>{DEFAULTS}</default>'
         f"<worldbody>{body()}</worldbody></mujoco>"

@@ -1,4 +1,5 @@
-"""Motion planning: inverse kinematics from several starts, then RRT-Connect in joint space with collision checks.
+"""Plans motions by inverse kinematics from several starts, followed by RRT-Connect in joint space with collision
+checks.
 
 RRT-Connect (Kuffner and LaValle 2000) is implemented here because it has to use the random generator of the episode. A
 library would use a global generator, and then an episode would depend on earlier episodes.
@@ -30,9 +31,9 @@ ALLOWED_PENETRATION = 0.0008
 class Planner:
     """Plans motions in the current scene. The planner does not change the simulation.
 
-    :param rng: generator of the episode.
-    :param carried: index of the part in the hand, which moves with it; -1: none.
-    :param fingers: position of each finger, m; None: the current one.
+    :param rng: the random generator of the episode.
+    :param carried: the index of the part that the hand holds and moves, or -1 if the hand holds no part.
+    :param fingers: the position of each finger, m; with None, the current position.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Planner:
         self._kind = arm.astype(np.int8) + 2 * carried_geoms
 
     def free(self, joints: Array) -> bool:
-        """Whether neither the arm nor the carried part collides with anything else."""
+        """Return whether neither the arm nor the carried part collides with anything else."""
         data = self._data
         data.qpos[:7] = joints
         if self._carried >= 0:
@@ -76,13 +77,15 @@ class Planner:
         return not bool((colliding & (data.contact.dist[: data.ncon] < -ALLOWED_PENETRATION)).any())
 
     def clear(self, start: Array, end: Array) -> bool:
-        """Whether the straight line in joint space is free of collisions. The start is not checked."""
+        """Return whether the straight line between two points in joint space is free of collisions. The start is not
+        checked.
+        """
         count = max(1, int(np.ceil(np.abs(end - start).max() / RESOLUTION)))
         return all(self.free(start + (end - start) * (k / count)) for k in range(count, 0, -1))
 
     def reach(self, position: Array, rotation: Array, tries: int = 6) -> Array | None:
-        """Joint positions (7, rad) for a pose of the hand, free of collisions and near the current joint positions;
-        None: not found.
+        """Return joint positions (7, rad) for a pose of the hand that are free of collisions and near the current joint
+        positions. Return None if such positions were not found.
         """
         arm, now = self._env.arm, self._env.joints
         best: tuple[float, Array] | None = None
@@ -99,7 +102,7 @@ class Planner:
         return None if best is None else best[1]
 
     def path(self, goal: Array) -> list[Array] | None:
-        """Joint positions along a collision-free path, the goal last; None: no path was found."""
+        """Return joint positions along a collision-free path that ends at the goal, or None if no path was found."""
         start = self._env.joints.copy()
         if self.clear(start, goal):
             return [goal]
@@ -127,10 +130,10 @@ def connect(
     sample: Callable[[], Array],
     rng: np.random.Generator,
 ) -> list[Array] | None:
-    """RRT-Connect with two trees: one tree grows towards a sample, the other tree towards the new node of the first
-    tree.
+    """Run RRT-Connect with two trees. One tree grows towards a sample, and the other tree grows towards the new node of
+    the first tree.
 
-    :returns: the joints from start to goal; None: no path within :data:`MAX_ITERATIONS`.
+    :returns: the joints from start to goal, or None if no path was found within :data:`MAX_ITERATIONS`.
     """
     trees: list[tuple[list[Array], list[int]]] = [([start], [-1]), ([goal], [-1])]
     for turn in range(MAX_ITERATIONS):

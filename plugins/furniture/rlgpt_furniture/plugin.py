@@ -16,7 +16,9 @@ from rlgpt_furniture.tasks import make_tasks
 
 
 class FurniturePlugin(EnvironmentPlugin):
-    """A Panda arm that assembles furniture: one leg, a square table, a desk, a lamp."""
+    """The plugin for a Panda arm that assembles furniture. The furniture is one leg of a table, a square table, a desk
+    or a lamp.
+    """
 
     name = "furniture"
 

@@ -1,7 +1,9 @@
-"""Reward terms for the phases of assembly: reach, hold, upright, align, insert, made. The RLSetup weights them.
+"""The reward terms for the phases of assembly, which are reach, hold, upright, align, insert and made. The setup has
+their weights.
 
-The phases follow the dense reward of the IKEA furniture environment (Lee et al. 2021, appendix: reach, grasp, align,
-connect), each for the next joint in order. Distances d enter as 1 - tanh(k d), as in robosuite (Zhu et al. 2020).
+The phases follow the dense reward of the IKEA furniture environment (Lee et al. 2021, appendix), whose phases are
+reach, grasp, align and connect. Each reward term is about the next joint in order. Distances d enter as 1 - tanh(k d),
+as in robosuite (Zhu et al. 2020).
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def _not_made(ctx: Context) -> Joint | None:
 
 
 def _phase(value: float, ctx: Context) -> float:
-    """The number of made joints plus ``value`` for the next joint, as a share of all joints, in [0, 1]."""
+    """Return the number of made joints plus ``value`` for the next joint, divided by the number of joints, in [0,
+    1].
+    """
     made = float(np.floor(ctx.observation["made"]).sum())
     count = len(ctx.observation["made"])
     return min(1.0, max(0.0, (made + value) / count)) if made < count else 1.0
@@ -77,7 +81,7 @@ def _upright(ctx: Context) -> float:
 
 
 def _away(ctx: Context, joint: Joint) -> tuple[float, float]:
-    """Distance from the part to its nearest target position, across and along the z axis of the base, m."""
+    """Return the distances from the part to its nearest target position, across and along the z axis of the base, m."""
     root, frame = _part(ctx, joint.base)
     where = frame.T @ (_part(ctx, joint.part)[0] - root)
     across = [math.hypot(where[0] - p[0], where[1] - p[1]) for p in joint.places]
@@ -94,7 +98,9 @@ def _align(ctx: Context) -> float:
 
 
 def _insert(ctx: Context) -> float:
-    """Depth of the part in its hole. The value is positive only if the part is upright and within 1 cm across."""
+    """Return a value for the depth of the part in its hole. The value is positive only if the part is upright and its
+    distance across the hole's axis is at most 1 cm.
+    """
     joint = _next(ctx)
     if joint is None:
         return 1.0
@@ -120,7 +126,7 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The reward terms of a task. Each term is about the next joint; each joint that is made adds 1."""
+    """Return the reward terms of a task. Each term is about the next joint; each joint that is already made adds 1."""
     twist = (RewardTerm("twist", "share of the twist of the next part, where a connector holds it", _twist),)
     return (
         RewardTerm("reach", "of the hand to the next part: 1 - tanh(5 x m)", _reach),
@@ -138,7 +144,9 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """The default setup: potentials of the phases, with larger weights for later phases, and a bonus for success."""
+    """Return the default setup. It has a potential for each phase, with larger weights for later phases, and a bonus
+    for success.
+    """
     settings = read_settings(task)
     weights = {"reach": 1.0, "hold": 1.0, "upright": 1.0, "align": 2.0, "insert": 4.0, "made": 5.0}
     if settings.connectors:

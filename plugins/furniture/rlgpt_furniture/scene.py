@@ -1,4 +1,4 @@
-"""The model of the scene as MJCF: arm, table, fence and parts."""
+"""The model of the scene as MJCF (MuJoCo's XML), with arm, table, fence and parts."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _COLOURS = ("0.72 0.53 0.33 1", "0.45 0.58 0.7 1", "0.75 0.45 0.4 1", "0.5 0.65 
 
 
 def mjcf(furniture: Furniture, clearance: float, connectors: bool) -> str:
-    """The model of a scene.
+    """Return the model of a scene.
 
-    :param clearance: m between a peg and its hole, all around.
-    :param connectors: connectors hold the parts, and pegs do not collide.
+    :param clearance: the distance between a peg and its hole on all sides, m.
+    :param connectors: whether connectors hold the parts; pegs then do not collide.
     """
     meshes = Meshes()
     parts = "".join(_part(furniture, i, meshes, clearance, connectors) for i in range(len(furniture.parts)))
@@ -100,8 +100,8 @@ def _part(furniture: Furniture, number: int, meshes: Meshes, clearance: float, c
 
 
 def _connectors(furniture: Furniture) -> str:
-    """The constraints of connectors: for each joint, two points that form a hinge, and a weld. All are
-    inactive until the parts are aligned.
+    """Return the constraints of connectors. Each joint has two points that form a hinge, and a weld. All constraints
+    are inactive until the parts are aligned.
     """
     return "".join(
         f'<connect name="{j.part}_foot" body1="{j.base}" body2="{j.part}" anchor="0 0 0" active="false" '

@@ -26,10 +26,10 @@ MAX_TAG_ERROR = 0.02
 class Settings:
     """The settings of one task.
 
-    :ivar connectors: whether connectors hold the parts, which must then be twisted. If not, pegs go into holes.
-    :ivar clearance: distance between a peg and its hole on all sides, 0 to 0.005 m.
-    :ivar by_joints: whether base actions are joint velocities. If not, they are motions of the hand.
-    :ivar tag_error: largest horizontal error of the observed position of a part, 0 to 0.02 m.
+    :ivar connectors: whether connectors hold the parts, which must then be twisted; if not, pegs go into holes.
+    :ivar clearance: the distance between a peg and its hole on all sides, 0 to 0.005 m.
+    :ivar by_joints: whether base actions are joint velocities; if not, base actions are motions of the hand.
+    :ivar tag_error: the largest horizontal error of the observed position of a part, 0 to 0.02 m.
     :ivar cameras: whether the observation has the images ``front`` and ``wrist``.
     """
 
@@ -43,7 +43,7 @@ class Settings:
 
 
 def read_settings(task: Task) -> Settings:
-    """The settings of ``task``, completed by defaults.
+    """Return the settings of ``task``, completed by defaults.
 
     :raises ConfigError: a setting has an invalid value.
     """

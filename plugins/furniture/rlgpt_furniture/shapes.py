@@ -15,7 +15,7 @@ Profile = Sequence[tuple[float, float, float]]
 
 
 def box(centre: Sequence[float], half: Sequence[float], extra: str = "") -> str:
-    """A box of a part: centre and half sizes, m."""
+    """Return a box of a part, given by its centre and half sizes, m."""
     place, size = (" ".join(f"{v:.6g}" for v in values) for values in (centre, half))
     return f'<geom class="part" type="box" pos="{place}" size="{size}" {extra}/>'
 
@@ -32,8 +32,8 @@ class Meshes:
         return "".join(f'<mesh name="{n}" vertex="{v}" inertia="convex"/>' for n, v in self._vertices.items())
 
     def prism(self, name: str, profile: Sequence[tuple[float, float]], extra: str = "") -> str:
-        """A convex round body about z: (height, radius) of each level, m, from below. Two meshes with the same name
-        must have the same shape.
+        """Return a convex round body about z. It is given by the (height, radius) of each level, m, from below. Two
+        meshes with the same name must have the same shape.
 
         The shape is not a cylinder geom, because MuJoCo sometimes reports that an upright cylinder penetrates the plane
         under it by millimetres.
@@ -43,7 +43,7 @@ class Meshes:
         return self._geom(name, points, extra=extra)
 
     def ring(self, name: str, profile: Profile, centre: tuple[float, float] = (0.0, 0.0), square: bool = False) -> str:
-        """Geoms of a ring of eight wedges about z.
+        """Return the geoms of a ring of eight wedges about z.
 
         :param square: whether the outside is a square, whose half side is ``outer``.
         """

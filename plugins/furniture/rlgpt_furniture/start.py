@@ -13,7 +13,9 @@ from rlgpt_furniture.furniture import Furniture, Part
 
 @dataclass(frozen=True)
 class Spread:
-    """Largest differences between a start and FurnitureBench's start: of parts (m, rad) and of the hand (m, rad)."""
+    """The largest differences between a start and FurnitureBench's start, for parts (m, rad) and for the hand (m,
+    rad).
+    """
 
     shift: float
     turn: float
@@ -36,9 +38,9 @@ PART_GAP = 0.012
 
 
 def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Array:
-    """Draw ``qpos`` of the parts, ``(7 x parts,)``. No two parts overlap, and no part lies on the fence.
+    """Draw the positions ``qpos`` of the parts, ``(7 x parts,)``. No two parts overlap, and no part lies on the fence.
 
-    :raises RuntimeError: no such start was found.
+    :raises RuntimeError: no start without an overlap was found.
     """
     for _ in range(500):
         poses: list[Array] = []
@@ -96,7 +98,7 @@ def _inside(x: float, y: float, corners: Array) -> bool:
 
 
 def _overlap(a: Array, b: Array) -> bool:
-    """Whether two convex polygons overlap: no side of either separates them."""
+    """Return whether two convex polygons overlap, which is true if no side of either polygon separates them."""
     for polygon, other in ((a, b), (b, a)):
         for i in range(4):
             dx, dy = polygon[i] - polygon[i - 1]

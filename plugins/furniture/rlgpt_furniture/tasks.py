@@ -30,7 +30,9 @@ _RULE = "within 5 mm along each axis, and the cosine of each axis is at least 0.
 
 
 def make_tasks() -> dict[str, Task]:
-    """Every task by its id: ``name`` has low randomness, ``name_medium`` and ``name_high`` have more."""
+    """Return every task by its id. The start poses of ``name`` have a low randomness; those of ``name_medium`` and
+    ``name_high`` have more.
+    """
     tasks = {}
     for name, (goal, horizon, success) in _TASKS.items():
         for randomness in RANDOMNESS:
@@ -46,6 +48,6 @@ def make_tasks() -> dict[str, Task]:
 
 
 def furniture_of(task: str) -> str | None:
-    """The furniture of a task of :func:`make_tasks`, by its id; None: no such task."""
+    """Return the furniture of a task of :func:`make_tasks` by the task's id, or None if there is no such task."""
     name = task.removeprefix("furniture/").removesuffix("_medium").removesuffix("_high")
     return name if name in _TASKS else None

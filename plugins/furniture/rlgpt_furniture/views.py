@@ -1,4 +1,6 @@
-"""The view that coded actions see, and policies if they use it: the arm and the poses of the parts."""
+"""The view that coded actions see, and policies if they use it. The view has the state of the arm and the poses of the
+parts.
+"""
 
 from __future__ import annotations
 

@@ -63,13 +63,13 @@ Observation = dict[str, np.ndarray[Any, Any]]
 class CarTask(gymnasium.Env[Any, Any]):
     """A 1:10 car among walls. One control step is 0.05 s.
 
-    Action: Box(-1, 1, (2,)): the motor's target speed in units of 2.5 m/s (negative: backwards), and the steering
-    angle in units of 0.5 rad (positive: left).
+    The action, Box(-1, 1, (2,)), is the motor's target speed in units of 2.5 m/s (negative values drive backwards), and
+    the steering angle in units of 0.5 rad (positive values steer to the left).
 
-    Observation, float32:
+    The observation, float32, has these keys:
 
-    - ``rays`` (20): m from the middle of the car to the nearest wall or obstacle, 5 at most, every 18 degrees,
-      counter-clockwise from straight ahead;
+    - ``rays`` (20): the distances in m (at most 5) from the middle of the car to the nearest wall or obstacle, every 18
+      degrees, counter-clockwise from straight ahead;
     - ``motion`` (5): speed forwards and to the left (m/s), turning rate (rad/s, positive left), steering angle (rad),
       pitch of the body (rad, positive: nose up);
     - ``road`` (12): offset of the car to the left of the centre line (m), heading of the line relative to the car
@@ -81,9 +81,9 @@ class CarTask(gymnasium.Env[Any, Any]):
     The setting ``sensor_delay`` delays all observations except the pixels by this number of seconds. The setting
     ``friction`` makes the ground slippery.
 
-    The reward is the progress along the road since the last step, in m. ``info["success"]``: the car has reached the
-    end of the road, stands in the parking space, or is on top of the hill. The episode ends as a failure after one
-    second of uninterrupted contact with a wall, or when the car turns over.
+    The reward is the progress along the road since the last step, in m. ``info["success"]`` is True if the car has
+    reached the end of the road, stands in the parking space, or is on top of the hill, depending on the task. The
+    episode ends as a failure after one second of uninterrupted contact with a wall, or when the car turns over.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / PERIOD)}  # noqa: RUF012
@@ -144,7 +144,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         return observation, self.progress - before, ended, truncated, self._info(success)
 
     def render(self) -> Any:
-        """A frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
+        """Return a frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         if self.render_mode is None:
             return None
         if self._camera is None:
@@ -210,7 +210,7 @@ class CarTask(gymnasium.Env[Any, Any]):
 
     @property
     def _is_late(self) -> bool:
-        """Whether the sensors have a delay."""
+        """Return whether the sensors have a delay."""
         return self._late.maxlen != 1
 
     def _sample_scene(self, rng: np.random.Generator) -> Scene:
@@ -221,7 +221,9 @@ class CarTask(gymnasium.Env[Any, Any]):
         self.load_scene(self._sample_scene(self.np_random))
 
     def load_scene(self, scene: Scene) -> None:
-        """Start an episode in ``scene``: compile its model and put the car at its start."""
+        """Start an episode in ``scene``. The function compiles the scene's model and puts the car at the scene's
+        start.
+        """
         self.scene = scene
         self.model = mujoco.MjModel.from_xml_string(mjcf(scene))
         for camera in (self._camera, self._pixel_camera):

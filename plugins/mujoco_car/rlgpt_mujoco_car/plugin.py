@@ -16,7 +16,7 @@ from rlgpt_mujoco_car.tasks import friction, make_tasks, scenario_of, sensor_del
 
 
 class CarPlugin(EnvironmentPlugin):
-    """Tasks for a 1:10 car: winding roads, a blocked start, a parking space, a hill."""
+    """The plugin for a 1:10 car, with tasks on winding roads, a blocked start, a parking space and a hill."""
 
     name = "mujoco_car"
     vectors = "plain"

@@ -25,10 +25,11 @@ MIN_CLEARANCE = 0.25
 class _Motion:
     """Moves the car and computes the odometry of a call from the measured speed and turning rate.
 
-    :ivar x: distance forwards since the call began, m, in the frame of the car at that time.
-    :ivar y: distance to the left, m.
-    :ivar angle: angle turned to the left, rad.
-    :ivar distance: length of the path, m.
+    :ivar x: the distance that the car has moved forwards since the call began, m, in the frame of the car when the call
+        began.
+    :ivar y: the distance that the car has moved to the left since the call began, m, in the same frame.
+    :ivar angle: the angle by which the car has turned to the left since the call began, rad.
+    :ivar distance: the length of the path since the call began, m.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -49,8 +50,8 @@ class _Motion:
         self.steps += 1
 
     def end(self, ended: str) -> Run:
-        """Return the outcome. If a call has taken no step, it first brakes for one step: every call takes at least
-        one.
+        """Return the outcome. If a call has taken no step, it first brakes for one step, because every call takes at
+        least one step.
         """
         if self.steps == 0:
             yield from self.step(0.0, float(self._ctx.observation["motion"][3]))
@@ -93,9 +94,10 @@ def _blocked(ctx: Context) -> bool:
 
 
 def pursuit(x: float, y: float) -> float:
-    """The steering angle (rad) of the circle through a point (m, from the rear axle): atan(2 L y / d^2).
+    """Return the steering angle (rad) of the circle through a point (m, from the rear axle), which is atan(2 L y /
+    d^2).
 
-    Pure pursuit (Coulter 1992), with the wheelbase L and the distance d of the point.
+    This is pure pursuit (Coulter 1992) with the wheelbase L and the distance d of the point.
     """
     return math.atan2(2.0 * WHEELBASE * y, max(x * x + y * y, 1e-3))
 

@@ -1,4 +1,4 @@
-"""Reward terms, bounded and smooth. The RLSetup weights them."""
+"""The reward terms, which are bounded and smooth. The setup has their weights."""
 
 from __future__ import annotations
 
@@ -28,12 +28,16 @@ def _nearness(ctx: Context) -> float:
 
 
 def _aligned(ctx: Context) -> float:
-    """Nearness times the cosine of the angle to the goal's heading; 0 if the cosine is negative."""
+    """Return the nearness to the goal times the cosine of the angle to the goal's heading, or 0 if the cosine is
+    negative.
+    """
     return _nearness(ctx) * max(0.0, float(ctx.observation["goal"][2]))
 
 
 def _energy(ctx: Context) -> float:
-    """Potential and kinetic energy over the potential energy at the goal, (z + v^2 / 2g) / z_goal, within [0, 1]."""
+    """Return the potential and kinetic energy divided by the potential energy at the goal, (z + v^2 / 2g) / z_goal,
+    within [0, 1].
+    """
     env = _env(ctx)
     speed = float(ctx.observation["motion"][0])
     return min(1.0, max(0.0, (env.height + speed * speed / (2 * GRAVITY)) / env.scene.summit))
@@ -48,7 +52,7 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """The reward terms of a task. Only the task on the hill has ``energy``."""
+    """Return the reward terms of a task. Only the task on the hill has the term ``energy``."""
     terms = [
         RewardTerm("progress", "share of the road's length that lies behind the car", _progress),
         RewardTerm("nearness", "to the goal: 1 - tanh(1.5 x distance in m)", _nearness),
@@ -63,8 +67,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """The default setup: weight 10 for progress (for parking: nearness and angle), 3 for energy (hill), 5
-    for success, and small costs.
+    """Return the default setup. It has the weights 10 for progress (in the parking task, for nearness and angle), 3 for
+    energy (in the task on the hill), 5 for success, and small costs.
     """
     scenario = scenario_of(task)
     weights = {"success": 5.0, "touching": 0.02, "time": 0.005}

@@ -1,4 +1,4 @@
-"""Winding roads: a centre line of bounded curvature, drawn from a seed."""
+"""Winding roads. A road has a centre line of bounded curvature, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -33,16 +33,18 @@ class Road:
 
     @property
     def length(self) -> float:
-        """Length along the centre line, m."""
+        """The length of the road along its centre line, m."""
         return SPACING * (len(self.points) - 1)
 
     @property
     def normals(self) -> Array:
-        """Unit vectors to the left of the line, ``(N, 2)``."""
+        """The unit vectors to the left of the centre line at its points, ``(N, 2)``."""
         return np.stack((-np.sin(self.headings), np.cos(self.headings)), axis=1)
 
     def at(self, along: float, offset: float = 0.0) -> tuple[Array, float]:
-        """The point (m, 2) ``offset`` m to the left of the line at ``along`` m, and its direction (rad)."""
+        """Return the point (m, 2) that is ``offset`` m to the left of the centre line at ``along`` m, and the direction
+        of the line there (rad).
+        """
         index = min(max(along / SPACING, 0.0), len(self.points) - 1.0)
         below = min(int(index), len(self.points) - 2)
         share = index - below
@@ -51,12 +53,12 @@ class Road:
         return point + offset * np.array([-np.sin(heading), np.cos(heading)]), float(heading)
 
     def edges(self) -> tuple[Array, Array]:
-        """The left and the right border, ``(N, 2)`` each, m."""
+        """Return the left and the right border of the road, ``(N, 2)`` each, m."""
         return self.points + self.half_width * self.normals, self.points - self.half_width * self.normals
 
 
 def winding(rng: np.random.Generator, length: float, half_width: float) -> Road:
-    """A road of alternating bends that does not approach itself.
+    """Return a road of alternating bends that does not approach itself.
 
     Each bend has a radius from :data:`MIN_BEND_RADIUS` to 3 m and ends with a heading of 20 to 60 degrees from +x.
     Successive bends end on opposite sides.
@@ -81,7 +83,7 @@ def straight(length: float, half_width: float) -> Road:
 
 
 def along_curvature(curvatures: Array, half_width: float) -> Road:
-    """The road whose centre line has the curvatures ``[N]`` (1/m), each over a length of :data:`SPACING`."""
+    """Return the road whose centre line has the curvatures ``[N]`` (1/m), each over a length of :data:`SPACING`."""
     headings = np.concatenate(([0.0], np.cumsum(curvatures * SPACING)))
     middle = (headings[:-1] + headings[1:]) / 2
     steps = SPACING * np.stack((np.cos(middle), np.sin(middle)), axis=1)

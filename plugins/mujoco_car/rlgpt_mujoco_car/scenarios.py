@@ -19,7 +19,7 @@ PARKED_CAR_RGBA = "0.3 0.4 0.6 1"
 
 
 def winding_road(rng: np.random.Generator) -> Scene:
-    """20 to 25 m of bends between walls 1.1 m apart."""
+    """A road with 20 to 25 m of bends between walls 1.1 m apart."""
     road = winding(rng, 20.0, 0.55)
     end, heading = road.at(road.length - 0.5)
     return Scene(road, _random_start(rng, 0.6), (float(end[0]), float(end[1]), heading))
@@ -47,10 +47,10 @@ def sloping_road(rng: np.random.Generator) -> Scene:
 def blocked_start(rng: np.random.Generator) -> Scene:
     """A wall blocks the road ahead except for a gap at one side. The car is too near to the wall to steer into the gap.
 
-    The wall starts at one side of a road 1.4 m wide and leaves a gap of 0.45 to 0.55 m at the other. The car stands 6
-    to 16 cm before it on the blocked side, with a wall 2 to 2.5 m behind. After the gap the road winds for 5.5 to 11 m.
-    Lengths across the road are measured between the centres of walls, which are 0.08 m thick. So the free length is
-    0.04 m less for each wall.
+    The wall starts at one side of a road 1.4 m wide and leaves a gap of 0.45 to 0.55 m at the other side. The car
+    stands 6 to 16 cm before the wall on the blocked side, with a second wall 2 to 2.5 m behind. After the gap the road
+    winds for 5.5 to 11 m. Lengths across the road are measured between the centres of walls, which are 0.08 m thick. So
+    the free length is 0.04 m less for each wall.
     """
     road = winding(rng, 9.0, 0.7)
     side = float(rng.choice((-1.0, 1.0)))
@@ -95,8 +95,8 @@ def parking(rng: np.random.Generator) -> Scene:
 def hill(rng: np.random.Generator) -> Scene:
     """A ramp too steep for the motor without a run-up, for which the car must first reverse.
 
-    The ramp climbs by 17 to 20 degrees for 1.5 to 1.8 m; the motor's force is 0.6 of the force that holds the car on
-    it. The car stands 0.1 to 0.3 m before the ramp, with 3 m of level ground behind it.
+    The ramp climbs by 17 to 20 degrees for 1.5 to 1.8 m; the motor's force is 0.6 of the force that would hold the car
+    on the ramp. The car stands 0.1 to 0.3 m before the ramp, with 3 m of level ground behind the car.
     """
     angle, length = math.radians(rng.uniform(17, 20)), rng.uniform(1.5, 1.8)
     road = straight(9.5, 0.45)

@@ -1,4 +1,6 @@
-"""The world around the car as MJCF: ground, walls along the road, obstacles, ramps, wet patches."""
+"""The world around the car as MJCF (MuJoCo's XML), with ground, walls along the road, obstacles, ramps and wet
+patches.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ GROUND_FRICTION, WET_FRICTION = 1.0, 0.25
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle on the ground, an obstacle or a wet patch: middle (m), half sizes (m), heading (rad)."""
+    """A rectangle on the ground, which is an obstacle or a wet patch. It has a middle (m), half sizes (m) and a heading
+    (rad).
+    """
 
     x: float
     y: float
@@ -43,15 +47,16 @@ class Scene:
     """The world of one episode.
 
     :ivar start: x, y (m) and heading (rad) of the centre of the rear axle at the start.
-    :ivar goal: the same at the goal.
-    :ivar boxes: obstacles.
-    :ivar wet: patches of slippery ground; their friction is :data:`WET_FRICTION`.
-    :ivar gravity: gravity vector, m/s^2. The vector is tilted if the road climbs.
-    :ivar ramp: start (x, m), length along the ground (m) and angle (rad) of a ramp across the road; None: no ramp.
-    :ivar force: force of the motor, N.
+    :ivar goal: x, y (m) and heading (rad) of the centre of the rear axle at the goal.
+    :ivar boxes: the obstacles.
+    :ivar wet: the patches of slippery ground, whose friction is :data:`WET_FRICTION`.
+    :ivar gravity: the gravity vector, m/s^2. The vector is tilted if the road climbs.
+    :ivar ramp: the start (x, m), the length along the ground (m) and the angle (rad) of a ramp across the road, or None
+        if there is no ramp.
+    :ivar force: the force of the motor, N.
     :ivar closed: whether a wall stands across the start of the road.
-    :ivar plateau: length of the level ground after the ramp, m.
-    :ivar friction: friction of the ground, as a share of the default friction.
+    :ivar plateau: the length of the level ground after the ramp, m.
+    :ivar friction: the friction of the ground, as a share of the default friction.
     """
 
     road: Road
@@ -68,7 +73,7 @@ class Scene:
 
     @property
     def summit(self) -> float:
-        """Height of the plateau, m; 0 if there is no plateau."""
+        """The height of the plateau, m, or 0 if there is no plateau."""
         if self.ramp is None:
             return 0.0
         _, length, angle = self.ramp
@@ -117,16 +122,19 @@ def mjcf(scene: Scene) -> str:
 
 
 def wall_corners(road: Road) -> tuple[Array, Array]:
-    """The corners of the left and of the right wall, at the middle of their thickness: ``(M, 2)`` each, m."""
+    """Return the corners of the left and of the right wall, ``(M, 2)`` each, m, at the middle of the walls'
+    thickness.
+    """
     left, right = road.edges()
     corners = _corners(road)
     return left[corners], right[corners]
 
 
 def _walls(scene: Scene) -> Iterable[str]:
-    """The walls: boxes along both edges of the road. If the road is closed, more boxes stand across its start.
+    """Return the walls, which are boxes along both edges of the road. If the road is closed, more boxes stand across
+    its start.
 
-    All boxes have the height that the highest one needs, because rays are computed in the plane, without heights.
+    All boxes have the height that the highest box needs, because rays are computed in the plane, without heights.
     """
     left, right = wall_corners(scene.road)
     top = scene.summit + WALL_HEIGHT
@@ -137,9 +145,10 @@ def _walls(scene: Scene) -> Iterable[str]:
 
 
 def _corners(road: Road) -> list[int]:
-    """Indices of the points between which a wall is straight.
+    """Return the indices of the points between which a wall is straight.
 
-    Between two successive indices the road turns by at most :data:`MAX_WALL_BEND`, unless they are neighbouring points.
+    Between two successive indices the road turns by at most :data:`MAX_WALL_BEND`, unless the two points are
+    neighbours.
     """
     corners = [0]
     for i in range(1, len(road.points)):
@@ -187,7 +196,9 @@ def _wet(box: Box, friction: float) -> str:
 
 
 def _ramp(scene: Scene) -> Iterable[str]:
-    """Boxes of the ramp: a foot with half of its angle, which softens the jolt, then the ramp, then the plateau."""
+    """Return the boxes of the ramp. They are a foot with half of the ramp's angle, which softens the jolt, then the
+    ramp, then the plateau.
+    """
     assert scene.ramp is not None
     start, length, angle = scene.ramp
     width, thick = scene.road.half_width, 0.05

@@ -42,7 +42,7 @@ def _cast_rays(x: float, y: float, heading: float, segments: Array, out: SensorV
     The ray from o in direction d hits the segment from a to b at the distance (a - o) x (b - a) / d x (b - a), if that
     point lies between a and b.
 
-    :param segments: ``(M, 4)``, x, y of both ends, m.
+    :param segments: ``(M, 4)``, x and y of both ends of each segment, m.
     """
     cos, sin = math.cos(heading), math.sin(heading)
     directions = np.empty((RAYS, 2))
@@ -90,11 +90,11 @@ def _read_sensors(
     :param sensordata: the simulator's ``sensordata``.
     :param centre_line: ``(N, 3)``, x, y (m) and heading (rad) of the road's points.
     :param segments: ``(M, 4)``, the segments that rays can hit, m.
-    :param goal: x, y (m) and heading (rad).
-    :param index: index of the road's point that was nearest at the last call. The search begins there.
-    :param touch_seconds: duration of uninterrupted contact with a wall, s.
-    :returns: index of the nearest point; x, y, height (m) and heading (rad) of the car; cosine of its tilt; metres
-        along the road.
+    :param goal: x, y (m) and heading (rad) of the goal.
+    :param index: the index of the road's point that was nearest at the last call. The search begins at this point.
+    :param touch_seconds: the duration of uninterrupted contact with a wall, s.
+    :returns: the index of the road's nearest point; the car's x, y, height (m) and heading (rad); the cosine of the
+        car's tilt; and the distance along the road, m.
     """
     x, y, z = qpos[0], qpos[1], qpos[2] - _WHEEL_RADIUS
     w, i, j, k = qpos[3], qpos[4], qpos[5], qpos[6]

@@ -1,4 +1,4 @@
-"""The tasks: goal, horizon and success of each scenario."""
+"""The tasks, with the goal, the horizon and the success of each scenario."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def make_tasks() -> dict[str, Task]:
 
 
 def scenario_of(task: Task) -> str:
-    """The scenario of a task: a name in :data:`rlgpt_mujoco_car.scenarios.SCENARIOS`.
+    """Return the scenario of a task, a name in :data:`rlgpt_mujoco_car.scenarios.SCENARIOS`.
 
     :raises UnknownNameError: the task's settings contain an unknown scenario.
     :raises ConfigError: the scenario in the settings is not the one that the task's goal and success describe.
@@ -80,7 +80,7 @@ def has_camera(task: Task) -> bool:
 
 
 def sensor_delay(task: Task) -> float:
-    """Delay of the observations, s (the setting ``sensor_delay``).
+    """Return the delay of the observations, s (the setting ``sensor_delay``).
 
     :raises ConfigError: the setting is not a number from 0 to 0.5.
     """
@@ -88,7 +88,8 @@ def sensor_delay(task: Task) -> float:
 
 
 def friction(task: Task) -> float:
-    """Friction of the ground and of its wet patches, as a share of the default (the setting ``friction``).
+    """Return the friction of the ground and of its wet patches, as a share of the default friction (the setting
+    ``friction``).
 
     :raises ConfigError: the setting is not a number from 0.1 to 1.
     """

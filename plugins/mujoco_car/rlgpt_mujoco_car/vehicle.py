@@ -1,4 +1,4 @@
-"""The car: a 1:10 model with Ackermann steering, independent suspension and rear drive, as MJCF.
+"""The car as MJCF (MuJoCo's XML). It is a 1:10 model with Ackermann steering, independent suspension and rear drive.
 
 Sizes are those of common 1:10 touring cars (wheelbase 0.26 m, track 0.2 m, tyres 65 mm, 1.6 kg). The paper's car was
 never published; this model is a reconstruction.
@@ -43,8 +43,8 @@ _WHEEL_SIDES = {"fl": (1, 1), "fr": (1, -1), "rl": (-1, 1), "rr": (-1, -1)}
 
 
 def ackermann(steer: float) -> tuple[float, float]:
-    """Angles of the left and the right front wheel (rad) for a virtual centre wheel at the angle
-    ``steer`` (positive: left).
+    """Return the angles of the left and the right front wheel (rad) for a virtual centre wheel at the angle ``steer``,
+    which is positive to the left.
     """
     if abs(steer) < 1e-6:
         return steer, steer
@@ -95,7 +95,9 @@ def _wheel(name: str, along: int, side: int) -> str:
 
 
 def actuators(force: float = MAX_FORCE) -> str:
-    """The motor on the rear axle (an open differential) and the two steering servos; ``force`` in N at the tyres."""
+    """Return the motor on the rear axle (an open differential) and the two steering servos. ``force`` is the motor's
+    force at the tyres, N.
+    """
     top = MAX_SPEED / WHEEL_RADIUS
     torque = force * WHEEL_RADIUS
     return f"""

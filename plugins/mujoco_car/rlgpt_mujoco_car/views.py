@@ -59,7 +59,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 
 def clearance(rays: np.ndarray[tuple[int], np.dtype[np.float32]]) -> tuple[float, float, float, float]:
-    """Free distance ahead, behind, to the left and to the right of the body, m.
+    """Return the free distance ahead, behind, to the left and to the right of the car's body, m.
 
     :param rays: ``(20,)``, m, as in the observation.
     """

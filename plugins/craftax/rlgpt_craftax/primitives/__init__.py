@@ -1,5 +1,5 @@
-"""The primitives that coded actions may call. They read only observations. No primitive is written for one particular
-achievement.
+"""The primitives that coded actions may call. All primitives read only observations, and no primitive is written for
+one particular achievement.
 """
 
 from __future__ import annotations

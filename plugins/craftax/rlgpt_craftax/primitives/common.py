@@ -53,7 +53,7 @@ def action(name: str) -> np.int64:
 
 
 def scene(ctx: Context) -> Scene:
-    """What the newest observation shows."""
+    """Return the scene that the newest observation shows."""
     known = ctx.memory.get("_scene")
     if known is None or known[0] is not ctx.observation:
         known = ctx.memory["_scene"] = ctx.observation, Scene(ctx.observation)
@@ -66,7 +66,7 @@ def health(ctx: Context) -> float:
 
 
 def possessions(ctx: Context) -> dict[str, int]:
-    """Item -> count (or, for tools and armour, grade) of every item that the player has."""
+    """Return the count (for tools and armour, the grade) of every item that the player has, by the item's name."""
     observation = ctx.observation
     numbers = zip(INVENTORY, observation["inventory"].astype(int).tolist(), strict=True)
     colours = zip(POTIONS, observation["potions"].astype(int).tolist(), strict=True)
@@ -75,7 +75,7 @@ def possessions(ctx: Context) -> dict[str, int]:
 
 
 def gained(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Plain]:
-    """Item -> increase of its count, for the items whose count increased."""
+    """Return the increase of the count of each item whose count increased."""
     return {item: count - before[item] for item, count in after.items() if count > before[item]}
 
 

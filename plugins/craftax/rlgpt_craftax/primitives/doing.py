@@ -1,4 +1,4 @@
-"""Primitives that act without walking: collect, place, craft, fight, shoot, sleep, rest."""
+"""Primitives that act without walking. They collect, place, craft, fight, shoot, sleep and rest."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def shoot(ctx: Context, *, what: str, times: int) -> Run:
 
 
 def _ammunition(ctx: Context, what: str) -> float:
-    """The number of arrows for a bow; the mana for a spell."""
+    """Return how many shots are possible, which is the number of arrows for a bow and the mana for a spell."""
     return float(possessions(ctx)["arrow"] if what == "arrow" else ctx.observation["body"][4])
 
 

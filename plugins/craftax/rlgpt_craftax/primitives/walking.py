@@ -31,7 +31,7 @@ _ENTERED = ("ladder_down", "ladder_up", "grass", "path", "sand", "ice_shrub", "t
 class Walk:
     """Counts the steps of a walk and adds up its movements.
 
-    :ivar moved: total movement in cells (right, down), as far as the observations show it.
+    :ivar moved: the total movement in cells (right, down), as far as the observations show it.
     :ivar certain: whether the observations show the movement of every step.
     """
 
@@ -98,7 +98,7 @@ def _follow(ctx: Context, walk: Walk, steps: int, goals: Callable[[Scene], Colle
 
 
 def _turn_to(ctx: Context, walk: Walk, at: Offset) -> Moves:
-    """Turn to a neighbouring cell. In the game, a turn to a free cell is also a step into this cell."""
+    """Turn the player to a neighbouring cell. In the game, a turn to a free cell is also a step into this cell."""
     if scene(ctx).ahead != at:
         yield from walk.go(direction_to(at))
 

@@ -37,7 +37,7 @@ _SPEED = _metres("speed", MIN_SPEED, MAX_SPEED, MAX_SPEED, "longest displacement
 
 
 def primitives(task: Task) -> tuple[Primitive, ...]:
-    """The primitives of a task, with the names of its parts as choices."""
+    """Return the primitives of a task. The choices of their parameters are the names of the task's parts."""
     settings = read_settings(task)
     names = tuple(p.name for p in FURNITURE[settings.furniture].parts)
     loose = Parameter(name="part", kind="choice", choices=names, default=names[1], doc="which part")

@@ -33,9 +33,10 @@ GRASP_OFFSETS = (0.0, 0.01, -0.01, 0.02, -0.02)
 
 
 def _across(ctx: Context, number: int) -> Array:
-    """Rotation of the hand for a grasp: of the two possible rotations, the one nearer to the current rotation.
+    """Return the rotation of the hand for a grasp. Of the two possible rotations, this is the rotation nearer to the
+    current one.
 
-    The hand points down, and the fingers open along the more level of the part's x and y axes.
+    The hand points down, and the fingers open along the part's x or y axis, whichever is more level.
     """
     rotation = part_pose(ctx, number)[1]
     axis = min(rotation[:, 0], rotation[:, 1], key=lambda a: abs(float(a[2])))
@@ -47,8 +48,8 @@ def _across(ctx: Context, number: int) -> Array:
 
 
 def _beside(ctx: Context, target: Array, facing: Array) -> Array:
-    """The first position near ``target``, in the order of :data:`GRASP_OFFSETS`, at which the open
-    fingers do not collide.
+    """Return the first position near ``target``, in the order of :data:`GRASP_OFFSETS`, at which the open fingers do
+    not collide.
     """
     model: FurnitureTask = ctx.model
     planner = Planner(model, ctx.rng, -1, fingers=FINGER_TRAVEL)

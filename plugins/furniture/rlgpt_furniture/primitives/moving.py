@@ -1,4 +1,4 @@
-"""Primitives that move the hand: to a pose, in a straight line, about an axis, downwards with force."""
+"""Primitives that move the hand to a pose, in a straight line, about an axis, or downwards with force."""
 
 from __future__ import annotations
 

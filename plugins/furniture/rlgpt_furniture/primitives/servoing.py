@@ -78,7 +78,7 @@ def _approach(
     """Choose the rotation of part ``number`` in the frame of part ``base``, and bring the part near its goal along a
     planned path if the part is far away.
 
-    :returns: the rotation (3, 3) and the number of steps; None: no path was found.
+    :returns: the rotation (3, 3) and the number of steps, or None if no path was found.
     """
     model: FurnitureTask = ctx.model
     planner = Planner(model, ctx.rng, held_part(ctx))
