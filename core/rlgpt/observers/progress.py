@@ -166,8 +166,8 @@ def _rate(rate: float | None) -> str:
 
 
 def progress_reporter(out: TextIO | None = None) -> Observer:
-    """The progress reporter for ``out`` (default: standard error). It shows a live line if ``out`` is a terminal, else
-    lines of text.
+    """The progress reporter for ``out`` (default: standard error). The reporter shows a live line if ``out`` is a
+    terminal, else lines of text.
     """
     stream = sys.stderr if out is None else out
     if not stream.isatty():

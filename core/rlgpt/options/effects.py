@@ -23,15 +23,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The effect that asks for the next episode of the base environment, without a seed. Its result is the pair of
-    observation and info. Only a vector of lanes carries out this effect.
+    """The effect that asks for the next episode of the base environment, without a seed. The result of the effect is
+    the pair of observation and info. Only a vector of lanes carries out this effect.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The effect that asks for the plugin's view. Its result is a mapping, which may compute each value only when the
-    value is read.
+    """The effect that asks for the plugin's view. The result of the effect is a mapping, which may compute each value
+    only when the value is read.
     """
 
 

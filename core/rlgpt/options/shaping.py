@@ -45,8 +45,8 @@ class Shaping:
     def pay(self, ctx: Context) -> tuple[float, dict[str, float]]:
         """The reward of the step that led to ``ctx``, and reward term -> its weighted contribution to this reward.
 
-        A term of weight 0 contributes nothing. Its entry in the mapping is the value without the weight, so that a
-        record shows the values of the term.
+        A term of weight 0 contributes nothing. The entry of such a term in the mapping is the value without the weight,
+        so that a record shows the values of the term.
         """
         reward, paid = 0.0, dict[str, float]()
         for term, weight in self._terms:

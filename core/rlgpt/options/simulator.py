@@ -94,7 +94,7 @@ class Separate(Simulator):
 
 
 class Batch(Simulator):
-    """A vector that is not a ``SyncVectorEnv``. Its observations must be new arrays at every step."""
+    """A vector that is not a ``SyncVectorEnv``. The observations of such a vector must be new arrays at every step."""
 
     moves_all = True
 

@@ -51,7 +51,7 @@ class ExtendedSpace:
     :param labels: names of the base action's parts (each value of a Discrete, each head, each number of a Box).
     :param keep: labels of the base actions that the policy may choose; None means all. For a Box, ``()`` removes the
         branch of the base action; single numbers of a Box cannot be removed.
-    :param filler: a base action. Its values are used for the heads that the policy may not choose.
+    :param filler: a base action. The values of this action are used for the heads that the policy may not choose.
     :param residual: whether the extended action contains a correction.
     :raises ConfigError: the base space cannot be extended, there are fewer than two branches, or ``residual`` is True
         although the base space is no Box or there is no coded action.

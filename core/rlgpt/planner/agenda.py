@@ -22,7 +22,7 @@ class Agenda:
         self._given_up: set[str] = set()
 
     def next(self, holds: Mapping[str, bool]) -> SubGoal:
-        """The sub-goal that is called now. It is the first standing sub-goal that does not hold. If all standing
+        """The sub-goal that is called now. The first standing sub-goal that does not hold is called. If all standing
         sub-goals hold, the search begins at the last sub-goal of the graph and follows the needs that do not hold,
         until it finds a sub-goal whose needs all hold.
 

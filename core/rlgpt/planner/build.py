@@ -37,8 +37,8 @@ class PlannerContext:
 
 
 def graph(context: PlannerContext) -> Planner:
-    """The planner for ``planner=graph``. It takes the graph from the file if a file is given, else from the language
-    model.
+    """The planner for ``planner=graph``. This planner takes the graph from the file if a file is given, else from the
+    language model.
 
     :raises ConfigError: the file contains no valid graph.
     """

@@ -97,8 +97,8 @@ def part_context(
     """The context in which both loops work on one sub-goal.
 
     :param starts: the states in which the sub-goal's episodes begin.
-    :param way: plays from the start of the task to a start of the sub-goal. It is None if the environment can restore
-        states.
+    :param way: plays from the start of the task to a start of the sub-goal. The value is None if the environment can
+        restore states.
     :param settings: the fields of :class:`~rlgpt.loop.LoopSettings` whose values differ from those of the whole run.
     """
     task = task_of(ctx.task, graph, node)

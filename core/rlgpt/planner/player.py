@@ -99,7 +99,7 @@ class GraphPlayer:
     """Plays a graph of sub-goals in an environment of the whole task.
 
     A call of a sub-goal ends when its predicate is True, its horizon is reached, its code is stuck, or the episode
-    ends. Then the predicates of all sub-goals decide which sub-goal is called next
+    ends. After a call, the predicates of all sub-goals decide which sub-goal is called next
     (:class:`~rlgpt.planner.agenda.Agenda`). A standing sub-goal that no longer holds interrupts a call between two
     decisions.
 

@@ -35,7 +35,8 @@ class Learnt(Value):
 
 
 class Starts(Value):
-    """The states in which a sub-goal is first called. They are found by playing episodes with the earlier sub-goals.
+    """The states in which a sub-goal is first called. The states are found by playing episodes with the earlier
+    sub-goals.
 
     :ivar own: number of episodes in which the sub-goal is called at the start of the episode.
     :ivar later: number of episodes in which the sub-goal is first called after the start of the episode.

@@ -143,8 +143,8 @@ class Rounds:
     def _worst(self) -> SubGoal | None:
         """The sub-goal to improve next; None if no sub-goal fails.
 
-        A sub-goal that never succeeds comes first, because the sub-goals that need it cannot be reached. Otherwise this
-        is the sub-goal in whose calls the most episodes failed.
+        A sub-goal that never succeeds comes first, because the sub-goals that need it cannot be reached. If there
+        is none, the sub-goal in whose calls the most episodes failed comes first.
         """
         if (blocker := self._blocker()) is not None:
             return blocker

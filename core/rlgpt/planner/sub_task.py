@@ -58,8 +58,8 @@ class Part(SubTask):
     :ivar done: the predicate that decides success. With None, the success of the whole task decides.
     :ivar own: weight of the start of the whole task; each of ``states`` has the weight 1.
     :ivar states: the states in which earlier episodes called the sub-goal for the first time.
-    :ivar way: plays from the start of the whole task to the start of the sub-goal. It is given only if the environment
-        cannot restore states and the sub-goal begins later than the task.
+    :ivar way: plays from the start of the whole task to the start of the sub-goal. This object is given only if the
+        environment cannot restore states and the sub-goal begins later than the task.
     """
 
     whole: Task

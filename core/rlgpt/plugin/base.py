@@ -150,7 +150,7 @@ class EnvironmentPlugin(ABC):
         return self.defaults(task).view_keys
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """The view that coded actions observe. It has a plain value for each key of :meth:`view_keys` that is not
+        """The view that coded actions observe. The view has a plain value for each key of :meth:`view_keys` that is not
         marked ``alone``.
         """
         return self.defaults(ctx.task).view(ctx)
@@ -159,8 +159,8 @@ class EnvironmentPlugin(ABC):
         """The views of several environments at the same moment. All views have the same keys in the same order, and the
         values that :meth:`view` returns.
 
-        A plugin that can compute several views in one batch overrides this method. It may compute the values of a key
-        only when the key is first read (:class:`~rlgpt.plugin.columns.Columns`). A view must not change when its
+        A plugin that can compute several views in one batch overrides this method. The plugin may compute the values of
+        a key only when the key is first read (:class:`~rlgpt.plugin.columns.Columns`). A view must not change when its
         environment steps. Default: one call of :meth:`view` for each environment.
         """
         return [self.view(ctx) for ctx in contexts]
@@ -224,7 +224,7 @@ class EnvironmentPlugin(ABC):
     def default_setup(self, task: Task) -> RLSetup:
         """The RLSetup that is used if no agent writes one, and for the pure RL baseline.
 
-        The default setup has every key that a policy can use (pictures and long arrays of the default view first). Its
+        The default setup has every key that a policy can use (pictures and long arrays of the default view first). The
         reward is the environment's own reward, or the sum of all reward terms if the plugin does not offer the
         environment's reward.
         """

@@ -94,8 +94,9 @@ def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Adds a bool ``info["success"]`` to every step and truncates an episode after ``horizon`` primitive steps.
 
-    A training may use a shorter horizon (:attr:`rlgpt.domain.RLSetup.horizon`). This wrapper does not know when such a
-    short episode ends. So a rule that is judged at the end of an episode cannot make a short episode a success.
+    A training may use a shorter horizon (:attr:`rlgpt.domain.RLSetup.horizon`). The wrapper does not know when an
+    episode with a shorter horizon ends. So a rule that is judged at the end of an episode cannot make a short episode a
+    success.
 
     :param success: the rule of success: a text (:mod:`rlgpt.plugin.rules`), the return that an episode must reach, or a
         function. Default: an episode succeeds if ``success`` or ``is_success`` in ``info`` is true. If ``info`` has

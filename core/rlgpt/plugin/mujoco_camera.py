@@ -37,8 +37,8 @@ class Camera:
 
     :param place: a free viewpoint, or the name of one of the model's own cameras.
 
-    The camera makes its OpenGL context from EGL or OSMesa. It does not use ``mujoco.Renderer``, because that class
-    needs a window system if the variable ``MUJOCO_GL`` was unset when mujoco was imported.
+    The camera makes its OpenGL context from EGL or OSMesa. The camera does not use ``mujoco.Renderer``, because that
+    class needs a window system if the variable ``MUJOCO_GL`` was unset when mujoco was imported.
     :raises ConfigError: no offscreen OpenGL library works on this machine.
     """
 

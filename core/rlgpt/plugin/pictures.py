@@ -46,10 +46,10 @@ def is_image(space: spaces.Space[Any]) -> bool:
 
 def is_picture(space: spaces.Space[Any]) -> bool:
     """Whether ``space`` is a picture. A picture has more numbers than the view can contain, and is one of two kinds. A
-    picture of the first kind consists of bytes. It has two or three axes, or four axes if it is a stack of frames,
-    ``[n, height, width, 1 or 3]``. A picture of the second kind consists of other numbers, all with the same finite
-    bounds, and has three axes. Its first or last axis has at most :data:`CHANNELS` channels, and each of the other axes
-    has at least :data:`SIDE` pixels.
+    picture of the first kind consists of bytes. A picture of bytes has two or three axes, or four axes if it is a stack
+    of frames, ``[n, height, width, 1 or 3]``. A picture of the second kind consists of other numbers, all with the same
+    finite bounds, and has three axes. The first or last axis of such a picture has at most :data:`CHANNELS` channels,
+    and each of the other axes has at least :data:`SIDE` pixels.
     """
     if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) <= SMALL:
         return False

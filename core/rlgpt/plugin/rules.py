@@ -114,7 +114,7 @@ class SuccessRule:
 
     :ivar text: the rule as text in its shortest form, which :func:`parse_rule` accepts.
     :ivar unless_reported: whether the answer of an environment that reports success replaces the rule.
-    :ivar never: whether no episode can succeed. This is True for a task that has only a score.
+    :ivar never: whether no episode can succeed. The value is True for a task that has only a score.
     """
 
     text: str

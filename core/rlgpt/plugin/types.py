@@ -46,8 +46,8 @@ class Context:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A primitive, which coded actions call by name. A primitive is trusted plugin code outside the sandbox. It must be
-    general and have parameters, and must not solve a task by itself.
+    """A primitive, which coded actions call by name. A primitive is trusted plugin code outside the sandbox. A
+    primitive must be general and have parameters, and must not solve a task by itself.
 
     :ivar doc: the effect of the primitive, its units and the content of the outcome; one to five lines for the prompt.
     :ivar run: a function ``run(ctx, **args)`` that returns a generator of low-level actions. After each yield, the

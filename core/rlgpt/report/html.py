@@ -27,7 +27,9 @@ TEMPLATES = Path(__file__).parent / "page"
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
 )
-"""Content Security Policy of the page. It prevents scripts and connections to servers even if escaping has a fault."""
+"""Content Security Policy of the page. The policy prevents scripts and connections to servers even if escaping has a
+fault.
+"""
 
 
 def render(page: Page) -> str:

@@ -25,8 +25,8 @@ Encoder = Literal["small", "nature", "impala"]
 
 
 class Hyperparameters(Value):
-    """Settings of the learning. They have the names that CleanRL uses, and are the same for every trainer. Lengths are
-    in decisions.
+    """Settings of the learning. Hyperparameters have the names that CleanRL uses, and are the same for every trainer.
+    Lengths are in decisions.
 
     The defaults suit a policy that acts as the plan's code at first and has about ten thousand decisions: the steps of
     the updates are small, and there is no entropy bonus. The fields have upper bounds, so that settings from an

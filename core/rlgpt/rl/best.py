@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from rlgpt.domain import CurvePoint, Score, rank
 
 WINDOW = 20
-"""Number of episodes from which the performance is computed. They are the newest episodes of the learning curve."""
+"""Number of episodes from which the performance is computed. The newest episodes of the learning curve are used."""
 
 FEWEST = 10
 """Minimal number of episodes from which the performance is computed."""

@@ -50,7 +50,7 @@ class ActionCodec:
         return tuple(parts) if isinstance(self._target, spaces.Tuple) else parts[0]
 
     def encode(self, action: Any) -> Any:
-        """The inverse of :meth:`decode`. It is used for coded actions that are chosen by name."""
+        """The inverse of :meth:`decode`. This method is used for coded actions that are chosen by name."""
         many = isinstance(self._target, (spaces.Tuple, spaces.MultiDiscrete))
         values = action if many else (action,)
         parts = [_squeezed(part, value) for part, value in zip(self._parts, values, strict=True)]

@@ -1,9 +1,10 @@
 """The distribution over an extended action space. A *selector* chooses a branch (a base action or a coded action).
 *Heads* are the other parts of the action; each branch uses only some of them.
 
-An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016). It consists of a discrete choice
-``s`` among branches and of components, which have an effect only if the chosen branch uses (owns) them. The number
-``owner[s, c]`` is 1 if branch ``s`` uses component ``c``, else 0. The components are independent given the state, so
+An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016). Such a space consists of a
+discrete choice ``s`` among branches and of components, which have an effect only if the chosen branch uses (owns) them.
+The number ``owner[s, c]`` is 1 if branch ``s`` uses component ``c``, else 0. The components are independent given the
+state, so
 
     log p(a)  = log p(s) + sum_c owner[s, c] log p_c(a_c)
     H(p)      = H(p_s)   + sum_c (sum_s p(s) owner[s, c]) H(p_c)

@@ -103,7 +103,7 @@ def _impala(channels: int) -> nn.Sequential:
 
 
 class _Residual(nn.Module):
-    """A residual block. It computes x + conv(relu(conv(relu(x))))."""
+    """A residual block. The block computes x + conv(relu(conv(relu(x))))."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -56,7 +56,8 @@ class PolicyDistribution(Protocol):
 
 
 class PolicyNetwork(nn.Module, ABC):
-    """A network that defines a policy over an extended action space. Its input is a batch of observations of a
+    """A network that defines a policy over an extended action space. The input of the network is a batch of
+    observations of a
     :class:`~rlgpt.rl.policy_env.PolicyEnv`: a mapping from the name of an entry to a tensor ``[B, ...]``.
 
     :ivar layout: the layout of the action space.
@@ -250,7 +251,9 @@ def plan_logits(batch: Batch, columns: torch.Tensor, plan_prior: torch.Tensor | 
 
 
 class Torso(nn.Module):
-    """The hidden layers of a network. Their input is the observation vector and the features of each image."""
+    """The hidden layers of a network. The input of these layers is the observation vector and the features of each
+    image.
+    """
 
     def __init__(
         self, inputs: int, images: Mapping[str, tuple[int, ...]], hidden: tuple[int, ...], encoder: Encoder

@@ -18,7 +18,9 @@ from rlgpt.rl.policy_env import PolicyEnv
 from rlgpt.rl.policy_lane import Observation, PolicyFormat
 
 TRACE_HEAD, TRACE_TAIL = 30, 30
-"""Number of decisions at the beginning of a long episode that a trace contains. It contains as many at the end."""
+"""Number of decisions at the beginning of a long episode that a trace contains. The trace contains as many decisions at
+the end.
+"""
 
 OnFrame = Callable[[np.ndarray, str], None]
 """A function that is called after each primitive step, with a frame (uint8, height x width x 3) and the name of the
@@ -37,8 +39,8 @@ least STUCK_STEPS primitive steps and the share STUCK_SHARE of the horizon.
 class Acting:
     """A way to act in an episode.
 
-    :ivar chooser: a function that gets the format of the policy's actions. It returns a function that chooses each
-        action in one environment.
+    :ivar chooser: a function that gets the format of the policy's actions. This function returns another function,
+        which chooses each action in one environment.
     :ivar sequence: number of actions in a round of the plan. After each round, the episode is checked for being stuck.
         With 0, it is never checked.
     """
@@ -83,9 +85,9 @@ class Limits:
     def allow(self, in_progress: int = 0) -> bool:
         """Whether another episode may begin. The first episode may always begin.
 
-        :param in_progress: number of episodes that have begun and are not over. Each of them is expected to take as
-            many primitive steps as the finished episodes on average. If no episode is finished, it is expected to take
-            ``longest`` steps.
+        :param in_progress: number of episodes that have begun and are not over. Each of these episodes is expected to
+            take as many primitive steps as the finished episodes on average. If no episode is finished, each episode is
+            expected to take ``longest`` steps.
         """
         if not self._episodes and not in_progress:
             return True
@@ -155,7 +157,7 @@ class Stuck:
         """Whether the episode is stuck after the newest decision.
 
         :param info: the info of the newest decision.
-        :param view: a function that returns the view. It is called once in each round of the plan.
+        :param view: a function that returns the view. This function is called once in each round of the plan.
         """
         self._endings.append(info["ended"])
         self._steps_of_round += info["duration"]

@@ -140,7 +140,8 @@ class EpisodeLog:
     def figures(self, info: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode`.
 
-        :param info: the info of the last decision. It is needed only if the lane has already begun another episode.
+        :param info: the info of the last decision. This info is needed only if the lane has already begun another
+            episode.
         """
         measured: dict[str, Any] = {} if info is None else dict(info)
         if info is None:

@@ -73,8 +73,8 @@ def _series(values: Sequence[tuple[CurvePoint, float | None]]) -> tuple[tuple[in
 
 def trend(values: Sequence[float]) -> float:
     """The Mann-Kendall statistic of a series (Mann 1945; with ties Kendall 1975), which is positive if the values rise.
-    Its unit is the standard deviation of the statistic for a series without a trend. The result is 0 if there are fewer
-    than :data:`FEWEST` values, or if all values are equal.
+    The unit of the result is the standard deviation of the statistic for a series without a trend. The result is 0 if
+    there are fewer than :data:`FEWEST` values, or if all values are equal.
     """
     n = len(values)
     if n < FEWEST or not all(map(math.isfinite, values)):

@@ -38,8 +38,8 @@ class Report(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """The evaluation that counts as the result of the run. It evaluates the code, or the policy in the mode that
-        the selection chose.
+        """The evaluation that counts as the result of the run. The evaluation is that of the code, or that of the
+        policy in the mode that the selection chose.
         """
         chosen = {"sharpened": self.sharpened, "greedy": self.greedy}.get(self.acting or "sampled")
         return chosen or self.sampled

@@ -12,8 +12,8 @@ from rlgpt.runs.record import RunRecord
 
 
 def seal(record: RunRecord) -> str:
-    """The seal of a record. It covers the task, the seed and the configuration. The seal is empty if no secret can be
-    stored on this machine.
+    """The seal of a record. The seal covers the task, the seed and the configuration. The seal is empty if no secret
+    can be stored on this machine.
     """
     return seal_of(_sealed(record))
 

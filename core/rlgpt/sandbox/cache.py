@@ -61,8 +61,8 @@ def guest() -> Path:
 
 
 def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
-    """The compiled guest. It is loaded from the cache; if the cache does not contain it, it is compiled (which takes a
-    few seconds) and stored in the cache.
+    """The compiled guest. The guest is loaded from the cache. If the cache does not contain the guest, it is compiled
+    (which takes a few seconds) and stored in the cache.
 
     :param guest: the path of the program, a WebAssembly component.
     :param settings: the engine's configuration. Code that was compiled with another configuration is not used.

@@ -46,8 +46,8 @@ def reward(view, memory):
         answers |= bool(GUARDS[number](view["view"])) << bit
     return answers
 """
-"""The program of the instance. It loads each source in a separate namespace. Its answer to a view is a number with one
-bit for each action.
+"""The program of the instance. The program loads each source in a separate namespace. The answer of the program to a
+view is a number with one bit for each action.
 """
 
 

@@ -21,8 +21,8 @@ def encode(value: Any, action: str, limit: int) -> str:
     :param action: name of the coded action that gets the text, for messages.
     :param limit: maximal number of characters of the JSON text.
     :raises Refused: the text is longer than ``limit``, or a number is not finite (kind ``view``).
-    :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. This is a
-        fault of the plugin, not of the coded action.
+    :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. Such a
+        value is a fault of the plugin, not of the coded action.
     """
     return _bounded(_encode(value, action), action, limit)
 

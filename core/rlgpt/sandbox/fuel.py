@@ -71,8 +71,8 @@ class FuelMeter:
             self._call_left = max(0, self._call_left - fuel)
 
     def allowance(self, kind: Kind) -> Allowance:
-        """The fuel that the next call into the instance may use. It is 0 if the fuel of the action's call or of the
-        episode is used up.
+        """The fuel that the next call into the instance may use. The result is 0 if the fuel of the action's call or of
+        the episode is used up.
         """
         fuel = self._each[kind]
         if kind == "turn" and self._call_left < min(fuel, self._episode_left):

@@ -45,8 +45,8 @@ class FunctionRunner(CodeRunner):
 
     @property
     def neutral(self) -> Result:
-        """The neutral answer, which replaces the answer of a failed function. It is 0 (or the bound that is nearest to
-        0) for a number, and False for a predicate.
+        """The neutral answer, which replaces the answer of a failed function. The neutral answer is 0 (or the bound
+        that is nearest to 0) for a number, and False for a predicate.
         """
         match self.function:
             case CodedFeatures(outputs=outputs):
@@ -56,7 +56,7 @@ class FunctionRunner(CodeRunner):
         return False
 
     def evaluate(self, view: str) -> Result | Verdict:
-        """The checked answer of the function. Its numbers are clipped into their bounds.
+        """The checked answer of the function. The numbers in the answer are clipped into their bounds.
 
         :param view: the view as JSON text.
         """

@@ -1,5 +1,5 @@
-"""The interface of the sandbox. It opens guests, starts coded actions, sends outcomes to them, and checks their
-messages.
+"""The interface of the sandbox. This module opens guests, starts coded actions, sends outcomes to the actions, and
+checks their messages.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Sandbox:
     def open_functions(
         self, library: Library, functions: Sequence[CodedFunction], *, seed: int, quarantined: Collection[str] = ()
     ) -> Functions:
-        """The coded features, reward terms and predicates of one episode. Their code runs only when
+        """The coded features, reward terms and predicates of one episode. The code of these functions runs only when
         :meth:`Functions.evaluate` is called.
 
         :param seed: seed of the module ``random`` of each function; any integer.
@@ -128,8 +128,8 @@ class Guest:
         return self._memory.plain
 
     def start(self, action: str, parameters: Mapping[str, float] | None = None) -> Turn:
-        """Start a call of ``action``. Its function ``run`` executes until the first ``yield``. If a generator waits for
-        a reply, it is closed first. A declared parameter without a given value gets its default.
+        """Start a call of ``action``. The action's function ``run`` executes until the first ``yield``. If a generator
+        waits for a reply, it is closed first. A declared parameter without a given value gets its default.
 
         :raises UnknownNameError: there is no such action, or the action declares no such parameter.
         """

@@ -1,5 +1,5 @@
-"""Lint: checks of a source before it runs. The findings are feedback for the language model that wrote the source. They
-do not protect the machine; the sandbox does.
+"""Lint: checks of a source before it runs. The findings are feedback for the language model that wrote the source. Lint
+does not protect the machine; the sandbox does.
 """
 
 from __future__ import annotations

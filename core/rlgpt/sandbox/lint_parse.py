@@ -48,8 +48,8 @@ def put(value, nodes, leaves):
     leaves[type(value)] = place = [len(nodes) - 1]
     return place
 """
-"""A coded action that parses another source in the guest. Its only request contains the tree of the source, or the
-reason for which there is no tree. The source itself does not run.
+"""A coded action that parses another source in the guest. The only request of this action contains the tree of the
+source, or the reason for which there is no tree. The source itself does not run.
 """
 
 _LIMITS = SandboxLimits(wall_seconds=60)

@@ -1,10 +1,11 @@
 """Static analysis of ``can_start``, which finds the keys of the view that ``can_start`` reads. ``can_start`` is then
 called again only after one of these keys has changed.
 
-The analysis is conservative. It accepts ``can_start`` only if this function and the functions that it calls contain
-nothing that could change a value or draw a random number. The answer then depends only on the view, the memory and the
-action's own globals. Any other ``can_start`` is called at each step with the whole view. A wrong result of the analysis
-could only make the mask of the same action out of date. The security of the sandbox does not depend on the analysis.
+The analysis is conservative. The analysis accepts ``can_start`` only if this function and the functions that it calls
+contain nothing that could change a value or draw a random number. The answer then depends only on the view, the memory
+and the action's own globals. Any other ``can_start`` is called at each step with the whole view. A wrong result of the
+analysis could only make the mask of the same action out of date. The security of the sandbox does not depend on the
+analysis.
 """
 
 from __future__ import annotations

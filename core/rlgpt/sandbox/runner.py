@@ -110,8 +110,9 @@ class ActionRunner(CodeRunner):
     def can_start(self, view: str) -> bool | Verdict:
         """The answer of the action's ``can_start``.
 
-        ``can_start`` is not called again if its answer cannot have changed. This is so if the answer depends only on
-        the view, the memory and the globals (:attr:`reads`), and these are the same as in the last call.
+        ``can_start`` is not called again if its answer cannot have changed. The answer cannot have changed if it
+        depends only on the view, the memory and the globals (:attr:`reads`), and all three are the same as in the last
+        call.
 
         :param view: the view as JSON text.
         """
@@ -131,7 +132,8 @@ class ActionRunner(CodeRunner):
         return answer
 
     def cancel(self, *, keep: bool = True) -> Verdict | None:
-        """Close the generator that waits for a reply. Its ``finally`` blocks run and use the fuel of the call.
+        """Close the generator that waits for a reply. The generator's ``finally`` blocks run and use the fuel of the
+        call.
 
         :param keep: whether the memory of the call is stored; False if the call failed.
         :returns: the verdict if the clean-up had to be stopped or the memory is not valid, else None. Exceptions of the

@@ -23,8 +23,8 @@ from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.limits import SandboxLimits
 
 _STACK = 2 * 2**20
-"""Size of the stack in bytes. It is four times the runtime's default, so that code usually reaches Python's own limits
-on nesting before it uses up the stack.
+"""Size of the stack in bytes. The size is four times the runtime's default, so that code usually reaches Python's own
+limits on nesting before it uses up the stack.
 """
 
 _SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks"

@@ -23,8 +23,8 @@ _TYPES = {"float": "float", "int": "int", "bool": "bool", "choice": "str"}
 
 
 def render(library: Library, limits: SandboxLimits = DEFAULT) -> str:
-    """The stub: the library as Python text for prompts. It contains rules, signatures with units and ranges, the keys
-    of the view, and the functions of the module ``vec``.
+    """The stub: the library as Python text for prompts. The stub contains rules, signatures with units and ranges, the
+    keys of the view, and the functions of the module ``vec``.
     """
     parts, shared = [_rules(library, limits)], _shared(library.primitives)
     parts += [_comment(owners, rows, len(library.primitives)) for owners, rows in shared.items()]

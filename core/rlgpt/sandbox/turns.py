@@ -28,8 +28,8 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The result of a turn in which the generator yielded requests. The caller runs the requests in order. Then it
-    sends the outcome, or a list of outcomes if ``many`` is True.
+    """The result of a turn in which the generator yielded requests. The caller runs the requests in order. Then the
+    caller sends the outcome, or a list of outcomes if ``many`` is True.
     """
 
     requests: tuple[Request, ...]
@@ -44,7 +44,7 @@ class Done:
 @dataclass(frozen=True, slots=True)
 class Exhausted:
     """The result of a turn in which the generator yielded more often than the maximal number of yields. The generator
-    is closed. This is not a fault of the code.
+    is closed. Too many yields are not a fault of the code.
 
     :ivar verdict: the verdict on the generator's clean-up if the clean-up had to be stopped, else None.
     """

@@ -10,14 +10,15 @@ from pydantic import Field
 from rlgpt.domain import Value
 
 _Z = 1.96
-"""Quantile of the normal distribution for intervals at 95 %."""
+"""Quantile of the normal distribution for 95 % intervals."""
 
 
 class Measure(Value):
     """A mean over episodes with its 95 % confidence interval.
 
     :ivar point: the mean.
-    :ivar low, high: the ends of the interval.
+    :ivar low: the lower end of the interval.
+    :ivar high: the upper end of the interval.
     """
 
     point: float = Field(allow_inf_nan=False)
@@ -43,9 +44,9 @@ def success_of(successes: Sequence[bool]) -> Measure:
 
 
 def mean_of(scores: Sequence[float]) -> Measure:
-    """The mean with the interval of the normal distribution. The interval is a little too narrow for few episodes.
+    """The mean with the interval of the normal distribution. For few episodes, the interval is a little too narrow.
 
-    :param scores: the score of each episode; at least one, all finite.
+    :param scores: the scores of the episodes; at least one score, and all scores are finite.
     """
     n = len(scores)
     mean = sum(scores) / n
@@ -55,7 +56,7 @@ def mean_of(scores: Sequence[float]) -> Measure:
 
 
 def is_worse(new: Measure, old: Measure, *, maximize: bool = True) -> bool:
-    """Whether ``new`` is worse than ``old``, and their intervals do not overlap.
+    """Whether ``new`` is worse than ``old`` and the two intervals do not overlap.
 
     :param maximize: whether larger values are better.
     """

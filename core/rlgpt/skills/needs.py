@@ -23,9 +23,9 @@ _COMMON = frozenset(_LITTLE.split())
 
 
 class NeededArgument(Value):
-    """An argument of a primitive.
+    """An argument of a primitive that the code of a skill uses.
 
-    :ivar choices: the values that occur in the code, if the argument is of the kind ``choice``.
+    :ivar choices: the values of the argument that occur in the code, if its kind is ``choice``.
     """
 
     name: Name
@@ -40,7 +40,7 @@ class NeededPrimitive(Value):
 
 
 class NeededKey(Value):
-    """A key of the view."""
+    """A key of the view that the code of a skill reads."""
 
     name: str = Field(max_length=100)
     unit: str = Field(default="", max_length=100)
@@ -48,9 +48,9 @@ class NeededKey(Value):
 
 
 class Needs(Value):
-    """What the code of a skill uses.
+    """The primitives and keys of the view that the code of a skill uses.
 
-    :ivar plugin: the name of the plugin. In another plugin, the same names may have other units or frames.
+    :ivar plugin: the name of the plugin. In another plugin, the same names may have other units or coordinate frames.
     :ivar space: the action space in words.
     :ivar primitives: the primitives that the code calls.
     :ivar view: the keys of the view that the code reads.
@@ -64,12 +64,12 @@ class Needs(Value):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is known about a run when skills are chosen for it.
+    """The data about a run by which skills are chosen for it.
 
     :ivar library: the primitives of the task and the keys of its view.
     :ivar space: the action space in words.
     :ivar taken: names that no coded action may have.
-    :ivar settings: the task's settings that differ from the plugin's defaults.
+    :ivar settings: the settings of the task whose values differ from the plugin's defaults.
     """
 
     task: Task
@@ -86,8 +86,8 @@ class Wanted:
 def needs_of(
     plugin: str, space: str, library: Library, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
 ) -> Needs:
-    """What ``actions`` and ``functions`` use of ``library``. If a source cannot be parsed, this is the
-    whole library.
+    """The primitives and keys of ``library`` that ``actions`` and ``functions`` use. If a source cannot be parsed, the
+    result contains the whole library.
     """
     called: set[str] = set()
     texts: set[str] = set()
@@ -130,7 +130,9 @@ def needs_of(
 def misfit(
     needs: Needs, wanted: Wanted, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
 ) -> str:
-    """Why the code cannot work in the task of ``wanted``; empty if no reason is found. Nothing is played for this."""
+    """The reason for which the code cannot work in the task of ``wanted``; empty if no reason is found. No episode is
+    played to find a reason.
+    """
     if needs.plugin != wanted.task.plugin:
         return f"it is of the plugin {needs.plugin}"
     if needs.space != wanted.space:
@@ -161,8 +163,8 @@ def misfit(
 
 
 def words_of(*texts: str) -> frozenset[str]:
-    """The words of ``texts`` with which goals are compared: without common words such as ``the``, and with the plural
-    ``s`` removed.
+    """The words of ``texts`` with which goals are compared. Common words such as ``the`` are left out, and the plural
+    ``s`` is removed.
     """
     found = (word for text in texts for word in _WORD.findall(text.lower()))
     return frozenset(_stem(word) for word in found if word not in _COMMON and len(word) > 1)

@@ -16,19 +16,22 @@ from rlgpt.skills.record import SkillId
 SHOWN = 6
 """Maximal number of skills that a run offers."""
 SHOWN_ACTIONS = 12
-"""Maximal number of coded actions that these skills have together."""
+"""Maximal number of coded actions of all offered skills together."""
 _RECENT = 5
-"""Maximal number of versions of each skill that are considered: the newest versions."""
+"""Number of versions of each skill that are considered. The newest versions are considered."""
 
 
 class Offered(Value):
-    """A skill as a run offers it to its agents.
+    """A skill in the form in which a run offers it to its agents.
 
     :ivar actions: the coded actions of the skill. No action needs code outside its source.
     :ivar functions: the features that the actions read.
-    :ivar success, score: the results in ``task``, the task of the run that made the skill.
-    :ivar steps: mean number of primitive steps of an episode.
-    :ivar by_policy: whether a policy chose among the actions in these episodes; else they were played in order.
+    :ivar task: the task of the run that made the skill.
+    :ivar success: the success rate in ``task``.
+    :ivar score: the mean score in ``task``.
+    :ivar steps: mean number of primitive steps of an episode in ``task``.
+    :ivar by_policy: whether a policy chose among the actions in the episodes in ``task``. If not, the actions were
+        played in order.
     """
 
     id: SkillId
@@ -42,15 +45,15 @@ class Offered(Value):
     by_policy: bool = False
 
     def needed_by(self, action: CodedAction) -> tuple[CodedFunction, ...]:
-        """The features whose outputs ``action`` names."""
+        """The features whose outputs occur in the source of ``action``."""
         return _read_by([action], self.functions)
 
 
 class Choice(Value):
     """The skills that a run offers to its agents.
 
-    :ivar refused: skill -> why the skill is not offered. The keys are the skills that cannot be read, and the skills of
-        the same plugin that have failed their test or have not been tested in this version.
+    :ivar refused: skill -> the reason for which the skill is not offered. The keys are the skills that cannot be read,
+        and the skills of the same plugin that have failed their test or have not been tested in its installed version.
     """
 
     offered: tuple[Offered, ...] = ()
@@ -60,11 +63,13 @@ class Choice(Value):
 def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> Choice:
     """The skills of ``library`` that fit the run, the best first. The same arguments always give the same choice.
 
-    A skill fits if the task has everything that its code needs, and if its newest test in this version of the plugin
-    passed. Of several versions that fit, the one with the most reliable result is taken (the lower end of the interval
-    decides). Skills are ranked by the similarity between the words of their goal and those of the task's goal.
+    A skill fits if the task has all primitives and keys of the view that the skill's code needs, and if the skill
+    passed its newest test in the installed version of the plugin. Of several versions of a skill that fit, the one with
+    the most reliable result is taken (the lower end of the interval decides). Skills are ranked by the similarity
+    between the words of their goal and the words of the task's goal.
 
-    :param plugin, version: the distribution of the plugin that is installed, and its version.
+    :param plugin: the distribution that contains the plugin.
+    :param version: the installed version of this distribution.
     """
     candidates: list[Skill] = []
     refused: dict[str, str] = {}
@@ -87,8 +92,9 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
 
 
 def _sureness(skill: Skill, wanted: Wanted) -> tuple[bool, float, int]:
-    """The sort key of a version. Versions with the settings of the task come last, which is best; then the end of the
-    95 % interval on the worse side decides, then the version number.
+    """The sort key of a version; the version with the largest key is the best one. Versions that were tested with the
+    settings of the task are better than others. Next, the worse end of the 95 % interval of the result decides. Last,
+    the number of the version decides.
     """
     record = skill.record
     same = dict(record.settings) == dict(wanted.settings)
@@ -111,8 +117,8 @@ def _features(skill: Skill) -> tuple[CodedFunction, ...]:
 
 
 def _distinct(ranked: Sequence[Skill], taken: Iterable[str]) -> tuple[Offered, ...]:
-    """The first skills up to the limits. If two skills have an action or function of the same name, only that of the
-    better skill is offered.
+    """The best skills, up to the maximal numbers of skills and actions. If two skills have an action or function with
+    the same name, only the action or function of the better skill is included.
     """
     names, chosen, count = set(taken), list[Offered](), 0
     for skill in ranked:
@@ -148,7 +154,7 @@ def _read_by(actions: Sequence[CodedAction], functions: Sequence[CodedFunction])
 
 
 def _whole(action: CodedAction) -> CodedAction:
-    """The action with its shared code copied into its source, because actions of several skills share no code."""
+    """A copy of ``action`` whose source contains its shared code, because actions of several skills share no code."""
     if not action.shared:
         return action
     return action.model_copy(update={"source": f"{action.shared.rstrip()}\n\n\n{action.source.lstrip()}", "shared": ""})

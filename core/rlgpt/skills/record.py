@@ -1,4 +1,4 @@
-"""The record of a skill, and the events that are added to it later: tests, and runs that used the skill."""
+"""The record of a skill, and the events that are stored later: tests of the skill, and runs that used it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MAX_STARTS = 200
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 LARGEST = 1e15
-"""Largest magnitude of a score in a record, so that means and intervals are finite."""
+"""Largest absolute value of a score in a record. With this limit, means and intervals are finite."""
 
 
 class SkillId(Value):
-    """One version of a skill: ``NAME/VERSION``."""
+    """The id of one version of a skill. The text of an id is ``NAME/VERSION``."""
 
     name: Name
     version: int = Field(ge=1, le=99_999)
@@ -33,11 +33,12 @@ class SkillId(Value):
 
 
 class Start(Value):
-    """An episode in which a skill was tested.
+    """The record of an episode in which a skill was tested.
 
     :ivar seed: seed of the episode.
-    :ivar state: the state in which the episode began; None: the task's own start with this seed.
-    :ivar success, score: the result of the episode.
+    :ivar state: the saved state in which the episode began. With None, the episode began at the task's own start.
+    :ivar success: whether the episode succeeded.
+    :ivar score: the score of the episode; None if the task has no score.
     """
 
     seed: int = Field(ge=0, lt=1 << 63)
@@ -48,11 +49,11 @@ class Start(Value):
 
 
 class Result(Value):
-    """The result of a skill in some episodes.
+    """The result of a skill in a number of episodes.
 
-    :ivar has_success: whether the task defines success; False: only the score counts.
+    :ivar has_success: whether the task defines success. If not, only the score counts.
     :ivar score: the definition of the task's score; None if the task has no score.
-    :ivar starts: the episodes.
+    :ivar starts: the records of the episodes.
     """
 
     has_success: bool = True
@@ -73,14 +74,14 @@ class Result(Value):
     @property
     def steps(self) -> float:
         """Mean number of primitive steps of the successful episodes. If no episode succeeded, or if the task defines no
-        success, this is the mean over all episodes.
+        success, the mean is taken over all episodes.
         """
         chosen = [s.steps for s in self.starts if s.success or not self.has_success] or [s.steps for s in self.starts]
         return sum(chosen) / max(1, len(chosen))
 
     def is_worse_than(self, other: Result) -> bool:
-        """Whether this result is worse and the 95 % intervals do not overlap. The success rates are compared, or the
-        scores if there is no success rate.
+        """Whether this result is worse than ``other`` and the 95 % intervals do not overlap. The success rates are
+        compared; if the task defines no success, the mean scores are compared.
         """
         if self.success is not None and other.success is not None:
             return is_worse(self.success, other.success)
@@ -94,18 +95,22 @@ class SkillRecord(Result):
 
     :ivar goal: what the skill achieves, in words.
     :ivar task: the task of the run that made the skill.
-    :ivar settings: settings of this task that differ from the plugin's defaults.
-    :ivar environment: for an environment without a plugin, the fields from which it can be made again; else None.
-    :ivar predicate: the coded predicate of the bundle that decides success; empty: the task's own success.
-    :ivar mode: how the skill acts: by its code, or by the policy that is stored with it.
-    :ivar sharpness: exponent of the policy's probabilities; 1 leaves them as they are.
-    :ivar quarantined: names of actions that the policy may not choose, because their code failed during training.
-    :ivar plugin, version_of_plugin: name and version of the distribution whose plugin the run used.
+    :ivar settings: the settings of this task whose values differ from the plugin's defaults.
+    :ivar environment: the fields from which an environment without a plugin can be made again; None for the environment
+        of a plugin.
+    :ivar predicate: name of the coded predicate in the bundle that decides success. If it is empty, the task's own
+        success decides.
+    :ivar mode: whether the skill acts by its code or by the policy that is stored with it.
+    :ivar sharpness: exponent of the policy's probabilities; 1 does not change the probabilities.
+    :ivar quarantined: names of the actions that the policy may not choose, because their code failed during training.
+    :ivar plugin: name of the distribution whose plugin the run used.
+    :ivar version_of_plugin: version of this distribution.
     :ivar needs: the primitives and keys of the view that the code uses.
     :ivar made_from: the skills whose actions are part of the bundle, unchanged or as new versions.
     :ivar model: the language models that wrote the code.
-    :ivar spent_steps, spent_tokens: primitive steps and tokens of the run that made the skill.
-    :ivar seal: proves that this user made the skill (:mod:`rlgpt.files.seal`).
+    :ivar spent_steps: primitive steps of the run that made the skill.
+    :ivar spent_tokens: tokens of the run that made the skill.
+    :ivar seal: a code which proves that this user made the skill (:mod:`rlgpt.files.seal`).
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -138,19 +143,20 @@ class SkillRecord(Result):
 
     @property
     def sealed_part(self) -> bytes:
-        """The fields from which a test of the skill makes the environment: task, settings and environment. The seal
-        covers them.
+        """The part of the record that the seal covers: task, settings and environment. From these fields, a test of the
+        skill makes the environment.
         """
         part = json.loads(self.model_dump_json(include={"task", "settings", "environment"}))
         return json.dumps(part, sort_keys=True).encode()
 
 
 class SkillTest(Result):
-    """A later test of a skill.
+    """The record of a later test of a skill.
 
-    :ivar time: UTC, ISO 8601.
-    :ivar plugin, version_of_plugin: name and version of the distribution whose plugin was installed.
-    :ivar failure: why the test failed; empty if it passed.
+    :ivar time: when the test was made, in UTC, in the format of ISO 8601.
+    :ivar plugin: name of the distribution whose plugin was installed.
+    :ivar version_of_plugin: version of this distribution.
+    :ivar failure: the reason for which the test failed; empty if the skill passed the test.
     """
 
     kind: Literal["tested"] = "tested"
@@ -161,13 +167,13 @@ class SkillTest(Result):
 
 
 class Served(Value):
-    """A run that used the skill's code, unchanged or as a new version, and proved its result.
+    """The record of a run that used the skill's code, unchanged or as a new version, and proved its result.
 
-    :ivar time: UTC, ISO 8601.
-    :ivar run: identifies the run, so that it is recorded only once.
+    :ivar time: when the run ended, in UTC, in the format of ISO 8601.
+    :ivar run: a text that identifies the run, so that the run is recorded only once.
     :ivar task: the task of the run.
     :ivar success: the success rate of the run.
-    :ivar made: the skill that the run added.
+    :ivar made: the skill that the run added to the library.
     """
 
     kind: Literal["served"] = "served"

@@ -1,4 +1,4 @@
-"""Tests a skill: repeats its recorded episodes in the installed version of the plugin."""
+"""Tests a skill by repeating its recorded episodes in the installed version of the plugin."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def retest(
     The test fails if the code cannot work with the plugin's primitives. The test also fails if its result is worse than
     the recorded result and the two 95 % intervals do not overlap.
 
-    :param factory: see :class:`~rlgpt.rl.base.EnvSpec`.
-    :param origin: the plugin's distribution and version.
+    :param factory: the field ``factory`` of :class:`~rlgpt.rl.base.EnvSpec`.
+    :param origin: the plugin's distribution and its version.
     """
     record = skill.record
     played: tuple[Start, ...] = ()
@@ -67,9 +67,9 @@ def retest(
 
 
 def starts_of(evaluation: Evaluation, predicate: str = "", began: Iterable[Start] = ()) -> tuple[Start, ...]:
-    """The episodes of an evaluation in the form of a skill's record.
+    """Convert the episodes of an evaluation to the form that a skill's record contains.
 
-    :param predicate: the coded predicate that decides success; empty: the task's own success.
+    :param predicate: name of the coded predicate that decides success. If it is empty, the task's own success decides.
     :param began: records that contain the states in which the episodes began. An episode gets the state of the record
         with the same seed.
     """
@@ -113,7 +113,7 @@ def _play(
 
 
 def _acting(skill: Skill, spec: EnvSpec) -> Acting:
-    """The function that chooses the skill's actions: its coded actions in order, or its policy."""
+    """The way in which the skill acts: by its policy, or by its coded actions in order."""
     if skill.policy is None:
         return by_code(skill.bundle.actions)
     from rlgpt.rl.ppo import PPO

@@ -1,4 +1,6 @@
-"""Studies: experiments of many runs, which end in a table. The section ``study`` of an experiment file defines one."""
+"""Studies. A study is an experiment of many runs whose results are a table. The section ``study`` of an experiment file
+defines a study.
+"""
 
 from rlgpt.studies.study import Cell, Study
 

@@ -1,4 +1,4 @@
-"""The runs of a study: which are done, which are to be run, and which lack a recording."""
+"""Finds out which runs of a study are finished, which are still to be run, and which lack a recording."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ FREE = ("llm", "folder", "video", "observers", "executor", "fixed_hyperparameter
 
 @dataclass(frozen=True)
 class Planned:
-    """One run of a study.
+    """One planned run of a study.
 
-    :ivar config: its configuration, with its folder.
-    :ivar lacks: the recordings that it needs and that are missing; None: it can run.
-    :ivar uninstalled: why its task is not available, such as a plugin that is not installed; or empty.
+    :ivar config: the configuration of the run, which contains its folder.
+    :ivar lacks: the recordings that the run needs and that are missing; None if no recording is missing.
+    :ivar uninstalled: the reason for which the task of the run is not available, such as a plugin that is not
+        installed; empty if the task is available.
     """
 
     cell: Cell
@@ -48,8 +49,8 @@ class Planned:
 class Recorded:
     """The recordings of one task for one kind of agents.
 
-    :ivar method: label of a method that needs them.
-    :ivar paths: the recordings that fit.
+    :ivar method: label of a method that needs these recordings.
+    :ivar paths: the paths of the recordings.
     """
 
     task: str
@@ -86,7 +87,7 @@ def planned(study: Study, values: Mapping[str, Any], folder: Path, manager: Plug
 
 
 def recorded(study: Study, values: Mapping[str, Any], manager: PluginManager) -> Iterator[Recorded | str]:
-    """The recordings of each task, for each kind of agents. A text says that a task is not available."""
+    """The recordings of each task, for each kind of agents. For a task that is not available, the reason as text."""
     seen = set()
     for cell in study.cells():
         if cell.seed:
@@ -99,7 +100,7 @@ def recorded(study: Study, values: Mapping[str, Any], manager: PluginManager) ->
 
 
 def check_existing(runs: Iterable[Planned], manager: PluginManager) -> None:
-    """Check that the runs that exist have the settings of the study.
+    """Check that the runs that already exist have the settings of the study.
 
     :raises ConfigError: a run was made with other settings.
     """
@@ -116,7 +117,7 @@ def check_existing(runs: Iterable[Planned], manager: PluginManager) -> None:
 
 
 def changes(run: Run, now: Mapping[str, Any]) -> list[str]:
-    """The settings of ``run`` that differ from ``now``, each as text: ``KEY=OLD (now NEW)``.
+    """The settings of ``run`` that differ from those in ``now``. Each is a text ``KEY=OLD (now NEW)``.
 
     :param now: a configuration as JSON-like values.
     """
@@ -125,7 +126,9 @@ def changes(run: Run, now: Mapping[str, Any]) -> list[str]:
 
 
 def is_done(run: Planned) -> bool:
-    """Whether the run needs no more work: it is finished, or its recording has ended and no model is given."""
+    """Whether the run needs no more work. A run needs no more work if it is finished, or if its recording has ended and
+    no language model is given.
+    """
     if not Run.exists(run.folder):
         return False
     record = Run.open(run.folder)

@@ -1,4 +1,4 @@
-"""Finds the recordings that a run needs: those of the plugin whose replies come from the same agents."""
+"""Finds the recordings that a run needs: recordings of the plugin with replies to the same kind of agents."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rlgpt.plugin import PluginManager
 
 
 class Need(NamedTuple):
-    """The recordings that a run replays.
+    """The kind of recordings that a run replays.
 
-    :ivar role: the role that is asked first. A recording without it belongs to another team of agents.
-    :ivar images: whether a model sees images.
+    :ivar role: the role of the first request. A recording without this role belongs to another team of agents.
+    :ivar images: whether a language model gets images.
     """
 
     role: Role
@@ -29,8 +29,8 @@ class Need(NamedTuple):
 
 
 def need_of(config: RunConfig) -> Need | None:
-    """The recordings that the run needs; None: it asks no language model, or a live one, or its user names the
-    recording.
+    """The kind of recordings that the run needs. None if the run asks no language model, or asks a live one, or if the
+    user has named a recording.
     """
     llm = config.llm
     if llm.kind in ("record", "live") or any(given is not None for given in (llm.model, llm.target, llm.transcript)):
@@ -44,9 +44,9 @@ def need_of(config: RunConfig) -> Need | None:
 
 
 def recordings_for(config: RunConfig, manager: PluginManager, need: Need) -> list[Path]:
-    """The recordings of the run's task, with its settings, that fit ``need``.
+    """The recordings of the kind ``need`` for the run's task with its settings.
 
-    :raises RlgptError: there is no such task, or a recording cannot be read.
+    :raises RlgptError: the task does not exist, or a recording cannot be read.
     """
     plugin, task = task_of(config, manager)
     return [path for path in plugin.transcripts(task) if _fits(path, need)]

@@ -1,4 +1,4 @@
-"""The figures of one run that the tables of a study show. All of them come from the run's record."""
+"""Computes the figures of one run that the tables of a study show. All figures come from the run's record."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from rlgpt.report.loaded import LoadedRun
 from rlgpt.runs import Run
 
 Part = tuple[Role, int]
-"""A role, and the number of an iteration of the outer loop, or of a revision of a graph."""
+"""A role of the language model, and the number of an iteration of the outer loop or of a revision of a graph."""
 
 
 class Repairs(Value):
-    """Coded actions whose first version failed, and how many of them work after their repairs.
+    """How many coded actions were repaired.
 
-    :ivar repaired: number of those whose last version works; at most ``failed``.
+    :ivar failed: number of coded actions whose first version failed.
+    :ivar repaired: number of these coded actions whose last version works.
     """
 
     failed: int = 0
@@ -27,7 +28,7 @@ class Repairs(Value):
 
     @property
     def rate(self) -> float | None:
-        """``repaired / failed``, 0 to 1; None if no first version failed."""
+        """The share ``repaired / failed``, from 0 to 1; None if no first version failed."""
         return self.repaired / self.failed if self.failed else None
 
     def __add__(self, other: Repairs) -> Repairs:
@@ -35,9 +36,10 @@ class Repairs(Value):
 
 
 class Bill(Value):
-    """Tokens and dollars of some exchanges; replayed exchanges count as when they were recorded.
+    """Tokens and dollars of a number of exchanges (requests with their replies). A replayed exchange counts with the
+    cost of the original exchange.
 
-    :ivar dollars: None if the price of an exchange is unknown.
+    :ivar dollars: the cost in dollars; None if the price of an exchange is unknown.
     """
 
     calls: int = 0
@@ -53,12 +55,13 @@ class Bill(Value):
 class CellResult(Value):
     """The result of one run of a study.
 
-    :ivar outcome: success rate in the report, or the mean score of a task without success.
-    :ivar by_iteration: the same figure on the selection seeds, after each iteration of the outer loop.
-    :ivar bills: role and iteration -> their cost.
+    :ivar outcome: the success rate in the report; for a task without success, the mean score.
+    :ivar by_iteration: the success rate (or mean score) on the selection seeds, for each iteration of the outer loop.
+    :ivar bills: role and iteration -> the cost of the exchanges of this role in this iteration.
     :ivar models: the language models that replied.
-    :ivar reached: sub-goal of a graph -> share of the report's episodes in which it was reached, 0 to 1.
-    :ivar stopped: the reason if the run ended before its budget and its iterations were used; empty: it is finished.
+    :ivar reached: sub-goal of a graph -> share of the report's episodes in which the sub-goal was reached, 0 to 1.
+    :ivar stopped: the reason for which the run ended before its budget or its iterations were used; empty if it did not
+        end early.
     """
 
     outcome: float | None
@@ -103,17 +106,19 @@ def result_of(run: Run) -> CellResult | None:
 
 
 def figure(evaluation: Evaluation) -> float | None:
-    """The success rate, or the mean score of a task without success."""
+    """The success rate in an evaluation; for a task without success, the mean score."""
     return evaluation.success_rate if evaluation.has_success else evaluation.mean_score
 
 
 def repairs_of(iterations: Iterable[Iteration]) -> Repairs:
-    """Count the coded actions whose first version failed, and those of them that were repaired."""
+    """Count the coded actions whose first version failed, and count how many of these were repaired."""
     return sum((_repaired(attempts) for i in iterations for attempts in i.rehearsals.values()), Repairs())
 
 
 def bills_of(exchanges: Sequence[Exchange]) -> dict[Part, Bill]:
-    """Role and iteration -> the cost of their exchanges, in the order of the first exchange of each."""
+    """Role and iteration -> the cost of the exchanges of this role in this iteration. The keys have the order of their
+    first exchanges.
+    """
     bills: dict[Part, Bill] = {}
     for exchange in exchanges:
         key, usage = exchange.request.key, exchange.reply.usage
@@ -123,7 +128,7 @@ def bills_of(exchanges: Sequence[Exchange]) -> dict[Part, Bill]:
 
 
 def pooled(pairs: Iterable[tuple[int, int]]) -> DeadLoops:
-    """The dead loops of several runs together."""
+    """The sum of the dead loops of several runs. (A *dead loop* is a repair that failed in the same way as before.)"""
     return sum((DeadLoops(repairs, repeated) for repeated, repairs in pairs), DeadLoops())
 
 

@@ -1,4 +1,4 @@
-"""The definition of a study: tasks, methods and seeds, and the paper's figures to show beside the results."""
+"""Defines a study: its tasks, methods and seeds, and the paper's figures that are shown beside the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Settings = Mapping[str, Plain]
 """Settings of a run, nested as in the configuration: ``{"agents": {"name": "rl_only"}}``."""
 
 MODEL = "{model}"
-"""The place of a model's name in ``each_model``."""
+"""The text in ``each_model`` that is replaced by the name of a language model."""
 
 _LABEL = re.compile(r"[A-Za-z0-9][\w .+-]{0,59}")
 
@@ -50,16 +50,17 @@ class Study(Value):
     :ivar about: what is compared, in one or two sentences.
     :ivar tasks: label -> settings of the runs of this task.
     :ivar methods: label -> settings of the runs with this method. These settings have priority over those of the task.
-    :ivar models: names of language models. Each one is a further method.
-    :ivar each_model: settings of a method that is made from a model; ``{model}`` stands for its name. None: the study
-        does not compare models.
-    :ivar seeds: number of seeds, from 0.
-    :ivar only: patterns of the runs to work on, over ``TASK/METHOD``, such as ``stick/*``; empty: all.
-    :ivar folder: the folder of all runs; None: ``runs/NAME`` with the name of the experiment.
-    :ivar tables: the tables to print.
-    :ivar paper: label of a task -> the paper's figures for it, by column.
-    :ivar source: how sure the paper's figures are.
-    :ivar cost: what was measured about time or money, with its conditions; empty: nothing.
+    :ivar models: names of language models. Each language model is a further method.
+    :ivar each_model: the settings of a method that is made from a language model. ``{model}`` stands for the name of
+        the model. None if the study does not compare language models.
+    :ivar seeds: number of seeds. The first seed is 0.
+    :ivar only: patterns of ``TASK/METHOD``, such as ``stick/*``. Only runs that match a pattern are run. If there are
+        no patterns, all runs are run.
+    :ivar folder: the folder of all runs. With None, it is ``runs/NAME``, where NAME is the name of the experiment.
+    :ivar tables: the names of the tables that are printed.
+    :ivar paper: label of a task -> column of the table -> the paper's figure for this task.
+    :ivar source: a sentence about the paper's figures, which is printed below the tables.
+    :ivar cost: measured times or costs of the study, with the conditions of the measurement; empty if there are none.
     """
 
     title: str
@@ -84,7 +85,9 @@ class Study(Value):
     @field_validator("tasks", "methods")
     @classmethod
     def _labelled(cls, value: Mapping[str, Settings]) -> Mapping[str, Settings]:
-        """A label is also a part of ``study.only``, where a comma or a quote would have a meaning of its own."""
+        """Check the labels. ``study.only`` contains labels, so a label must not contain a comma or a quote, which have
+        a special meaning in ``study.only``.
+        """
         wrong = [label for label in value if not _LABEL.fullmatch(label)]
         if wrong:
             raise ValueError(f"a label is 1 to 60 letters, digits, spaces, dots, plus, minus or underscores: {wrong}")
@@ -92,9 +95,9 @@ class Study(Value):
 
     @property
     def all_methods(self) -> dict[str, Settings]:
-        """Label -> settings of every method, models included.
+        """Label -> settings of every method, including the methods that are made from language models.
 
-        :raises ConfigError: models are given to a study that does not compare models, or there is no method.
+        :raises ConfigError: language models are given to a study that does not compare them, or there is no method.
         """
         if self.models and self.each_model is None:
             raise ConfigError("study.models: this experiment does not compare models. Set llm.model=PROVIDER/MODEL.")
@@ -105,7 +108,7 @@ class Study(Value):
         return methods
 
     def cells(self) -> list[Cell]:
-        """The runs that ``only`` selects: all runs of the first seed, then those of the next one.
+        """The runs that ``only`` selects. All runs of the first seed come first, then all runs of the next seed.
 
         :raises UnknownNameError: a pattern matches no run.
         """
@@ -116,11 +119,11 @@ class Study(Value):
         return [cell for cell in self._all() if not self.only or any(_matches(cell, p) for p in self.only)]
 
     def settings(self, cell: Cell) -> dict[str, Any]:
-        """The settings in which the run of ``cell`` differs from the rest of the configuration."""
+        """The settings of ``cell`` that differ from the configuration that all runs share."""
         return merged(merged(self.tasks[cell.task], self.all_methods[cell.method]), {"seed": cell.seed})
 
     def sets(self) -> set[str]:
-        """The keys of the configuration that tasks, methods and seeds set, with dots."""
+        """The keys of the configuration that tasks, methods and seeds set. Dots join the parts of a key."""
         return {"seed", *(k for s in (*self.tasks.values(), *self.all_methods.values()) for k in _keys(s))}
 
     def _all(self) -> Iterator[Cell]:
@@ -130,7 +133,7 @@ class Study(Value):
 
 
 def merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """``values`` with ``changes``. Mappings are merged, other values are replaced."""
+    """A copy of ``values`` with ``changes``. Mappings are merged; other values are replaced."""
     both = {k: merged(values[k], v) for k, v in changes.items() if _is_map(v) and _is_map(values.get(k))}
     return {**values, **changes, **both}
 

@@ -1,4 +1,6 @@
-"""The tables of a study, in Markdown: the results of its runs, with the paper's figures beside them."""
+"""Renders the tables of a study in Markdown. The tables show the results of the runs and the paper's figures beside
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ DIRECTION = (
 def render(study: Study, results: Results, absent: Mapping[Cell, str]) -> str:
     """All tables of the study as Markdown.
 
-    :param results: the runs that have a report.
-    :param absent: run -> why it has no result, in a few words.
+    :param results: run -> result, for the runs that have a report.
+    :param absent: run -> the reason for which it has no result, in a few words.
     """
     parts = [f"# {study.title}", study.about]
     for name in study.tables:
@@ -30,7 +32,7 @@ def render(study: Study, results: Results, absent: Mapping[Cell, str]) -> str:
 
 
 def success(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """A line for each task, with the paper's columns and a column for each method."""
+    """The table of results. This table has a line for each task, the paper's columns, and a column for each method."""
     paper = _paper_columns(study)
     head = ["task", *(f"paper: {c}" for c in paper), *study.all_methods]
     lines = []
@@ -42,7 +44,9 @@ def success(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[
 
 
 def iterations(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """A line for each task, with a column for each iteration of the outer loop."""
+    """The table of iterations. This table has a line for each task and method, and a column for each iteration of the
+    outer loop.
+    """
     count = max((len(r.by_iteration) for r in results.values()), default=0)
     if not count:
         return ["No run with iterations has a result yet."]
@@ -62,7 +66,9 @@ def iterations(study: Study, results: Results, absent: Mapping[Cell, str]) -> li
 
 
 def models(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """A line for each method with the figures of its language model, then tokens by role and iteration."""
+    """The table of language models. This table has a line for each method with the figures of its language model. The
+    tokens by role and iteration follow.
+    """
     lines = []
     for method in study.all_methods:
         runs = [r for c, r in results.items() if c.method == method]
@@ -93,7 +99,7 @@ def models(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[s
 
 
 def sub_goals(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """A line for each sub-goal of the runs that a planner divided."""
+    """The table of sub-goals. This table has a line for each sub-goal of the runs whose task a planner divided."""
     lines = []
     for task, method in _groups(results):
         runs = [r for r in _of(results, task, method) if r.reached]

@@ -1,4 +1,4 @@
-"""The grid environment with a count of all primitive steps in a file, and coded actions for it. Spawned
+"""The grid environment with a file that counts all primitive steps, and coded actions for this environment. Spawned
 processes can import this module.
 """
 
@@ -19,7 +19,9 @@ TASK = TASKS["grid/key"]
 
 
 class Counting(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that appends a byte to ``path`` for each step. This count uses no code of the counters under test."""
+    """A wrapper that appends a byte to the file ``path`` for each step. The wrapper uses no code of the counters that
+    are tested.
+    """
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str) -> None:
         super().__init__(env)
@@ -75,8 +77,11 @@ BROKEN = action("broken", "def run():\n    yield use()\n    raise ValueError('no
 
 
 def grid_spec(counter: Path, *actions: CodedAction, task: Task = TASK, **setup: Any) -> EnvSpec:
-    """The recipe of the grid with ``actions``. The primitive steps are counted in the file ``counter``; ``setup``
-    changes the RLSetup.
+    """The recipe of the grid environment with coded actions.
+
+    :param counter: the file in which primitive steps are counted.
+    :param actions: the coded actions.
+    :param setup: fields of the RLSetup.
     """
     default = GridPlugin().default_setup(task)
     chosen = default.model_copy(update={"coded_actions": tuple(a.name for a in actions), **setup})
@@ -84,5 +89,5 @@ def grid_spec(counter: Path, *actions: CodedAction, task: Task = TASK, **setup: 
 
 
 def counted(counter: Path) -> int:
-    """The number of primitive steps so far, of all processes."""
+    """The number of primitive steps that all processes together have taken so far."""
     return counter.stat().st_size if counter.exists() else 0

@@ -19,11 +19,13 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.testing.counting import CountingGrid, counted, grid_spec
 
 Fault = Literal["raise", "hang", "kill"]
-"""The kinds of fault: the environment raises an error; its step never returns; its process is killed."""
+"""The kind of a fault: the environment raises an error, its step never returns, or its process is killed."""
 
 
 class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that fails at step number ``at``, counted in ``path`` over all environments."""
+    """A wrapper that fails at the step with the number ``at``. The steps of all environments are counted together, in
+    the file ``path``.
+    """
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str, fault: Fault, at: int) -> None:
         super().__init__(env)
@@ -56,6 +58,6 @@ def faulty_grid(path: str, fault: Fault, at: int, task: Task) -> FaultyGrid:
 
 
 def faulty_spec(counter: Path, fault: Fault, at: int, *actions: CodedAction, **setup: Any) -> EnvSpec:
-    """:func:`rlgpt.testing.counting.grid_spec` with a fault."""
+    """The recipe that :func:`rlgpt.testing.counting.grid_spec` makes, with a fault in the environment."""
     spec = grid_spec(counter, *actions, **setup)
     return dataclasses.replace(spec, factory=functools.partial(faulty_grid, str(counter), fault, at))

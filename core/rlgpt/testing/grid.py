@@ -145,7 +145,7 @@ def _near_door(ctx: Context) -> float:
 
 
 class GridPlugin(EnvironmentPlugin):
-    """A plugin that overrides every method of a plugin in few lines."""
+    """The plugin of the grid environment. This plugin overrides most methods of a plugin, each in a few lines."""
 
     name = "grid"
 
@@ -205,7 +205,7 @@ class GridPlugin(EnvironmentPlugin):
         }
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> int:
-        """The action ``use``, because it has no effect in most cells (those without key and door)."""
+        """The action ``use``, because it has no effect in most cells (the cells without key and door)."""
         return USE
 
     def summarize(self, view: Mapping[str, Plain]) -> str:
@@ -241,11 +241,11 @@ class GridPlugin(EnvironmentPlugin):
 
 
 def grid_plugin(task: Task) -> GridPlugin:
-    """A picklable factory for :class:`rlgpt.rl.base.EnvSpec`."""
+    """A factory for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`. It can be pickled."""
     return GridPlugin()
 
 
 @hookimpl
 def rlgpt_plugins() -> list[EnvironmentPlugin]:
-    """The hook, for tests that use the plugin manager."""
+    """The hook that offers this plugin, for tests that use the plugin manager."""
     return [GridPlugin()]

@@ -1,4 +1,4 @@
-"""``FakeLLM``: a language model that answers from a script, for tests."""
+"""``FakeLLM``, a language model for tests, which answers from a script."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Script = Mapping[RequestKey | str, Answer | Sequence[Answer]] | Callable[[Reques
 
 
 class FakeLLM(LLM):
-    """Answers from a script, which gives answers by request key, by role, or by a function. :attr:`requests` lists the
-    requests that it received.
+    """A language model that answers from a script. :attr:`requests` is the list of the requests so far.
 
-    :param script: a function of the request, or a mapping from a whole :class:`RequestKey` or a role (``"slow"``) to
-        an answer, or to a sequence of answers for successive requests. An exception as an answer is raised.
+    :param script: a function of the request, or a mapping. The keys of the mapping are request keys
+        (:class:`RequestKey`) or roles (``"slow"``). A value is an answer, or a sequence of answers to successive
+        requests. If an answer is an exception, it is raised.
     :param usage: the cost of each scripted text.
     """
 
@@ -40,8 +40,8 @@ class FakeLLM(LLM):
     def complete(self, request: Request) -> Reply:
         """Return the next scripted answer to ``request``.
 
-        :raises LLMError: the script has no further answer to this request; the message names the key and the script's
-            keys.
+        :raises LLMError: the script has no further answer to this request. The message contains the key of the request
+            and the keys of the script.
         """
         self.requests.append(request)
         answer = self.script(request) if callable(self.script) else self._look_up(self.script, request.key)

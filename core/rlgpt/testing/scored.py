@@ -1,4 +1,6 @@
-"""A task that has a score and no success: the score in the grid environment is the number of cells walked."""
+"""A task of the grid environment that has a score and no success. The score is the number of cells that the agent
+walks.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ TASK = Task(
 
 
 class Walk(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that reports the cells walked in a step, the row, and a metric that the task does not
-    declare. The wrapper reports no success.
+    """A wrapper that reports three metrics: the number of cells that the agent walked in the step, the agent's row, and
+    a metric that the task does not declare. The wrapper reports no success.
     """
 
     @property
@@ -56,5 +58,5 @@ class WalkPlugin(GridPlugin):
 
 
 def walk_plugin(task: Task) -> WalkPlugin:
-    """A factory for :class:`rlgpt.rl.base.EnvSpec`."""
+    """A factory for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`."""
     return WalkPlugin()

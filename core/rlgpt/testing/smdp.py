@@ -107,7 +107,7 @@ def _forward(ctx: Context, cells: int) -> LowLevel:
 
 
 class ForkPlugin(EnvironmentPlugin):
-    """The fork as a plugin. The only primitive of this plugin is ``forward(cells)``."""
+    """The plugin of :class:`ForkEnv`. The only primitive of this plugin is ``forward(cells)``."""
 
     name = "fork"
 
@@ -142,11 +142,11 @@ class ForkPlugin(EnvironmentPlugin):
 
 
 def fork_plugin(task: Task) -> ForkPlugin:
-    """A picklable factory for :class:`rlgpt.rl.base.EnvSpec`."""
+    """A factory for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`. It can be pickled."""
     return ForkPlugin()
 
 
 @hookimpl
 def rlgpt_plugins() -> list[EnvironmentPlugin]:
-    """The hook, for tests that use the plugin manager."""
+    """The hook that offers this plugin, for tests that use the plugin manager."""
     return [ForkPlugin()]

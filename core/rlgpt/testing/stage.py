@@ -1,4 +1,4 @@
-"""``Stage``: plays a plugin's environment and primitives without a sandbox, for tests."""
+"""``Stage``, which plays a plugin's environment and primitives without a sandbox, for tests."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from rlgpt.plugin.types import Context, Primitive
 
 @dataclass
 class Call:
-    """One call of a primitive.
+    """The record of one call of a primitive.
 
-    :ivar outcome: the dict that the primitive returned; None if it did not return.
-    :ivar actions: the actions of the base environment that it yielded, in order.
-    :ivar invalid: the first yielded action that is outside the action space, if any. The call ends there.
-    :ivar overran: whether the call yielded more than ``max_steps`` actions.
-    :ivar success: whether ``info["success"]`` was True at one of its steps.
+    :ivar outcome: the dict that the primitive returned; None if the primitive did not return.
+    :ivar actions: the low-level actions that the primitive yielded, in order.
+    :ivar invalid: the first yielded action that is outside its space; empty if there is none. The call ends at such an
+        action.
+    :ivar overran: whether the primitive yielded more than ``max_steps`` actions.
+    :ivar success: whether ``info["success"]`` was True at one of the steps of the call.
     """
 
     outcome: Mapping[str, Plain] | None = None
@@ -32,7 +33,7 @@ class Call:
 
 
 class Stage:
-    """One environment of a task, with the context that the plugin's methods receive."""
+    """One environment of a task, with the context that the plugin's methods get."""
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
         self.plugin, self.task = plugin, task
@@ -72,9 +73,9 @@ class Stage:
         return observation, float(reward), terminated, truncated, info
 
     def random(self, steps: int) -> list[Any]:
-        """Take random steps until the number is reached or the episode ends.
+        """Take random actions until ``steps`` actions are taken or the episode ends.
 
-        :returns: the actions.
+        :returns: the actions that were taken.
         """
         actions: list[Any] = []
         while len(actions) < steps and not self.over:
@@ -83,7 +84,7 @@ class Stage:
         return actions
 
     def call(self, primitive: Primitive, args: Mapping[str, Plain]) -> Call:
-        """Run a primitive until it returns, the episode ends, it yields too many actions or an invalid one."""
+        """Run a primitive until it returns, yields too many actions or an invalid action, or until the episode ends."""
         call = Call()
         run = primitive.run(self.context, **args)
         try:
@@ -106,9 +107,9 @@ class Stage:
 
 
 def arguments(parameters: Sequence[Parameter], count: int, seed: int = 0) -> list[dict[str, Plain]]:
-    """At most ``count`` different settings of the parameters: defaults, both ends of the ranges, then random ones.
-
-    The choices of a parameter are used in turn, so that each choice occurs if ``count`` is large enough.
+    """At most ``count`` different settings of the parameters. The first setting has the defaults, the next two have the
+    ends of all ranges, and the others have random values. The choices of a parameter are used in turn, so that each
+    choice occurs if ``count`` is large enough.
     """
     rng = np.random.default_rng(seed)
     settings: list[dict[str, Plain]] = []

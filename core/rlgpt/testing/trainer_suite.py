@@ -1,4 +1,4 @@
-"""Tests that every trainer must pass. A subclass sets the trainer and inherits the tests."""
+"""Tests that every trainer must pass. A subclass of :class:`TrainerSuite` sets the trainer and inherits the tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTINGS = Hyperparameters(num_envs=4, num_steps=32, learning_rate=1e-3)
 
 
 def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, points: int) -> None:
-    """Train in this process and kill it at point number ``points`` of the learning curve."""
+    """Train in this process, and kill the process at the point with the number ``points`` of the learning curve."""
     seen: list[CurvePoint] = []
 
     def progress(point: CurvePoint) -> None:
@@ -41,9 +41,9 @@ def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, point
 class TrainerSuite:
     """The tests for one trainer.
 
-    :cvar make: the trainer's class; called without arguments.
-    :cvar budget: primitive steps that suffice to learn the grid.
-    :cvar fork_budget: primitive steps that suffice to learn the fork of :mod:`rlgpt.testing.smdp`.
+    :cvar make: the class of the trainer, which is called without arguments.
+    :cvar budget: number of primitive steps that suffice to learn the task of the grid environment.
+    :cvar fork_budget: number of primitive steps that suffice to learn the task of :mod:`rlgpt.testing.smdp`.
     """
 
     make: type[Trainer]
@@ -51,13 +51,16 @@ class TrainerSuite:
     fork_budget = 2500
 
     def checkpoints(self, folder: Path) -> list[Path]:
-        """The files in ``folder`` from which a resume reads weights."""
+        """The files in ``folder`` from which a resumed training reads weights."""
         raise NotImplementedError
 
     @pytest.fixture(scope="class")
     @classmethod
     def trained(cls, tmp_path_factory: pytest.TempPathFactory) -> tuple[EnvSpec, Path, TrainingRecord, Path]:
-        """A training on the grid with one useful coded action. Returns spec, folder, record and counter."""
+        """A training in the grid environment with one useful coded action.
+
+        :returns: the recipe, the folder of the training, its record, and the file that counts primitive steps.
+        """
         folder, counter = tmp_path_factory.mktemp("trained"), tmp_path_factory.mktemp("count") / "steps"
         spec = grid_spec(counter, TO_ROW)
         record = cls.make().train(spec, budget=cls.budget, seed=0, folder=folder, hyperparameters=SETTINGS)
@@ -169,7 +172,7 @@ class TrainerSuite:
         assert counted(counter) == before
 
     def test_missing_checkpoint_is_an_error(self, tmp_path: Path) -> None:
-        """The training uses a plugin that allows one environment, so the step file has one count."""
+        """Test with a plugin that allows only one environment, so that the step file has only one count."""
         spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
         spec = dataclasses.replace(spec, factory=functools.partial(one_at_a_time, str(tmp_path / "count")))
         self.make().train(spec, budget=200, seed=0, folder=folder, hyperparameters=SETTINGS)

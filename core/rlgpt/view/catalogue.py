@@ -1,4 +1,4 @@
-"""The runs that the page shows. Each run has an id, which is not a path, and a line in the list of runs."""
+"""Finds the runs that the page shows. Each run has an id, which is not a path, and a line in the list of runs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from rlgpt.view.process import locked_inodes
 SCAN_SECONDS = 3.0
 """Time between two searches for new runs, in seconds."""
 FRESH_SECONDS = 60.0
-"""A run whose record changed this recently counts as running, wherever its process is."""
+"""Time in seconds. A run whose record has changed within this time counts as running, on whatever machine its process
+is.
+"""
 
 PARTS = 200
-"""Maximal number of sub-goals of a run whose runs can be opened."""
+"""Maximal number of sub-goals of a run that have pages of their own."""
 
 Stamp = tuple[int, int, int]
 
@@ -35,8 +37,9 @@ Stamp = tuple[int, int, int]
 class Known:
     """A run that was found.
 
-    :ivar whole: for the run of a sub-goal: the id of the run that it is part of.
-    :ivar stamp: identifies the content of ``run.json`` when ``line`` was made.
+    :ivar whole: for the run of a sub-goal, the id of the run of the whole task.
+    :ivar line: the line of the run in the list of runs.
+    :ivar stamp: a value that identifies the content of ``run.json`` from which ``line`` was made.
     """
 
     folder: Path
@@ -69,9 +72,9 @@ class Catalogue:
         return sorted(lines, key=lambda line: line.get("created") or "", reverse=True)
 
     def run(self, key: str) -> Run:
-        """The run with this id.
+        """The run with the id ``key``.
 
-        :raises UnknownNameError: there is no such run.
+        :raises UnknownNameError: no run has this id.
         :raises RunError: the run cannot be read.
         """
         return Run.open(self._get(key).folder)
@@ -80,11 +83,11 @@ class Catalogue:
         return self._get(key).name
 
     def whole(self, key: str) -> str:
-        """The id of the run that this run of a sub-goal is part of; empty for other runs."""
+        """For the run of a sub-goal, the id of the run of the whole task; empty for any other run."""
         return self._get(key).whole
 
     def parts(self, key: str) -> dict[str, str]:
-        """Label of a sub-goal -> id of its run. They have no line in the list of runs."""
+        """Label of a sub-goal -> id of the run of this sub-goal. Runs of sub-goals have no line in the list of runs."""
         run, found = self.run(key), {}
         for label in run.files.names(NODES)[:PARTS]:
             folder = run.files.subfolder(f"{NODES}/{label}")
@@ -94,14 +97,14 @@ class Catalogue:
         return found
 
     def status(self, key: str) -> str:
-        """The status of a run: ``killed`` if the process of a running run has ended without recording an end. A run of
-        a sub-goal has the status of the whole run.
+        """The status of a run. The status is ``killed`` if the record says ``running`` but the process of the run has
+        ended. The run of a sub-goal has the status of the run of the whole task.
         """
         run = self.run(self.whole(key) or key)
         return _status(run.record, run.folder, locked_inodes())
 
     def stamps(self) -> dict[str, Stamp]:
-        """For each run, a value that changes whenever the record of the run changes."""
+        """Id of a run -> a value that changes whenever the record of the run changes."""
         return {key: _stamp(known.folder) for key, known in self._all().items()}
 
     def _get(self, key: str) -> Known:

@@ -11,14 +11,14 @@ from pathlib import Path
 from rlgpt.view.catalogue import Catalogue
 
 SECONDS = 1.0
-"""Time between two looks at the files, in seconds."""
+"""Time between two checks of the files, in seconds."""
 _ENTRIES = 5_000
 _DEPTH = 5
 
 
 async def changes(catalogue: Catalogue, opened: Path | None) -> AsyncIterator[str]:
-    """Yields an event for each change: the ids of the runs whose records changed, and whether a file of the opened run
-    changed.
+    """Yield an event for each change. An event contains the ids of the runs whose records changed, and whether a file
+    of the opened run changed.
 
     :param opened: the folder of the run that the page shows.
     """

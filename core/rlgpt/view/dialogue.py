@@ -1,5 +1,5 @@
-"""The requests of a run to its language models, and the replies. The module reads ``llm.jsonl`` while the run appends
-to the file.
+"""Reads the requests of a run to its language models, and the replies. Requests and replies are in ``llm.jsonl``, to
+which the run appends while it is in progress.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rlgpt.view.plain import plain
 
 FILE = "llm.jsonl"
 SECONDS = 0.5
-"""How long the page waits for the dialogue of a run. A long one is read in several parts."""
+"""Maximal time in seconds that the page waits for the dialogue of a run. A long dialogue is read in several parts."""
 MESSAGE = 200_000
 """Maximal number of characters of a message that is shown."""
 IMAGES = 64
@@ -23,9 +23,10 @@ _IMAGE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]{1,8000000}")
 
 
 class Dialogue:
-    """The exchanges of one run.
+    """The exchanges (requests with their replies) of one run.
 
-    :param task: the task of a sub-goal: only the exchanges about it. None: all exchanges.
+    :param task: the task of a sub-goal. Only the exchanges about this sub-goal are included. With None, all exchanges
+        are included.
     """
 
     def __init__(self, run: Run, task: str | None = None) -> None:
@@ -33,7 +34,7 @@ class Dialogue:
         self._lines = GrowingLines(run.files, FILE, lambda line: _summary(line, task))
 
     def list(self) -> list[dict[str, Any]]:
-        """Key, model, tokens, dollars and seconds of each exchange (a request and its reply), the oldest first."""
+        """Key, model, tokens, dollars and seconds of each exchange, the oldest first."""
         return [{"number": n, **line} for n, line in enumerate(self._lines.update(SECONDS))]
 
     def bill(self, seconds: float = math.inf) -> dict[str, Any]:
@@ -82,8 +83,8 @@ class Dialogue:
 
 
 def _summary(line: Any, task: str | None = None) -> dict[str, Any] | None:
-    """The fields of an exchange that the list shows; None for other lines and other tasks. The run can be made by
-    others, so ``line`` can be any JSON value.
+    """The fields of an exchange that the list of exchanges shows. None if the line contains no exchange, or an exchange
+    about another task. Somebody else may have made the run, so ``line`` can be any JSON value.
     """
     request, reply = (line.get("request"), line.get("reply")) if isinstance(line, dict) else (None, None)
     if not isinstance(request, dict) or not isinstance(reply, dict):

@@ -17,16 +17,17 @@ S = TypeVar("S")
 FILE_LIMIT = 1 << 30
 """Size in bytes of the largest file that is read."""
 LINE_LIMIT = 16 << 20
-"""Size in bytes of the longest line that is read; longer lines are left out."""
+"""Maximal size of a line in bytes. Longer lines are left out."""
 LINES = 200_000
-"""Maximal number of lines that are kept."""
+"""Maximal number of lines whose values are stored."""
 
 
 class GrowingLines(Generic[S]):
-    """The lines of a file. Only a small value of each line stays in memory.
+    """Reads the lines of a file and stores a small value for each line.
 
-    :param reduce: computes the value of a line from its JSON; a line with the value None is left out. The function must
-        not raise an error, whatever the JSON is.
+    :param reduce: a function that computes the value of a line from its JSON. A line with the value None is left out.
+        The function must not raise an error, whatever the JSON is.
+    :ivar complete: whether the last :meth:`update` read the file to its end.
     """
 
     def __init__(self, folder: Folder, name: str, reduce: Callable[[Any], S | None]) -> None:
@@ -38,8 +39,8 @@ class GrowingLines(Generic[S]):
     def update(self, seconds: float = math.inf) -> list[S]:
         """The values of all complete lines so far.
 
-        :param seconds: maximal reading time. :attr:`complete` is False if lines remain; the next call continues with
-            these lines.
+        :param seconds: maximal reading time. If it is over before the end of the file, :attr:`complete` is False, and
+            the next call continues with the remaining lines.
         """
         with self._lock:
             self.complete = True
@@ -64,9 +65,9 @@ class GrowingLines(Generic[S]):
         return self._values
 
     def line(self, number: int) -> Any:
-        """The complete JSON of the line that value ``number`` was computed from.
+        """The whole JSON of the line from which the value with the number ``number`` was computed.
 
-        :raises RlgptError: there is no such value.
+        :raises RlgptError: there is no value with this number.
         """
         if not 0 <= number < len(self._places):
             raise self._folder.error(f"{self._folder.path / self._name} has no line {number} that can be shown.")

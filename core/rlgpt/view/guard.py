@@ -27,8 +27,9 @@ POLICY = "; ".join(
         "trusted-types 'none'",
     )
 )
-"""Content Security Policy of the page. No text can become a script: only the page's own files are loaded, no inline
-script or style runs, and no markup can be made from text."""
+"""Content Security Policy of the page. With this policy, no text can become a script: the browser loads only the page's
+own files, runs no inline script or style, and makes no markup from text.
+"""
 
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": POLICY,
@@ -44,14 +45,13 @@ HEADERS: Mapping[str, str] = {
 class Guard:
     """Refuses requests that other web sites cause, and requests for data without the token.
 
-    - The header ``Host`` must be an address of the page. This prevents DNS rebinding: an attacker's host name that
-      resolves to 127.0.0.1 gets no answer.
-    - If the browser sends the origin of the request (``Origin``, ``Sec-Fetch-Site``), the origin must be the page
-      itself.
-    - Every path needs the header ``Authorization: Bearer TOKEN``, except the files of the page, which contain no data.
-      A browser never adds this header by itself.
+    - The header ``Host`` must be an address of the page. This check prevents DNS rebinding: a request with an
+    attacker's host name that resolves to 127.0.0.1 gets no answer. - If the browser sends the origin of the request
+    (``Origin``, ``Sec-Fetch-Site``), the origin must be the page itself. - A request for data needs the header
+    ``Authorization: Bearer TOKEN``. A browser never adds this header by itself. The files of the page contain no data,
+    so requests for these files do not need the header.
 
-    :param hosts: the allowed values of Host, such as ``127.0.0.1:8765``.
+    :param hosts: the allowed values of the header ``Host``, such as ``127.0.0.1:8765``.
     :param public: the paths of the page's files.
     """
 

@@ -19,7 +19,9 @@ ITEMS = 2_000
 
 
 def plain(node: Any, limit: int = TEXT) -> Any:
-    """``node`` as a value that ``json.dumps(..., allow_nan=False)`` accepts. A number that is not finite is None."""
+    """Convert ``node`` to a value that ``json.dumps(..., allow_nan=False)`` accepts. A number that is not finite
+    becomes None.
+    """
     if isinstance(node, BaseModel):
         return plain(node.model_dump(), limit)
     if isinstance(node, str):

@@ -17,7 +17,7 @@ _TAIL = 4_000
 
 
 def locked_inodes() -> set[int]:
-    """The inodes of all files that a process of this machine has locked (as Linux lists them)."""
+    """The inodes of all files that processes of this machine have locked, as Linux lists them."""
     try:
         lines = Path("/proc/locks").read_text().splitlines()
     except OSError:
@@ -28,20 +28,20 @@ def locked_inodes() -> set[int]:
 
 
 class Processes:
-    """The processes that the page has started. These processes continue after the page's own process has ended."""
+    """The processes that the page has started. These processes continue after the process of the page has ended."""
 
     def __init__(self) -> None:
         self._started: dict[Path, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
 
     def close(self) -> None:
-        """Close the output files. The processes continue."""
+        """Close the output files of the processes. The processes continue."""
         for _, output in self._started.values():
             output.close()
 
     def resume(self, run: Run) -> None:
-        """Start ``rlgpt resume`` for the run.
+        """Start a process ``rlgpt resume`` for a run.
 
-        :raises ConfigError: another user made the run, its ``run.json`` was changed, or the run is finished or in
+        :raises ConfigError: another user made the run, its ``run.json`` was changed, the run is finished, or it is in
             progress.
         """
         if not run.own:
@@ -63,16 +63,16 @@ class Processes:
         self._started[run.folder] = (started, output)
 
     def stop(self, run: Run) -> None:
-        """Ask the run to stop: write a file into its folder. The run's process reads the file at its next steps.
+        """Ask a run to stop, by a file in the run's folder. The process of the run finds this file at its next steps.
 
-        :raises ConfigError: the run does not run.
+        :raises ConfigError: no process works on the run.
         """
         if run.record.status != "running":
             raise ConfigError(f"{run.folder} does not run: its status is {run.record.status}.")
         run.request_stop()
 
     def output(self, folder: Path) -> str:
-        """The end of the output of the process that resumed the run; empty if the page did not resume this run."""
+        """The last part of the output of the process that resumed the run; empty if the page did not resume it."""
         if folder not in self._started:
             return ""
         process, file = self._started[folder]

@@ -1,5 +1,5 @@
-"""The current stage of a run and its learning curve so far. The module reads ``events.jsonl`` while the run appends to
-the file.
+"""Reads the current stage of a run and its learning curve so far. Stage and learning curve are in ``events.jsonl``, to
+which the run appends while it is in progress.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Event(NamedTuple):
 
 
 class Progress:
-    """The progress of one run."""
+    """Reads the progress of one run."""
 
     def __init__(self, run: Run) -> None:
         self._lines = GrowingLines(run.files, FILE, _event)
@@ -51,7 +51,9 @@ class Progress:
         return {"stage": shown, "messages": said}
 
     def curve(self, axis: Axis) -> list[Point]:
-        """Points of the learning curve: from training, and from the selection episodes after each iteration."""
+        """The points of the learning curve: those of the trainings, and the results of the selection after each
+        iteration.
+        """
         measure = self.measure()
         points, seconds, dollars, before = [], 0.0, 0.0, None
         recent: list[Point] = []
@@ -70,14 +72,12 @@ class Progress:
         return points
 
     def measure(self) -> Literal["success", "score"]:
-        """The quantity of the learning curve: the score if the task has no definition of success, else the success
-        rate.
-        """
+        """The quantity that the learning curve shows: the success rate, or the score if the task defines no success."""
         names = {name for e in self._lines.update() for name in e.numbers}
         return "score" if "train/score" in names and "selection/success" not in names else "success"
 
     def usage(self) -> list[dict[str, Any]]:
-        """The share of decisions for each action over the training, at evenly spaced points."""
+        """The share of the decisions for each action, at evenly spaced points of the training."""
         prefix = "train/usage/"
         shares = [
             {
@@ -92,7 +92,9 @@ class Progress:
 
 
 def _event(line: Any) -> Event | None:
-    """``line`` can be any JSON value, because the run can be made by others."""
+    """Read an event from a line; None if the line contains no valid event. Somebody else may have made the run, so
+    ``line`` can be any JSON value.
+    """
     if not isinstance(line, dict) or line.get("kind") in ("configuration", "table"):
         return None
     numbers, facts, step = line.get("numbers"), line.get("facts"), line.get("step")

@@ -20,9 +20,10 @@ PORT = 8765
 class Site:
     """The page and its socket. The constructor opens the socket, so the link works as soon as it is printed.
 
-    :param port: 0: any free port. None: :data:`PORT` if it is free, else any free port.
+    :param port: the number of the port. With 0, any free port. With None, :data:`PORT` if it is free, else any free
+        port.
     :raises RunError: a folder does not exist.
-    :raises ConfigError: the port is used by another program.
+    :raises ConfigError: another program uses the port.
     """
 
     def __init__(self, folders: Sequence[Path], port: int | None = None) -> None:
@@ -39,8 +40,8 @@ class Site:
 
     @property
     def link(self) -> str:
-        """The address of the page. The token is the part after ``#``, which browsers do not send, so no log contains
-        the token.
+        """The address of the page. The token is in the part after ``#``. Browsers do not send this part, so no log
+        contains the token.
         """
         return f"http://{ADDRESS}:{self.port}/#token={self.token}"
 

@@ -266,8 +266,8 @@ class SoftActorCritic(PolicyNetwork):
 
 
 class SoftDistribution:
-    """The policy of a :class:`SoftActorCritic` at a batch of observations. It computes no log-probabilities, because
-    the probabilities of the selector depend on the drawn components.
+    """The policy of a :class:`SoftActorCritic` at a batch of observations. The distribution computes no
+    log-probabilities, because the probabilities of the selector depend on the drawn components.
     """
 
     def __init__(self, network: SoftActorCritic, batch: Batch) -> None:
@@ -308,8 +308,8 @@ class SoftDistribution:
 
 
 class Actor(nn.Module):
-    """The actor: a network with two hidden layers. Its output weights begin at zero, so the untrained actor equals the
-    prior.
+    """The actor: a network with two hidden layers. The output weights of the actor begin at zero, so the untrained
+    actor equals the prior.
     """
 
     def __init__(self, inputs: int, width: int, outputs: int) -> None:

@@ -14,8 +14,8 @@ from rlgpt.rl.sac.network import SoftActorCritic
 class SAC(PPO):
     """Soft actor-critic with the plan as a prior (:mod:`rlgpt.rl.sac`).
 
-    The trainer handles environments, checkpoints and segments as :class:`~rlgpt.rl.ppo.PPO` does. It uses only the
-    hyperparameters ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded actions) and
+    The trainer handles environments, checkpoints and segments as :class:`~rlgpt.rl.ppo.PPO` does. This trainer uses
+    only the hyperparameters ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded actions) and
     ``semi_markov``. The policy can observe numbers, but no images.
 
     :param workers: number of processes for the environments. With 0, the environments run in this process.

@@ -108,8 +108,8 @@ def _cleans(process: psutil.Process) -> bool:
 
 
 def tail(log: Path, start: int, lines: int = 40) -> str:
-    """The part of the file ``log`` that an error message shows. It is the first traceback after byte ``start``, because
-    this traceback shows the cause. Without a traceback, it is the end of the file.
+    """The part of the file ``log`` that an error message shows. The message shows the first traceback after byte
+    ``start``, because this traceback shows the cause. Without a traceback, the message shows the end of the file.
     """
     try:
         with log.open("rb") as file:

@@ -31,9 +31,9 @@ class SampleFactory(Trainer):
 
     The policy network, its distribution, the advantages and the checkpoints are the same as in
     :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with three
-    violations, counted over all environments, is masked in each environment from its next episode on. A training ends
-    when the budget is spent, even within a rollout. It exceeds the budget by at most the current decision of each
-    environment and the primitive steps that all environments take in 20 ms.
+        violations, counted over all environments, is masked in each environment from its next episode on. A training
+        ends when the budget is spent, even within a rollout. A training exceeds the budget by at most the current
+        decision of each environment and the primitive steps that all environments take in 20 ms.
 
     At each point of the learning curve, the learner gets the performance over the newest episodes. The learner saves
     the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest weights. A resumed training uses

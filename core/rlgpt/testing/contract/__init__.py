@@ -5,11 +5,11 @@
     class TestKitchen(PluginContract):
         module = "rlgpt_kitchen"
 
-A plugin whose simulator is slow names a ``sample`` of its tasks; tests with the marker ``slow`` then try the remaining
-tasks. Each law is one test for each task, and its message says what to do. A law is skipped if an earlier law has
-already reported the cause, so an environment that cannot be played causes only one failure. After the first play of a
-task, a printed line estimates how long its laws will take. ``broken_laws(plugin)`` checks the laws without pytest's
-runner.
+If the simulator of a plugin is slow, the contract names a ``sample`` of the plugin's tasks; tests with the marker
+``slow`` then try the remaining tasks. Each law is one test for each task. The message of a failed test says what to do.
+A law is skipped if an earlier law has already reported the cause, so an environment that cannot be played causes only
+one failure. After the first play of a task, a line is printed that estimates how long the laws of this task will take.
+``broken_laws(plugin)`` checks the laws without a run of pytest.
 """
 
 from rlgpt.testing.contract.broken import broken_laws

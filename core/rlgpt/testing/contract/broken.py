@@ -12,11 +12,11 @@ from rlgpt.testing.contract.causes import CAUSES, known_cause
 from rlgpt.testing.contract.laws import Laws
 
 OF_THE_MODULE = frozenset({"test_the_manager_accepts_it", "test_importing_and_listing_tasks_is_light"})
-"""Laws about the module that an entry point names. :func:`broken_laws` skips these laws, because it has no module."""
+"""The laws about the module of an entry point. :func:`broken_laws` skips these laws, because it gets no module."""
 
 
 def laws_of(contract: type[Laws]) -> list[str]:
-    """The names of the laws of ``contract``, in the order in which they are tried."""
+    """The names of the laws of ``contract``, in the order in which the laws are tested."""
     laws = {name: law for name, law in inspect.getmembers(contract, inspect.isfunction) if name.startswith("test_")}
     first = [name for name in CAUSES if name in laws]
     return [*first, *sorted(laws.keys() - set(first))]
@@ -25,10 +25,11 @@ def laws_of(contract: type[Laws]) -> list[str]:
 def broken_laws(
     plugin: EnvironmentPlugin, contract: type[Laws] | None = None, laws: Iterable[str] | None = None
 ) -> dict[str, str]:
-    """Law -> message, for each law that a task of ``plugin`` breaks. The message is about the first such task.
+    """Name of a law -> message, for each law that a task of ``plugin`` breaks. The message is about the first task that
+    breaks the law.
 
-    :param contract: defines laws and settings; default: ``PluginContract``.
-    :param laws: names of the laws to try; default: all except those about the module.
+    :param contract: the class that defines the laws and their settings. Default: ``PluginContract``.
+    :param laws: names of the laws that are tested. Default: all laws except those about the module.
     """
     if contract is None:
         from rlgpt.testing.contract import PluginContract

@@ -1,8 +1,8 @@
-"""Skips a law that would fail for a reason which an earlier law has reported, so that one cause gives one failure.
+"""Skips a law that would fail for a reason which an earlier law has reported. So one cause gives one failure.
 
-A law marked with :func:`cause` stores the tasks that broke it. A law that is marked with :func:`needs` and names this
-cause is then skipped for these tasks. Laws of a base class run first, in the order of their definition, so causes run
-before the laws that depend on them.
+A law that is marked with :func:`cause` (a *cause law*) stores the tasks that break it. A law that is marked with
+:func:`needs` and the name of this cause law is then skipped for these tasks. Laws of a base class run first, in the
+    order of their definition, so cause laws run before the laws that depend on them.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ VIEWED = "test_the_view_matches_its_keys"
 FITTED = "test_the_view_fits_the_sandbox"
 
 CAUSES = (PLAYED, LABELLED, SEEDED, VALID, KEYS, VIEWED, FITTED, DOCUMENTED)
-"""The names of the cause laws, in the order in which they are tried."""
+"""The names of the cause laws, in the order in which these laws are tested."""
 
 Law = Callable[..., None]
 
 
 class Causes:
-    """The broken cause laws that one contract has found so far.
+    """Stores which cause laws are broken, for one contract.
 
-    :cvar broken: pairs (law, task id) of broken cause laws.
+    :cvar broken: a pair (name of the law, task id) for each cause law that a task breaks.
     """
 
     broken: ClassVar[set[tuple[str, str]]]
@@ -51,7 +51,7 @@ class Causes:
 
 
 def cause(law: Law) -> Law:
-    """Mark a law. If a plugin breaks this law, other laws would fail for the same reason."""
+    """Mark a law as a cause law. If a plugin breaks a cause law, other laws would fail for the same reason."""
 
     @functools.wraps(law)
     def recorded(self: Causes, *given: Any, **named: Any) -> None:
@@ -68,7 +68,7 @@ def cause(law: Law) -> Law:
 
 
 def needs(*causes: str) -> Callable[[Law], Law]:
-    """Name the laws that must hold before this law is tested. Default: :data:`PLAYED`."""
+    """Mark a law with the names of the cause laws that must hold before it is tested. Default: :data:`PLAYED`."""
 
     def marked(law: Law) -> Law:
         law.needs = causes  # type: ignore[attr-defined]
@@ -78,7 +78,7 @@ def needs(*causes: str) -> Callable[[Law], Law]:
 
 
 def known_cause(contract: Causes, law: Law, task: Task) -> str:
-    """The reason why ``law`` is not tried on ``task``, or ""."""
+    """The reason for which ``law`` is not tested on ``task``; empty if it is tested."""
     wanted: Sequence[str] = getattr(law, "needs", (PLAYED,))
     for name in wanted:
         if name != law.__name__ and (name, task.id) in type(contract).broken:

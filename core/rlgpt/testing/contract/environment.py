@@ -1,4 +1,4 @@
-"""Laws about the environment: it judges success, truncates at the horizon and renders images."""
+"""Laws about the environment, such as how it reports success, when it truncates episodes, and what it renders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from rlgpt.testing.stage import Stage
 
 
 class EnvironmentLaws(Laws):
-    """Laws: the environment reports success and metrics, truncates episodes at its horizon, and renders images."""
+    """These laws say that the environment reports success and metrics, truncates episodes at the horizon, and renders
+    images.
+    """
 
     def test_success_is_a_bool_at_every_step(self, plugin: EnvironmentPlugin, task: Task) -> None:
         if not task.success:
@@ -93,7 +95,7 @@ class EnvironmentLaws(Laws):
 
 
 def _play(stage: Stage, task: Task, *, idle: bool) -> bool:
-    """Play random actions, or only the idle action. Returns whether the episode lasted until the horizon."""
+    """Play random actions, or only the idle action, and return whether the episode lasted until the horizon."""
     space = stage.env.action_space
     for t in range(1, task.horizon + 1):
         action = stage.plugin.noop(space, stage.context) if idle else space.sample()

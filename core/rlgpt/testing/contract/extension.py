@@ -14,8 +14,8 @@ from rlgpt.testing.stage import Stage
 
 
 class ExtensionLaws(Laws):
-    """Laws: an extended environment is a valid gymnasium environment, and behaves like the base environment if there
-    are no coded actions.
+    """These laws say that an extended environment is a valid gymnasium environment, and that it behaves like the base
+    environment if there are no coded actions.
     """
 
     @needs(PLAYED, LABELLED, SEEDED)

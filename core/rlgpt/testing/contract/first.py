@@ -26,14 +26,14 @@ ROLLOUTS = 12
 """Number of random rollouts that all laws together play for each seed."""
 
 CALLS = 2
-"""How often each primitive is called with each setting of its arguments. The second play repeats the
-actions of the first.
+"""How often each primitive is called with each setting of its arguments. The second time, the actions of the first time
+are repeated.
 """
 
 
 class FirstLaws(Laws):
-    """Laws: the task can be played; labels fit the action space; equal seeds give equal episodes; the
-    environment passes gymnasium's checker.
+    """These laws say that the task can be played, that labels fit the action space, that equal seeds give equal
+    episodes, and that the environment passes gymnasium's checker.
     """
 
     duration = ""
@@ -52,7 +52,7 @@ class FirstLaws(Laws):
 
     @cause
     def test_it_can_be_played(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        """Call each method that later laws use, once, on a short episode."""
+        """Call each method that later laws use once, in a short episode."""
         doing = "make_env(task, seed=0), or the reset after it,"
         try:
             with Stage(plugin, task) as stage:
@@ -110,7 +110,9 @@ class FirstLaws(Laws):
 
 
 def how_long(plugin: EnvironmentPlugin, task: Task, effort: Effort, step_seconds: float) -> str:
-    """A line with the expected duration of all laws on one task, from the measured duration of a step."""
+    """A line of text with the expected duration of all laws on one task. The expected duration is computed from the
+    measured duration of a step.
+    """
     rollout = effort.steps * len(effort.seeds)
     tried = sum(min(p.max_steps, task.horizon) for p in _primitives(plugin, task))
     calls = effort.argument_sets * (CALLS + effort.screening) * tried
@@ -136,7 +138,7 @@ _SEEDED = "Draw all random numbers from self.np_random, and clear the state of t
 
 
 def _methods(stage: Stage) -> dict[str, Callable[[], Any]]:
-    """Name -> call, for each method of the plugin that a run calls during an episode."""
+    """Name of a method -> a function that calls it, for each method of a plugin that a run calls during an episode."""
     plugin, task, ctx = stage.plugin, stage.task, stage.context
     asked: dict[str, Callable[[], Any]] = {
         "view_keys(task)": lambda: plugin.view_keys(task),
@@ -160,7 +162,7 @@ def check(env: gymnasium.Env[Any, Any]) -> None:
     usual = env_checker.data_equivalence
 
     def equivalent(a: Any, b: Any, exact: bool = False) -> bool:
-        """Compare two values. (gymnasium compares arrays with numpy's allclose, which fails on text.)"""
+        """Compare two values. (The function of gymnasium uses numpy's ``allclose``, which fails on text.)"""
         if isinstance(a, np.ndarray) and a.dtype.kind == "U":
             return isinstance(b, np.ndarray) and np.array_equal(a, b)
         return usual(a, b, exact)

@@ -19,14 +19,14 @@ from rlgpt.testing.stage import Stage
 
 @dataclass(frozen=True)
 class Effort:
-    """Settings that control how much the laws try on a task.
+    """Settings that control how thoroughly a task is tested.
 
     :ivar steps: number of primitive steps of each random rollout.
     :ivar seeds: seeds of the episodes.
-    :ivar horizon_limit: longest horizon, in primitive steps, of the tasks that are played to their end.
-    :ivar argument_sets: number of argument settings that are tried for each primitive.
-    :ivar screening: number of episodes for each of these settings. A setting that succeeds in any of these episodes is
-        tried in 20 episodes.
+    :ivar horizon_limit: largest horizon, in primitive steps, with which episodes are played to their end.
+    :ivar argument_sets: number of settings of the arguments with which each primitive is called.
+    :ivar screening: number of episodes for each setting of the arguments. If a setting succeeds in one of these
+        episodes, it is tested in 20 episodes.
     """
 
     steps: int = 100
@@ -41,12 +41,14 @@ QUICK = Effort(steps=30, seeds=(0, 1), horizon_limit=450, argument_sets=4, scree
 
 
 class Laws(Causes):
-    """Settings of the contract. A subclass sets ``module``; a plugin with slow simulators also sets ``sample``.
+    """The settings of a contract. A subclass sets ``module``; for slow simulators, it also sets ``sample``.
 
-    :cvar module: the module that the plugin's entry point names. :cvar name: the plugin's name, needed if the module
-    offers several plugins. :cvar sample: ids of the tasks that are tried with ``quick`` effort. Further tests, with the
-    marker ``slow`` (which the project registers), try all tasks with ``full`` effort. Empty: all tasks, with ``full``
-    effort, unmarked. :cvar slow_sample: ids of the tasks that the marked tests try; empty: all tasks.
+    :cvar module: the module that the plugin's entry point names.
+    :cvar name: the name of the plugin; needed if the module offers several plugins.
+    :cvar sample: ids of the tasks that are tested with the effort ``quick``. Further tests, with the marker ``slow``
+        (which the project must register), test all tasks with the effort ``full``. If ``sample`` is empty, all tasks
+        are tested with the effort ``full``, and no test has the marker.
+    :cvar slow_sample: ids of the tasks that the tests with the marker ``slow`` test. If it is empty, all tasks.
     """
 
     module: ClassVar[str] = ""
@@ -98,7 +100,9 @@ class Laws(Causes):
 
 
 def plain(value: Any) -> str:
-    """The reason why ``value`` is not a JSON value, or "". Tuples, numpy numbers and NaN are not JSON values."""
+    """The reason for which ``value`` is not a JSON value; empty if it is one. Tuples, numpy numbers and NaN are not
+    JSON values.
+    """
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as fault:

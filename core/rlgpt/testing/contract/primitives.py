@@ -1,4 +1,6 @@
-"""Laws about primitives: a primitive acts only through actions, ends, reports what it did, and solves no task alone."""
+"""Laws about primitives. A primitive affects the environment only by actions, ends, reports what it did, and solves no
+task by itself.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,18 @@ from rlgpt.testing.contract.laws import Effort, Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 
 SOLUTION_SHARE = 0.1
-"""Share of episodes. A single call that succeeds in a larger share counts as a solution of the task."""
+"""Share of episodes. If a single call of a primitive succeeds in a larger share, it counts as a solution of the task.
+"""
 
 EPISODES = 20
 
 
 @dataclass(frozen=True)
 class Played:
-    """One call of a primitive.
+    """The record of one call of a primitive.
 
     :ivar begun: number of random steps in the episode before the call.
-    :ivar observation: observation after the call.
+    :ivar observation: the observation after the call.
     """
 
     primitive: Primitive
@@ -38,9 +41,9 @@ class Played:
 
 
 class PrimitiveLaws(Laws):
-    """Laws: primitives are general, bounded skills.
+    """These laws say that primitives are general, that their calls end, and that their outcomes are documented.
 
-    :cvar played: (task id, effort) -> the calls that several laws check; each is played once.
+    :cvar played: (task id, effort) -> the calls of primitives that several laws check. Each call is played only once.
     """
 
     played: ClassVar[dict[tuple[str, Effort], list[Played]]]

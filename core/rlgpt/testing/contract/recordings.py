@@ -35,11 +35,11 @@ from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.contract.laws import Laws
 
 Kind = tuple[str, str]
-"""The kind of a request: its role, and its purpose if the role has prompts for several purposes."""
+"""The kind of a request to a language model: its role, and its purpose if the role has several kinds of prompts."""
 
 
 def kind_of(key: RequestKey) -> Kind:
-    """The kind of the request with this key. All requests of a kind have the same fingerprint."""
+    """The kind of the request with the key ``key``. All requests of a kind have the same fingerprint."""
     if key.role not in ("fast", "function", "solo"):
         return key.role, ""
     if key.role == "solo" and key.sub_action in ("", "setup"):
@@ -61,7 +61,7 @@ class _Fingerprints(LLM):
 
 
 def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
-    """Kind of request -> its fingerprint, which figures of a run do not change."""
+    """Kind of a request -> the fingerprint of its prompt. The figures of a run do not change a fingerprint."""
     llm = _Fingerprints()
     library = library_of(plugin, brief.task)
     slow, fast, solo, critic = LLMSlow(llm), LLMFast(llm, library), LLMSolo(llm, library), LLMCritic(llm)
@@ -102,13 +102,13 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
 
 
 class RecordingLaws(Laws):
-    """Laws: the recordings in a plugin can be replayed and differ. All tasks are checked, because these laws only
-    render prompts.
+    """These laws say that the recordings in a plugin can be replayed, and that no two recordings are equal. These laws
+    are tested on all tasks, because they only render prompts.
     """
 
     @staticmethod
     def recorded(plugin: EnvironmentPlugin) -> Iterator[Task]:
-        """Every task, and every variant of a task (with other settings) for which the plugin's package has separate
+        """Yield every task, and every variant of a task with other settings for which the plugin's package contains
         recordings.
         """
         package = type(plugin).__module__.partition(".")[0]
@@ -122,7 +122,7 @@ class RecordingLaws(Laws):
             for path in paths:
                 transcript = Transcript.read(path)
                 assert transcript.header.task == task.id, f"{path} records {transcript.header.task!r}, not {task.id!r}."
-                # A prompt about a sub-goal has the words of a graph that the planner wrote.
+                # A prompt about a sub-goal contains text of the graph, which the planner wrote.
                 entries = [e for e in transcript.entries if e.key.task == task.id]
                 stale = {kind_of(e.key)[0] for e in entries if now.get(kind_of(e.key)) != e.fingerprint}
                 assert not stale, (

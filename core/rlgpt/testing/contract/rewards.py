@@ -12,7 +12,9 @@ from rlgpt.testing.stage import Stage
 
 
 class RewardLaws(Laws):
-    """Laws: reward terms stay within their bounds, and reset options change the start."""
+    """These laws say that the values of reward terms stay within their bounds, and that reset options change the start
+    of an episode.
+    """
 
     def test_reward_terms_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
         terms = plugin.reward_terms(task)

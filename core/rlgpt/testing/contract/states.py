@@ -1,4 +1,4 @@
-"""Laws about saved states: a restore is exact, can be seeded, and refuses damaged states."""
+"""Laws about saved states. A restore is exact, sets the seed if one is given, and refuses damaged states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlgpt.testing.stage import Stage
 
 
 class StateLaws(Laws):
-    """Laws: from a restored state, an episode continues as it did from the saved one."""
+    """These laws say that an episode continues from a restored state as it continued from the saved state."""
 
     @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED)
     def test_episodes_go_on_from_a_saved_state_bit_for_bit(self, plugin: EnvironmentPlugin, task: Task) -> None:
@@ -78,7 +78,10 @@ class StateLaws(Laws):
     def _saved(
         self, codec: StateCodec, stage: Stage, seed: int
     ) -> tuple[EpisodeState, list[Any], list[dict[str, Any]]]:
-        """Save a state at a random step. Returns it with random actions after it and their results."""
+        """Save a state at a random step, then play random actions.
+
+        :returns: the saved state, the actions after it, and their results.
+        """
         rng = np.random.default_rng(seed)
         stage.reset(seed)
         for _ in range(int(rng.integers(1, max(2, self.effort.steps // 2)))):

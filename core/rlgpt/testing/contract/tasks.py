@@ -22,7 +22,7 @@ HEAVY = (
 
 
 class TaskLaws(Laws):
-    """Laws: tasks are valid, and the import of the module loads no simulator."""
+    """These laws say that tasks are valid, and that the import of the plugin's module loads no simulator."""
 
     def test_the_manager_accepts_it(self) -> None:
         manager = PluginManager([], disabled="")

@@ -18,7 +18,7 @@ from rlgpt.testing.stage import Stage
 
 
 class ViewLaws(Laws):
-    """Laws: views are documented JSON values, and calling view() has no side effects."""
+    """These laws say that views consist of documented JSON values, and that calls of ``view()`` have no effects."""
 
     @cause
     def test_view_keys_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:

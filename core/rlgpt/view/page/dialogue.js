@@ -4,6 +4,8 @@ import { at, get } from "/api.js";
 import { code, count, dollars, h, seconds } from "/dom.js";
 
 const PAGE = 200;
+const ROLES = { planner: "planner: sub-goals", slow: "slow agent: plan", fast: "fast agent: code", function: "fast agent: function", setup: "setup of the learning",
+  review: "critic: review of a rehearsal", critic: "critic: whole iteration", solo: "single agent" };
 
 export function dialogue(id) {
   const rows = h("div", {}), note = h("p", { class: "quiet" }, "No exchange yet.");
@@ -31,7 +33,7 @@ function exchange(id, e) {
     if (loaded || !event.target.open) return;
     loaded = true;
     try { body.replaceChildren(...content(await get(at(id, "exchanges", e.number)))); } catch (fault) { loaded = false; body.replaceChildren(h("p", { role: "alert" }, fault.message)); }
-  } }, h("summary", {}, h("strong", {}, e.role), " ", e.sub_action ? [code(e.sub_action), " "] : null, h("span", { class: "quiet" },
+  } }, h("summary", {}, h("strong", {}, ROLES[e.role] ?? e.role), " ", e.sub_action ? [code(e.sub_action), " "] : null, h("span", { class: "quiet" },
     [about, `${count(e.prompt_tokens)} + ${count(e.completion_tokens)} tokens`, seconds(e.seconds), e.recorded ? "replayed" : dollars(e.dollars), e.images ? `${e.images} pictures` : ""].filter(Boolean).join(" · "))), body);
 }
 

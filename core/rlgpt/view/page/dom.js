@@ -44,7 +44,15 @@ export const dollars = (x) => (x === null || x === undefined ? "unknown" : x >= 
 export const seconds = (s) => (s === null || s === undefined ? "–" : s < 60 ? `${s.toFixed(1)} s` : `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`);
 
 export const STATUS = { running: "code", finished: "good", stopped: "warn", killed: "bad", failed: "bad", unreadable: "bad" };
-export const status = (text) => chip(text, STATUS[text] ?? "");
+export const status = (name, text = name) => chip(text, STATUS[name] ?? "");
+
+// The time at which something happened, in the time zone of the reader.
+export function when(iso) {
+  const time = new Date(iso ?? "");
+  if (Number.isNaN(time.getTime())) return "–";
+  const parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false };
+  return h("time", { datetime: time.toISOString(), title: time.toString() }, time.toLocaleString("en-GB", time.getFullYear() === new Date().getFullYear() ? parts : { ...parts, year: "numeric" }));
+}
 
 // The Wilson score interval of a success rate, at 95 %.
 export function wilson(rate, n) {
@@ -54,10 +62,10 @@ export function wilson(rate, n) {
   return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
-export function range(rate, interval) {
+export function range(rate, interval, name = "95 % interval") {
   if (rate === null || rate === undefined || !interval) return null;
   const [low, high] = interval;
-  const label = `95 % interval: ${percent(low)} to ${percent(high)}`;
+  const label = `${name}: ${percent(low)} to ${percent(high)}`;
   return h("div", { class: "range", role: "img", "aria-label": label, title: label },
     h("i", { style: { left: `${100 * low}%`, width: `${100 * (high - low)}%` } }), h("b", { style: { left: `${100 * rate}%` } }));
 }
@@ -79,7 +87,15 @@ export function brief(text, limit = 150) {
   return h("details", { class: "brief" }, h("summary", {}, text.slice(0, end), h("span", { class: "dots" }, " …")), h("p", {}, text.slice(end)));
 }
 
-export const value = (x) => (x === null ? "None" : x === true ? "True" : x === false ? "False" : typeof x === "object" ? JSON.stringify(x) : number(x));
+// A value as Python writes it. A text stands without quotes, so that the lines of a map stay below each other.
+export const value = (x) => (typeof x === "object" || typeof x === "boolean" ? literal(x) : number(x));
+function literal(x) {
+  if (x === null) return "None";
+  if (typeof x === "boolean") return x ? "True" : "False";
+  if (Array.isArray(x)) return `[${x.map(literal).join(", ")}]`;
+  if (typeof x === "object") return `{${Object.entries(x).map(([k, v]) => `${literal(k)}: ${literal(v)}`).join(", ")}}`;
+  return typeof x === "string" ? JSON.stringify(x) : String(x);
+}
 
 export function facts(rows) {
   return h("div", { class: "scroll" }, h("table", { class: "facts" }, h("tbody", {}, rows.filter(Boolean).map(([name, ...cells]) =>

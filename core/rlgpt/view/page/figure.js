@@ -9,7 +9,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 export function figure(runs, { by = "run", choose = false } = {}) {
   const state = { axis: "steps", by };
   const image = h("img", { hidden: true, alt: "Learning curves; the table below has their figures." });
-  const note = h("p", { class: "small", role: "status" });
+  const note = h("p", { class: "small", role: "status" }, "Drawing…");
   const ends = h("div", {});
   const pick = (name, options) => h("label", {}, `${name} `, h("select", { onchange: (e) => { state[name === "over" ? "axis" : "by"] = e.target.value; draw(); } },
     Object.entries(options).map(([v, text]) => h("option", { value: v, selected: state[name === "over" ? "axis" : "by"] === v }, text))));
@@ -23,9 +23,10 @@ export function figure(runs, { by = "run", choose = false } = {}) {
     busy = true;
     const query = `runs=${runs.join(",")}&axis=${state.axis}&by=${state.by}`;
     try {
-      const { lines } = await get(`/api/comparison?${query}`);
+      const { lines, without, crowded } = await get(`/api/comparison?${query}`);
       image.hidden = lines.length === 0 || !image.src;
-      note.textContent = lines.length ? "" : state.axis === "steps" ? "No curve yet: no policy has been trained or selected." : "No run here has recorded this axis.";
+      const said = [without.length && runs.length > 1 ? `No curve over ${AXES[state.axis]}: ${without.join(", ")}.` : "", crowded ? `${crowded} further runs are left out: choose curves by method.` : ""].filter(Boolean).join(" ");
+      note.textContent = lines.length ? (image.src ? said : "Drawing…") : state.axis === "steps" ? "No curve yet: no policy has been trained or selected." : "No run here has recorded this axis.";
       ends.replaceChildren(table(["", "runs", "points", "first", "last", AXES[state.axis]],
         lines.map((l) => [l.name, count(l.runs), count(l.points), number(l.first), l.last, number(l.end)]), "curves as a table"));
       const stamp = JSON.stringify([lines, query, dark.matches]);
@@ -34,6 +35,7 @@ export function figure(runs, { by = "run", choose = false } = {}) {
         const before = image.src;
         image.src = await blob(`/api/figure?${query}&theme=${dark.matches ? "dark" : "light"}`);
         image.hidden = false;
+        note.textContent = said;
         if (before) URL.revokeObjectURL(before);
       }
     } catch (fault) { note.textContent = fault.message; }

@@ -13,7 +13,7 @@ function open() {
   stop();
   const [kind, argument = ""] = location.hash.replace(/^#\/?/, "").split("/");
   const ids = argument.split(",").filter((id) => /^[0-9a-f]{16}$/.test(id));
-  crumbs.textContent = kind === "run" ? "/ run" : kind === "compare" ? "/ comparison" : "";
+  crumbs.textContent = kind === "run" ? "/ Run" : kind === "compare" ? "/ Comparison" : "";
   page = kind === "run" && ids.length ? run(main, ids[0]) : kind === "compare" && ids.length ? compare(main, ids) : list(main);
   stop = follow(kind === "run" ? ids[0] : null, (event) => Promise.resolve(page.changed(event)).catch(() => {}),
     (connected) => { link.textContent = connected ? "live" : "not connected: is rlgpt view still running?"; });

@@ -6,16 +6,19 @@ import { dialogue } from "/dialogue.js";
 import { brief, chip, code, count, dollars, facts, h, many, number, percent, range, section, seconds, status, svg, table, wilson } from "/dom.js";
 import { figure } from "/figure.js";
 
+const KINDS = { rl: "RL", code: "code", both: "code and RL" };
 const PURPOSES = ["rehearsal", "code", "training", "selection", "lost"];
 
 export function run(main, id) {
   const parts = Object.fromEntries(["head", "now", "control", "tiles", "goals", "usage", "videos", "settings"].map((name) => [name, h("div", {})]));
-  const iterations = h("div", {}), known = new Map();
+  const iterations = h("div", {}), none = h("p", { class: "quiet" }, "Loading…"), known = new Map();
   const curves = figure([id]);
   const talk = dialogue(id);
-  main.replaceChildren(parts.head, parts.control, parts.now, parts.tiles, parts.goals,
-    h("h2", {}, "Learning"), curves.element, parts.usage,
-    iterations, h("h2", {}, "Language model"), talk.element, parts.videos, h("h2", {}, "Settings"), parts.settings);
+  const jump = (name) => h("button", { class: "small", onclick: () => document.getElementById(`part-${name}`)?.focus() }, name);
+  const part = (name) => h("h2", { id: `part-${name}`, tabindex: "-1" }, name);
+  main.replaceChildren(parts.head, parts.control, parts.now, parts.tiles, h("nav", { class: "jumps", "aria-label": "Parts of this page" }, ["Learning", "Iterations", "Language model", "Settings"].map(jump)), parts.goals,
+    part("Learning"), curves.element, parts.usage,
+    part("Iterations"), none, iterations, part("Language model"), talk.element, parts.videos, part("Settings"), parts.settings);
 
   function head(r) {
     document.title = `${r.name}: rlgpt view`;
@@ -53,6 +56,7 @@ export function run(main, id) {
   async function load() {
     const found = await get(at(id));
     head(found);
+    none.textContent = found.iterations.length ? "" : found.graph ? "Each sub-goal has its own iterations: open it above." : "No iteration has begun.";
     for (const [n, part] of found.iterations.entries()) {
       if (!known.has(n)) {
         known.set(n, turn(id, n, n === found.iterations.length - 1));
@@ -98,9 +102,15 @@ function usage(points) {
 // The sub-goals of a divided task. The report has the same drawing; here each sub-goal leads to its own iterations.
 function goals(g) {
   if (!g) return null;
-  const draw = (shape) => typeof shape === "string" ? shape : svg(shape[0], shape[1], ...shape[2].map(draw));
-  const node = (n) => h("li", { class: `node ${n.standing ? "standing" : ""}` },
-    h("div", {}, n.run ? h("a", { href: `#/run/${n.run}` }, code(n.name)) : code(n.name), " ", chip(n.kind), n.standing ? [" ", chip("standing")] : null), brief(n.goal),
+  let box = 0; // The boxes of the drawing are in the order of the sub-goals.
+  const draw = (shape) => {
+    if (typeof shape === "string") return shape;
+    const drawn = svg(shape[0], shape[1], ...shape[2].map(draw));
+    if (shape[0] === "g") { const n = box++; drawn.addEventListener("click", () => document.getElementById(`goal-${n}`)?.focus()); }
+    return drawn;
+  };
+  const node = (n, i) => h("li", { class: `node ${n.standing ? "standing" : ""} ${n.kind}`, id: `goal-${i}`, tabindex: "-1" },
+    h("div", {}, n.run ? h("a", { href: `#/run/${n.run}` }, code(n.name)) : code(n.name), " ", chip(KINDS[n.kind] ?? n.kind, n.kind), n.standing ? [" ", chip("standing")] : null), brief(n.goal),
     n.needs.length ? h("div", { class: "reason" }, `needs ${n.needs.join(", ")}`) : null,
     h("div", { class: "reason" }, n.calls ? `${n.done} of ${many(n.calls, "call")}, ${count(n.steps)} steps` : "not called yet", n.failed ? [" ", chip(`${n.failed} failed`, "bad")] : null),
     h("div", { class: "reason" }, n.alone === null ? "nothing was learnt yet" : `alone ${percent(n.alone)} (${n.mode}), ${many(n.iterations, "iteration")}, ${count(n.worked)} steps of work`),
@@ -153,6 +163,19 @@ const graph = (index) => (plan) => {
     plan.functions.length ? h("ul", { class: "graph loose", "aria-label": "functions" }, plan.functions.map((p) => node(p, "functions"))) : null];
 };
 
+function judged(all) {
+  const success = all.some((e) => e.success !== null), score = all.find((e) => e.score)?.score.name;
+  const head = ["", ...(success ? ["success", ""] : []), ...(score ? [score] : []), "episodes", ...(success ? ["steps per success"] : []), "return"];
+  return table(head, all.map((e) => [e.label, ...(success ? [percent(e.success), range(e.success, wilson(e.success, e.episodes)) ?? ""] : []), ...(score ? [e.score?.value ?? "–"] : []),
+    count(e.episodes), ...(success ? [count(e.steps_per_success)] : []), number(e.return)]), "evaluations");
+}
+
+function measured(all) {
+  const names = [...new Set(all.flatMap((e) => e.metrics.map(([name]) => name)))];
+  const of = (e, name) => e.metrics.find(([key]) => key === name)?.[1] ?? "–";
+  return names.length ? h("details", {}, h("summary", {}, `Metrics of the episodes (${names.length})`), table(["mean, 95 % interval", ...all.map((e) => e.label)], names.map((name) => [code(name), ...all.map((e) => of(e, name))]), "metrics")) : null;
+}
+
 function learned(d) {
   const s = d.setup, t = d.training;
   const findings = (title, items) => items.length ? [h("h4", {}, title), h("ul", { class: "findings" }, items.map((f) => h("li", {}, f.action ? [code(f.action), " "] : null, f.problem, h("span", { class: "suggestion" }, f.suggestion))))] : null;
@@ -166,8 +189,7 @@ function learned(d) {
       ...d.learning,
       t ? ["trained", `${count(t.primitive_steps)} steps in ${count(t.decisions)} decisions, ${seconds(t.seconds)}, ${t.trainer}`] : null,
       t?.quarantined.length ? ["quarantined", t.quarantined.map((k) => [code(k), " "])] : null])] : null,
-    d.evaluations.length ? [h("h3", {}, "Evaluations"), table(["", "success", "", "score", "episodes", "steps per success", "return"], d.evaluations.map((e) => [
-      e.label, percent(e.success), range(e.success, wilson(e.success, e.episodes)) ?? "", e.score?.value ?? "–", count(e.episodes), count(e.steps_per_success), number(e.return)]), "evaluations")] : null,
+    d.evaluations.length ? [h("h3", {}, "Evaluations"), judged(d.evaluations), measured(d.evaluations)] : null,
     last?.usage.length ? [h("h4", {}, "Decisions in the selection"), h("div", { class: "usage" }, last.usage.map(([name, share]) => [
       h("span", { class: "who" }, code(name)), h("span", { class: "bar" }, h("i", { style: { width: `${100 * share}%` } })), h("span", { class: "num" }, percent(share))]))] : null,
     d.terms.length ? [h("h4", {}, "Reward terms"), table(["term", "over the training", "paid in an episode", "correlation with success", ""], d.terms.map((r) => [
