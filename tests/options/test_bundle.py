@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -57,13 +58,12 @@ def test_bundle_is_complete_after_a_kill_at_any_moment(
 ) -> None:
     """If a kill interrupts the deletion of the old bundle, the bundle can still be loaded and replaced."""
 
-    def killed(path: Path, **_: object) -> None:
-        (path / "bundle.json").unlink(missing_ok=True)
+    def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     folder = save_bundle(bundle, tmp_path / "b")
     with monkeypatch.context() as patch:
-        patch.setattr("rlgpt.options.bundle.shutil.rmtree", killed)
+        patch.setattr(os, "unlink", killed)
         with pytest.raises(KeyboardInterrupt):
             save_bundle(bundle.model_copy(update={"plan": None}), folder)
     assert load_bundle(folder).actions == bundle.actions
