@@ -45,8 +45,11 @@ PIXEL = (
 
 def trace(text: str = "") -> Trace:
     """Two decisions; the second calls two primitives and changes the view."""
+    moved = {"hand": [0.3, 0.2], **({text: text} if text else {})}
     calls = (
-        PrimitiveCall(name=text or "move_to", args={"x": 0.5}, steps=12, outcome={text or "reached": True}),
+        PrimitiveCall(
+            name=text or "move_to", args={"x": 0.5}, steps=12, outcome={text or "reached": True}, view_changes=moved
+        ),
         PrimitiveCall(name="grasp", args={}, steps=4, outcome={"holding": text or False}),
     )
     before, after = {"hand": [0.1, 0.2], text or "open": 0}, {"hand": [0.4, 0.2], text or "open": 0}

@@ -74,7 +74,7 @@ def test_pages_of_rlgpt_view_can_be_used_with_the_keyboard_alone(serve: Serve, s
     assert "token" not in page.url, "the token does not stay in the address"
     page.keyboard.press("/")
     page.keyboard.type("window m")
-    assert page.get_by_role("link", name="sweep/").all_inner_texts() == ["sweep/window"]
+    assert page.get_by_role("link", name="sweep/").all_inner_texts() == ["window"]
     page.get_by_role("link", name="sweep/window").focus()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="sweep/window").wait_for()
@@ -88,8 +88,10 @@ def test_pages_of_rlgpt_view_can_be_used_with_the_keyboard_alone(serve: Serve, s
     page.keyboard.press("ArrowRight")
     page.locator(".calls [aria-current]", has_text="grasp()").wait_for()
     assert "holding False" in page.locator(".calls [aria-current]").inner_text()
-    assert page.locator(".view tr.changed").inner_text().split() == ["hand", "[0.1,0.2]", "[0.4,0.2]"]
-    page.locator(".frames img").first.wait_for()
+    assert page.locator(".view tr.changed").inner_text().split("\t") == ["hand", "[0.3, 0.2]", "[0.4, 0.2]"]
+    page.keyboard.press("ArrowLeft")
+    page.locator(".view tr.changed", has_text="[0.1, 0.2]").wait_for()
+    page.get_by_alt_text("frame of the rehearsal, before the call").wait_for()
     page.locator("details.exchange summary").first.click()
     page.get_by_text("A plan.").wait_for()
     page.locator("h1").click()
@@ -125,7 +127,7 @@ def test_live_page_compares_selected_runs(serve: Serve, seen: Seen, tmp_path: Pa
     page.goto(serve(tmp_path).link)
     page.get_by_label("select a").check()
     page.get_by_label("select b").check()
-    page.get_by_role("button", name="Compare (2)").click()
+    page.get_by_role("button", name="Compare 2 runs").click()
     page.get_by_role("region", name="different settings").get_by_text("budget").wait_for()
     page.locator(".curves img[src^='blob:']").wait_for()
     before = page.locator(".curves img").get_attribute("src")
@@ -228,7 +230,7 @@ def test_accessibility_checker_axe_reports_no_serious_fault(serve: Serve, seen: 
     page.goto(serve(tmp_path).link)
     page.get_by_text("85 %").first.wait_for()
     found = serious(axe, page)
-    page.get_by_role("button", name="Compare these").click()
+    page.get_by_role("button", name="compare the runs of sweep").click()
     page.get_by_role("region", name="results").wait_for()
     page.locator(".curves img[src^='blob:']").wait_for()
     found += serious(axe, page)

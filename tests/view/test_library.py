@@ -281,3 +281,45 @@ def test_live_page_limits_the_size_of_sources_and_the_number_of_decisions(tmp_pa
 def test_error_about_an_unknown_run_says_to_reload_the_page(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="Reload the page"):
         Library([tmp_path]).run("x")
+
+
+def test_folder_of_several_runs_has_their_success_with_an_interval(tmp_path: Path) -> None:
+    for n in range(5):
+        make_run(tmp_path / "sweep" / str(n), seed=n).update(success_rate=n / 4)
+    make_run(tmp_path / "alone" / "run")
+    make_run(tmp_path / "mixed" / "a")
+    make_run(tmp_path / "mixed" / "b", status="stopped", agents={"name": "rl_only"})
+    found = Library([tmp_path]).sweeps()
+    assert set(found) == {"sweep", "mixed"}, "a folder with one run is no sweep"
+    sweep, mixed = found["sweep"], found["mixed"]
+    assert (sweep["runs"], sweep["steps"], sweep["statuses"]) == (5, 5 * 11_020, {"finished": 5})
+    assert sweep["success"]["point"] == 0.5
+    assert 0 <= sweep["success"]["low"] < 0.5 < sweep["success"]["high"] <= 1
+    assert set(mixed["methods"]) == {"RL-GPT", "pure RL"}
+    assert mixed["success"] is None, "a mean over methods says nothing"
+
+
+def test_comparison_names_the_runs_without_a_curve_and_the_settings_that_a_run_lacks(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", only_here=1)
+    Run.create(tmp_path / "b", task="grid/door", seed=0, config={})
+    library = Library([tmp_path])
+    keys = [line["id"] for line in sorted(library.runs(), key=lambda line: line["name"])]
+    found = library.comparison(keys, "seconds", "run")
+    assert (found["without"], found["crowded"]) == (["b"], 0)
+    assert {"name": "only_here", "values": ["1", "-"]} in found["differences"]
+
+
+def test_frames_of_a_rehearsal_have_their_moments(tmp_path: Path) -> None:
+    make_run(tmp_path / "run")
+    library = Library([tmp_path])
+    repair = library.attempt(only(library), 0, "actions", "grasp_handle", 1)
+    assert [m["step"] for m in repair["moments"]] == [5, 17, 21]
+    assert repair["moments"][1]["text"] == "after move_to (primitive 1)"
+
+
+def test_learned_part_of_a_finished_iteration_without_training_was_not_needed(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    library = Library([tmp_path])
+    (run.folder / "iterations" / "0" / "training.json").unlink()
+    _, pull = library.run(only(library))["iterations"][0]["plan"]["parts"]
+    assert pull["became"] == "not needed"

@@ -1,4 +1,6 @@
-"""The web application: routes from addresses to :class:`~rlgpt.view.library.Library`."""
+"""The web application of the live page. A route leads from an address to a method of
+:class:`~rlgpt.view.library.Library`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ TYPES = {
 
 
 def application(library: Library, hosts: frozenset[str], token: str) -> Guard:
-    """The page and its data. The :class:`Guard` checks each request first."""
+    """The application that serves the page and its data. A :class:`Guard` checks each request first."""
     files = {f"/{p.name}": p for p in PAGE.iterdir() if p.suffix in TYPES}
     files.update({"/": PAGE / "index.html", "/report.css": TEMPLATES / "style.css"})
     answers = {path: _file(file) for path, file in files.items()}
@@ -83,6 +85,7 @@ def _routes(library: Library) -> list[Route]:
 
     return [
         _get("/api/runs", lambda r: library.runs()),
+        _get("/api/sweeps", lambda r: library.sweeps()),
         _get("/api/bills", lambda r: library.bills(keys(r))),
         _get("/api/comparison", lambda r: library.comparison(keys(r), axis(r), by(r))),
         _get("/api/figure", figure),

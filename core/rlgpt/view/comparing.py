@@ -1,4 +1,4 @@
-"""The learning curves of one or several runs, and the settings in which runs differ."""
+"""Computes the learning curves of one or several runs, and the settings in which runs differ."""
 
 from __future__ import annotations
 
@@ -26,23 +26,25 @@ _DRAWING = Lock()
 """Matplotlib draws one figure at a time."""
 
 Shown = tuple[Run, Progress, str]
-"""A run, its progress and its name."""
+"""A run that the page compares with others: the run, its progress and its name."""
 
 
 def differences(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The settings in which the runs differ: for each setting, its name and its value in each run."""
+    """The settings in which the runs differ. An entry contains the name of a setting and its value in each run. The
+    value is a dash if a run has no such setting.
+    """
     flat = [settings(run.record.config) for run in runs]
     keys = sorted({key for each in flat for key in each if key not in _NOT_COMPARED})
-    rows = [(key, [each.get(key) for each in flat]) for key in keys]
+    rows = [(key, [str(each.get(key, "-")) for each in flat]) for key in keys]
     return [
-        {"name": plain(key, 200), "values": [plain(str(v), 200) for v in values]}
+        {"name": plain(key, 200), "values": [plain(v, 200) for v in values]}
         for key, values in rows
-        if len({repr(v) for v in values}) > 1
+        if len(set(values)) > 1
     ]
 
 
 def series(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -> dict[str, list[Curve]]:
-    """Label of a line -> the learning curves of its runs. Runs without points are left out."""
+    """Label of a line -> the learning curves of the runs that the line shows. Runs without points are left out."""
     drawn = {id(run): points for run, progress, _ in shown if (points := _curve(run, progress, axis))}
     names = {id(run): name for run, _, name in shown}
     runs = [run for run, _, _ in shown if id(run) in drawn]
@@ -52,14 +54,27 @@ def series(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -> 
 
 
 def figure(lines: Mapping[str, Sequence[Curve]], axis: Axis, theme: str, score: str = "") -> bytes:
-    """The figure as an SVG file.
+    """The figure with the given lines, as the content of an SVG file.
 
     :param theme: ``light`` or ``dark``.
-    :param score: see :func:`rlgpt.report.curves.draw`.
+    :param score: the label of the vertical axis for scores. If it is empty, the axis shows success.
     """
+    if len(lines) == 1:
+        lines = {"": next(iter(lines.values()))}  # A single line needs no legend.
     with _DRAWING:
         svg = curves.svg(curves.draw(lines, score=score, axis=LABELS[axis]))
     return svg.replace("currentColor", INK.get(theme, INK["light"])).encode()
+
+
+def left_out(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -> dict[str, Any]:
+    """The names of the runs that have no curve over the axis ``axis``, and the number of runs that are left out because
+    the figure already has the maximal number of lines.
+    """
+    without = [name for run, progress, name in shown if not _curve(run, progress, axis)]
+    return {
+        "without": plain(without[:LINES], 200),
+        "crowded": max(0, len(shown) - len(without) - LINES) if by == "run" else 0,
+    }
 
 
 def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
@@ -78,9 +93,9 @@ def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
 
 
 def _curve(run: Run, progress: Progress, axis: Axis) -> Curve:
-    """The learning curve from the run's ``events.jsonl``. Runs of earlier versions do not have this file; their curve
-    has only the steps at the end of each iteration. A run with a graph of sub-goals has the success of the whole graph,
-    each time that it was played.
+    """The learning curve of a run, from its file ``events.jsonl``. A run of an earlier version does not have this file;
+    its curve has only a point at the end of each iteration. For a run with a graph of sub-goals, each point is the
+    success of the whole graph on the selection seeds.
     """
     if axis == "steps" and (played := graph_curve(run)):
         return played

@@ -1,5 +1,5 @@
-"""The answers to all requests of the page, as plain values. A request names runs by id; no text of a request is used as
-a file path.
+"""Computes the answers to all requests of the page, as plain values. A request contains the ids of runs; no text of a
+request is used as a file path.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rlgpt.view.dialogue import SECONDS, Dialogue
 from rlgpt.view.plain import plain
 from rlgpt.view.process import Processes
 from rlgpt.view.progress import LABELS, Axis, Progress
+from rlgpt.view.sweeps import sweeps
 
 T = TypeVar("T")
 KEPT = 256
@@ -37,9 +38,13 @@ class Library:
     def runs(self) -> list[dict[str, Any]]:
         return self.catalogue.lines()
 
+    def sweeps(self) -> dict[str, Any]:
+        """Name of a folder with several runs -> the summary of these runs."""
+        return sweeps(self.catalogue.lines())
+
     def bills(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Tokens, dollars and result with confidence interval of each run. These values are not part of the list of
-        runs, because they are read from larger files.
+        """Tokens, dollars and the result with its confidence interval, for each run. The list of runs does not contain
+        these values, because they are read from larger files.
         """
         found = {}
         for key in keys[: comparing.RUNS]:
@@ -106,6 +111,7 @@ class Library:
         return {
             "differences": comparing.differences([run for run, _, _ in selected]),
             "lines": comparing.ends(comparing.series(selected, axis, by)),
+            **comparing.left_out(selected, axis, by),
         }
 
     def figure(self, keys: Sequence[str], axis: Axis, by: Literal["run", "method"], theme: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The content of the page about one run, as plain values. Each part is read from a separate file and can be read while
+"""Reads the content of the page about one run, as plain values. Each part is in a separate file, and can be read while
 the run is in progress.
 """
 
@@ -16,6 +16,7 @@ from rlgpt.domain import (
     Iteration,
     Rehearsal,
     RLSetup,
+    Trace,
     TrainingRecord,
 )
 from rlgpt.errors import RunError, UnknownNameError
@@ -30,9 +31,9 @@ from rlgpt.runs import Run
 from rlgpt.view.plain import plain
 
 VIEW_LIMIT = 64 << 20
-"""Size in bytes of the largest file of an iteration that is shown; the report shows larger files."""
+"""Maximal size of a file of an iteration that the page shows, in bytes. The report also shows larger files."""
 DECISIONS = 1_000
-"""Maximal number of decisions of a trace that can be played."""
+"""Maximal number of decisions of a trace that the page can show one after another."""
 Attempt = Rehearsal | FunctionRehearsal
 
 
@@ -58,7 +59,7 @@ def overview(run: Run, parts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _graph(run: Run, parts: Mapping[str, str]) -> dict[str, Any] | None:
-    """The drawing of the graph of sub-goals, and what is known of each; None if the task is not divided."""
+    """The drawing of the graph of sub-goals, and the figures of each sub-goal; None if the task is not divided."""
     kept = newest(run)
     if kept is None:
         return None
@@ -89,7 +90,7 @@ def iteration(run: Run, index: int) -> dict[str, Any]:
         "evaluations": [
             {"label": label, **evaluation(e)} for label, e in _evaluations(code, finished) if e is not None
         ],
-        "terms": [] if finished is None else [plain(row._asdict()) for row in term_rows(finished)],
+        "terms": [plain(row._asdict()) for row in term_rows(finished)] if finished and finished.training else [],
         "term_size": [WIDTH, HEIGHT],
         "critique": plain(critique),
         "steps": plain(finished.steps.model_dump()) if finished else None,
@@ -138,7 +139,15 @@ def attempt(run: Run, index: int, kind: str, name: str, number: int) -> dict[str
         "others": plain(found.others),
         "trace": None if trace is None else plain(trace.model_dump(exclude={"decisions"})),
         "decisions": [] if trace is None else [_decision(d) for d in trace.decisions[:DECISIONS]],
+        "moments": [] if trace is None else _moments(trace),
     }
+
+
+def _moments(trace: Trace) -> list[dict[str, Any]]:
+    """The moment of each frame of a rehearsal that a critic gets: the primitive step of the episode, and words."""
+    from rlgpt.loop.frames import moments  # This imports the loops, which the rest of the page does not need.
+
+    return [{"step": step, "text": plain(words, 200)} for step, words in sorted(moments(trace).items())]
 
 
 def decision(run: Run, index: int, name: str, number: int, step: int) -> dict[str, Any]:
@@ -155,26 +164,35 @@ def _part(run: Run, index: int) -> dict[str, Any]:
     """The plan of an iteration, and the state of each of its parts, such as ``learned`` or ``not written yet``."""
     here = f"iterations/{index}"
     plan = run.stage(f"{here}/plan", ActionPlan)
+    planned = [] if plan is None else [*(s.name for s in plan.sub_actions), *(f.name for f in plan.functions)]
+
+    def order(name: str) -> int:
+        return planned.index(name) if name in planned else len(planned)
+
     tried = {
-        kind: {name: _states(run, index, kind, name) for name in run.files.names(f"{here}/{kind}")}
+        kind: {name: _states(run, index, kind, name) for name in sorted(run.files.names(f"{here}/{kind}"), key=order)}
         for kind in ("actions", "functions")
     }
     trained = run.files.exists(f"{here}/training.json")
-    return {"index": index, "plan": _plan(plan, tried, trained), "trained": trained, **plain(tried)}
+    learning = "learned" if trained else "not needed" if run.files.exists(f"{here}/iteration.json") else "to be learned"
+    return {"index": index, "plan": _plan(plan, tried, learning), "trained": trained, **plain(tried)}
 
 
-def _plan(plan: ActionPlan | None, tried: dict[str, Any], trained: bool) -> dict[str, Any] | None:
+def _plan(plan: ActionPlan | None, tried: dict[str, Any], learning: str) -> dict[str, Any] | None:
     if plan is None:
         return None
-    parts = [{**s.model_dump(), **_became(s, tried["actions"], trained)} for s in plan.sub_actions]
-    functions = [{**f.model_dump(), **_became(f, tried["functions"], trained)} for f in plan.functions]
+    parts = [{**s.model_dump(), **_became(s, tried["actions"], learning)} for s in plan.sub_actions]
+    functions = [{**f.model_dump(), **_became(f, tried["functions"], learning)} for f in plan.functions]
     return plain({"thoughts": plan.thoughts, "parts": parts, "functions": functions})  # type: ignore[no-any-return]
 
 
-def _became(part: Any, tried: dict[str, Any], trained: bool) -> dict[str, str]:
-    """The state of a part of a plan as text, and the tone of the text (``good``, ``bad``, or empty)."""
+def _became(part: Any, tried: dict[str, Any], learning: str) -> dict[str, str]:
+    """The state of a part of a plan as text, and a word that sets the colour of the text (``good``, ``bad``, or empty).
+
+    :param learning: the state of the parts that the policy learns, such as ``not needed`` if the code was enough.
+    """
     if part.kind == "rl":
-        return {"became": "learned" if trained else "to be learned", "tone": "good" if trained else ""}
+        return {"became": learning, "tone": "good" if learning == "learned" else ""}
     if tried.get(part.name):
         last, count = tried[part.name][-1], len(tried[part.name])
         return {"became": f"{last['state']}, {count} {'version' if count == 1 else 'versions'}", "tone": last["tone"]}
@@ -193,7 +211,7 @@ _KINDS: dict[str, type[Any]] = {"actions": Rehearsal, "functions": FunctionRehea
 
 
 def _attempts(run: Run, index: int, kind: str, name: str, number: int) -> tuple[Attempt, Attempt | None]:
-    """Attempt ``number`` and the previous attempt."""
+    """The attempt with the number ``number``, and the previous attempt (None if there is none)."""
     above = f"iterations/{_checked(run, index)}"
     if kind not in _KINDS or name not in run.files.names(f"{above}/{kind}"):
         raise UnknownNameError("action", name[:40], run.files.names(f"{above}/actions"))
@@ -225,7 +243,7 @@ def _finished(run: Run, index: int) -> Iteration | None:
 
 
 def _count(run: Run) -> int:
-    """Number of iterations that have begun."""
+    """The number of iterations of a run that have begun."""
     names = set(run.files.names("iterations"))
     return next(n for n in range(len(names) + 1) if str(n) not in names)
 
