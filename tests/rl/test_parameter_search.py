@@ -21,6 +21,7 @@ from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import stack
 from rlgpt.rl.sac import SAC
 from rlgpt.testing.counting import TO_ROW, action, grid_spec
+from rlgpt.testing.grid import TASKS
 
 TO_COLUMN = action(
     "to_column",
@@ -65,6 +66,31 @@ def test_training_starts_from_the_parameters_that_its_search_found(trainer: Any,
     assert 1200 <= record.search.ended < 1220, "within one decision of each environment"
     assert 0 < record.search.successes < record.search.episodes
     assert 5 < record.search.found["to_column.grip"] <= 9, "in the unit of the parameter"
+
+
+def test_search_that_is_too_short_for_enough_episodes_ends_early(tmp_path: Path) -> None:
+    """No episode of this task ends before its horizon."""
+    spec = plan(tmp_path, task=TASKS["grid/door"])
+    budget = 50 * spec.task.horizon
+    record = PPO().train(spec, budget=budget, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
+    assert record.search is not None
+    assert record.search.ended is not None
+    assert record.search.ended < 0.4 * budget, "not the default share of 0.5"
+    assert record.search.found == {}
+    assert record.primitive_steps >= budget
+
+
+def test_search_can_have_a_result_if_its_shortest_episode_is_short_enough(tmp_path: Path) -> None:
+    env = build(plan(tmp_path), seed=0)
+    observation, _ = env.reset(seed=0)
+    inputs, generator = stack([observation]), torch.Generator().manual_seed(0)
+    search = ParameterSearch(ActorCritic.of(env, Hyperparameters(), seed=0), 0.6, SearchState())
+    for number, steps in enumerate([100] * 9 + [50]):
+        assert not search.is_hopeless(1), f"{number} episodes do not decide"
+        search.choose(inputs, [0], generator)
+        search.add(SimpleNamespace(ends=((End(0, False, 0.0, steps),),)))  # type: ignore[arg-type]
+    assert search.is_hopeless(1499)
+    assert not search.is_hopeless(1500)
 
 
 def test_search_goes_on_after_the_training_was_interrupted(tmp_path: Path) -> None:

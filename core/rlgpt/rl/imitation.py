@@ -1,18 +1,20 @@
-"""Self-imitation: keeps the decisions of good episodes and trains the policy to repeat them.
+"""Self-imitation keeps the decisions of good episodes and trains the policy to repeat them.
 
-An episode is kept if it succeeded, or if its return (the undiscounted sum of its rewards) is above
+An episode is kept if it succeeded, or if its return (the sum of its rewards without discount) is above
 
-    mean + 2 sigma     of the returns of all earlier episodes.
+    mean + 2 sigma
 
-After each update of PPO the policy takes a few gradient steps on
+where mean and sigma (the standard deviation) are those of the returns of all earlier episodes. After each update of
+PPO, the policy takes a few gradient steps on
 
-    L = -c mean log pi(a | s)     over minibatches of kept decisions (s, a), drawn uniformly.
+    L = -c mean log pi(a | s)
+
+over minibatches of kept decisions (s, a), which are drawn uniformly.
 
 MineDojo (Fan et al. 2022, appendix on the agent's training) uses this method. RL-GPT's official code
 (``SelfImitationBuffer`` and ``update_imitation`` of ``ppo_selfimitate_clip.py``) uses this method too, but computes
 mean and sigma over the kept episodes only. The original self-imitation learning (Oh et al. 2018, eq. 2) weights each
-decision by ``max(R - V, 0)``; this module selects whole episodes by the rule above, without weights and without
-discount.
+decision by ``max(R - V, 0)``. This module keeps whole episodes, and all kept decisions have the same weight.
 """
 
 from __future__ import annotations
@@ -30,10 +32,12 @@ from rlgpt.rl.memory import Memory
 from rlgpt.rl.network import ActorCritic, Batch
 
 SIGMAS = 2.0
-"""A return is good if it exceeds the mean of the returns by more than this number of standard deviations."""
+"""Number of standard deviations by which a good return exceeds the mean of the earlier returns."""
 
 FEWEST = 10
-"""Least number of returns for mean and deviation. With fewer returns, an episode is kept only if it succeeded."""
+"""Minimal number of returns for the mean and the standard deviation. With fewer returns, an episode is kept only if it
+succeeded.
+"""
 
 _RETURNS = "returns"
 
@@ -42,18 +46,24 @@ Descend = Callable[[torch.Tensor], None]
 
 
 class End(NamedTuple):
-    """The end of an episode; ``at`` is the index of its last decision in the batch."""
+    """The end of an episode in a batch of decisions.
+
+    :ivar at: index of the episode's last decision in the batch.
+    :ivar steps: length of the episode in primitive steps; 0 if it is unknown.
+    """
 
     at: int
     success: bool
     total_reward: float
+    steps: int = 0
 
 
 class Rule:
     """The rule that decides which episodes are kept.
 
-    :ivar count: number of finite returns so far, with their ``mean`` and ``squares``, the sum of squared distances from
-        the mean (Welford 1962).
+    :ivar count: number of finite returns so far.
+    :ivar mean: mean of these returns.
+    :ivar squares: sum of the squared distances of these returns from their mean (Welford 1962).
     """
 
     def __init__(self, count: int = 0, mean: float = 0.0, squares: float = 0.0) -> None:
@@ -61,13 +71,13 @@ class Rule:
 
     @property
     def bar(self) -> float:
-        """The value that a return must exceed; infinite while there are fewer than :data:`FEWEST` returns."""
+        """The value that the return of a good episode exceeds; infinite for fewer than :data:`FEWEST` returns."""
         if self.count < FEWEST:
             return math.inf
         return self.mean + SIGMAS * math.sqrt(self.squares / self.count)
 
     def keeps(self, *, success: bool, total_reward: float) -> bool:
-        """Whether to keep an episode. After the answer, the episode's return is added to the statistics."""
+        """Decide whether an episode is kept, then add the episode's return to the statistics."""
         kept = success or (total_reward > self.bar and math.isfinite(total_reward))
         if math.isfinite(total_reward):
             self.count += 1
@@ -80,8 +90,8 @@ class Rule:
 class SelfImitation:
     """Assembles the episodes of each environment, keeps the good episodes, and trains the policy on them.
 
-    :ivar memory: the kept decisions, at most ``imitation_capacity`` of them. Each unfinished episode stores at most the
-        same number.
+    :ivar memory: the kept decisions, at most ``imitation_capacity``. An unfinished episode, too, stores at most this
+        number of decisions.
     """
 
     def __init__(self, hyperparameters: Hyperparameters) -> None:
@@ -91,14 +101,14 @@ class SelfImitation:
 
     @classmethod
     def of(cls, hyperparameters: Hyperparameters) -> SelfImitation | None:
-        """None if self-imitation is switched off."""
+        """An object for these hyperparameters; None if they switch self-imitation off."""
         return cls(hyperparameters) if hyperparameters.imitation_coef else None
 
     def see(self, slot: int, observations: Batch, actions: torch.Tensor, ends: Sequence[End]) -> None:
-        """Receive the next decisions of environment ``slot``. The tensors are not copied, so the caller must not change
-        them afterwards.
+        """Get the next decisions of environment ``slot``. The tensors are not copied, so the caller must not change the
+        tensors afterwards.
 
-        :param observations: entries ``[T, ...]``, one row for each decision: the network's inputs and the mask.
+        :param observations: the network's inputs and the mask, as entries ``[T, ...]`` with one row for each decision.
         :param actions: flat actions, ``[T, action_size]``.
         :param ends: the ends of episodes among these decisions, in order.
         """
@@ -118,9 +128,9 @@ class SelfImitation:
             held -= len(going_on.popleft()[1])
 
     def learn(self, network: ActorCritic, descend: Descend, generator: torch.Generator | None) -> None:
-        """Take ``imitation_minibatches`` gradient steps on the kept decisions; none if the memory is empty.
+        """Take ``imitation_minibatches`` gradient steps on the kept decisions. If the memory is empty, do nothing.
 
-        :param generator: draws the minibatches; None: torch's own.
+        :param generator: the random generator that draws the minibatches. With None, torch's default generator.
         """
         settings = self._settings
         if not len(self.memory):
@@ -133,8 +143,8 @@ class SelfImitation:
             descend(-settings.imitation_coef * log_probs.mean())
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The state for a checkpoint. The state contains no unfinished episodes, because a resumed training begins new
-        episodes.
+        """The state of this object for a checkpoint. The state contains no unfinished episodes, because a resumed
+        training begins new episodes.
         """
         rule = self.rule
         seen = torch.tensor([rule.count, rule.mean, rule.squares], dtype=torch.float64)

@@ -1,14 +1,16 @@
-"""Parameter search: finds values of the coded actions' parameters that are good if they stay the same for an episode.
+"""The parameter search finds values for the parameters of coded actions. The values of a candidate stay the same for a
+whole episode.
 
-A policy that draws parameters anew at each decision explores little: the effects of many small changes cancel within an
-episode. The search explores with whole episodes. In each one, the plan's choices are taken with constant parameters,
-and the result of the episode is one observation of an unknown function of these parameters. The function's posterior is
-that of Bayesian linear regression on the parameters, their squares and random Fourier features (Rahimi and Recht 2007),
-which approximate a Gaussian process. Its prior expects that the defaults, which a language model chose, are good, and
-that results decline with the distance from them. The parameters of the next episode are drawn by Thompson sampling
-(Thompson 1933): they maximise one function drawn from the posterior. Candidates change some of the parameters of the
-defaults, or of the best episode so far. At the end, the parameters with the largest lower confidence bound become the
-policy's initial parameters, and reinforcement learning begins with them.
+A policy that draws parameters anew at each decision explores little, because the effects of many small changes cancel
+within an episode. The search explores with whole episodes. In each episode, the plan's choices are taken with constant
+parameters, and the result of the episode is one observation of an unknown function of these parameters. The posterior
+of this function is that of Bayesian linear regression on the parameters, their squares and random Fourier features
+(Rahimi and Recht 2007), which approximate a Gaussian process. The prior expects that the defaults, which a language
+model chose, are good, and that results decline with the distance from the defaults. The parameters of the next episode
+are drawn by Thompson sampling (Thompson 1933): they maximise a function that is drawn from the posterior. Each
+candidate changes some of the parameters of the defaults, or of the best episode so far. At the end, the parameters with
+the largest lower confidence bound become the policy's initial parameters, and reinforcement learning begins with these
+parameters.
 """
 
 from __future__ import annotations
@@ -26,49 +28,49 @@ from rlgpt.rl.network import Batch, PolicyNetwork
 from rlgpt.rl.rollout import Rollout
 
 FIRST = 10
-"""Number of episodes before the first fit. Every fifth of these episodes has the default parameters, and the others
-have random ones. The same holds for further episodes as long as all results are equal.
+"""Number of episodes before the first fit of the posterior. Every fifth of these episodes has the default parameters;
+the other episodes have random parameters. As long as all results are equal, later episodes are played in the same way.
 """
 
 FEWEST = 30
-"""Minimal number of episodes for a result. With fewer, the default parameters stay."""
+"""Minimal number of episodes of a search. With fewer episodes, the parameters keep their defaults."""
 
 FEATURES = 128
 """Number of random Fourier features."""
 
 CANDIDATES = 400
-"""Number of random changes of the defaults among which each episode's parameters are chosen. There are half as many
-smaller changes of the best parameters so far.
+"""Number of candidates for the parameters of an episode that are random changes of the defaults. Half as many further
+candidates are smaller changes of the best parameters so far.
 """
 
 SMALLER = 0.3
-"""Size of the changes of the best parameters so far, relative to that of the changes of the defaults."""
+"""Size of the changes of the best parameters so far, relative to the size of the changes of the defaults."""
 
 WIGGLE = 0.5
-"""Size of the random Fourier features relative to that of the parameters and their squares."""
+"""Scale of the random Fourier features, relative to the scale of the parameters and of their squares."""
 
 CURVATURE = 1.0
 """Prior mean of the weights of the squares, by which results decline with the distance from the defaults."""
 
 CONFIDENCE = 1.0
-"""Number of standard deviations below the mean of the bound by which the search's result is chosen."""
+"""Number of standard deviations between the posterior mean and the lower confidence bound."""
 
 LENGTHS = (0.7, 1.2, 2.0, 4.0)
-"""Length scales of the kernel that are compared, in units of a typical distance of two candidates."""
+"""The length scales of the kernel among which the fit chooses. The unit is a typical distance of two candidates."""
 
 NOISES = (0.3, 1.0, 3.0, 10.0)
-"""Ratios of the variance of the noise to that of the function that are compared."""
+"""The ratios between the variance of the noise and the variance of the function among which the fit chooses."""
 
 
 class SearchState(Value):
     """The part of a :class:`ParameterSearch` that a checkpoint stores.
 
-    :ivar points: of each ended episode, the parameters as offsets from the defaults, in units of ``initial_std``.
-    :ivar successes: whether each of these episodes succeeded.
-    :ivar returns: sum of the rewards of each of these episodes.
-    :ivar ended: primitive steps of the training when the search ended; None: it goes on.
-    :ivar found: the policy's initial parameters, in [-1, 1] of their ranges, in the order of the layout. Empty while
-        the search goes on, and if the defaults stay.
+    :ivar points: the parameters of each finished episode, as differences from the defaults in units of ``initial_std``.
+    :ivar successes: whether the episode succeeded, for each finished episode.
+    :ivar returns: the sum of the rewards, for each finished episode.
+    :ivar ended: primitive steps of the training at the end of the search; None while the search is in progress.
+    :ivar found: the policy's initial parameters in the order of the layout. Each is scaled so that its range is [-1,
+        1]. Empty while the search is in progress, and if the parameters keep their defaults.
     """
 
     points: tuple[tuple[float, ...], ...] = ()
@@ -89,10 +91,11 @@ class SearchState(Value):
 
 
 class ParameterSearch:
-    """Chooses the actions of the search, and learns from the episodes that ended.
+    """Chooses the actions during the search, and learns from the finished episodes.
 
-    :param network: the policy whose initial parameters are searched. Base actions are its own.
-    :param initial_std: standard deviation of the changes of the defaults, in [-1, 1] of a parameter's range.
+    :param network: the policy whose initial parameters are searched. During the search, it chooses the base actions.
+    :param initial_std: standard deviation of the changes of the defaults. The scale is such that the range of each
+        parameter is [-1, 1].
     """
 
     def __init__(self, network: PolicyNetwork, initial_std: float, state: SearchState) -> None:
@@ -104,10 +107,13 @@ class ParameterSearch:
         self._returns, self._found = list(state.returns), state.found
         self._playing: defaultdict[int, deque[torch.Tensor]] = defaultdict(deque)
         self._posterior = _Posterior(len(self._default))
+        self._shortest = math.inf
 
     @staticmethod
     def possible(layout: ActionLayout, plan_prior: float) -> bool:
-        """Whether there is something to search: coded actions with parameters, in the plan's order."""
+        """Whether a search is possible. A search needs coded actions with parameters and a policy that begins as the
+        plan.
+        """
         return bool(_initial(layout)) and (plan_prior > 0 or not layout.choices)
 
     @property
@@ -121,9 +127,9 @@ class ParameterSearch:
 
     @torch.no_grad()
     def choose(self, inputs: Batch, slots: Sequence[int], generator: torch.Generator) -> torch.Tensor:
-        """Flat actions ``[B, action_size]``: the plan's choices with the constant parameters of each episode.
+        """The flat actions ``[B, action_size]`` with the plan's choices and the constant parameters of each episode.
 
-        :param inputs: observations of the environments ``slots``.
+        :param inputs: the observations of the environments ``slots``, as entries ``[B, ...]``.
         """
         flat = self._network.distribution(inputs).sample(generator)
         for row, slot in enumerate(slots):
@@ -140,18 +146,25 @@ class ParameterSearch:
         return flat
 
     def add(self, rollout: Rollout) -> None:
-        """Learn from the episodes that ended in ``rollout``."""
+        """Add the results of the episodes that ended in ``rollout``."""
         for slot, ends in enumerate(rollout.ends):
             for end in ends:
                 playing = self._playing[slot]
                 if not playing:
                     continue
                 self._points.append(playing.popleft().tolist())
+                self._shortest = min(self._shortest, end.steps)
                 self._successes.append(end.success)
                 self._returns.append(end.total_reward if math.isfinite(end.total_reward) else 0.0)
 
+    def is_hopeless(self, end: int) -> bool:
+        """Whether a search of ``end`` primitive steps is too short for :data:`FEWEST` episodes that are as long as the
+        shortest one so far. The first :data:`FIRST` episodes do not decide this.
+        """
+        return len(self._points) >= FIRST and self._shortest * FEWEST > end
+
     def finish(self, generator: torch.Generator) -> None:
-        """Make the best parameters found the network's initial parameters."""
+        """End the search. The best parameters become the network's initial parameters."""
         if len(self._points) < FEWEST:
             return
         self._posterior.fit(*self._data())
@@ -165,7 +178,7 @@ class ParameterSearch:
         self._network.start_from(best.float())
 
     def _draw(self, generator: torch.Generator) -> torch.Tensor:
-        """The offsets of the next episode's parameters, within the parameters' ranges."""
+        """The parameters of the next episode, as differences from the defaults, within the ranges of the parameters."""
         started = len(self._points) + sum(map(len, self._playing.values()))
         alike = len(set(self._successes)) < 2 and len(set(self._returns)) < 2
         if len(self._points) < FIRST or alike:
@@ -179,9 +192,9 @@ class ParameterSearch:
         return candidates[self._posterior.draw(candidates, generator).argmax()]
 
     def _changes(self, count: int, generator: torch.Generator, around: torch.Tensor | None = None) -> torch.Tensor:
-        """Random changes of some parameters, ``[count, d]``. The share of changed parameters is random, too.
+        """Candidates with random changes of some parameters, ``[count, d]``. The share of changed parameters is random.
 
-        :param around: the parameters that are changed a little; None: the defaults.
+        :param around: the parameters that are changed by small amounts. With None, the defaults are changed.
         """
         shape = (count, len(self._default))
         drawn = torch.randn(shape, generator=generator, dtype=torch.float64)
@@ -191,7 +204,7 @@ class ParameterSearch:
         return self._inside(offsets)
 
     def _inside(self, offsets: torch.Tensor) -> torch.Tensor:
-        """``offsets``, limited to the parameters' ranges."""
+        """Limit ``offsets`` (differences from the defaults) to the ranges of the parameters."""
         return (self._values(offsets) - self._default) / self._std
 
     def _tried(self) -> torch.Tensor:
@@ -204,7 +217,9 @@ class ParameterSearch:
         return (self._default + self._std * offsets).clamp(-1.0, 1.0)
 
     def _data(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Points ``[n, d]`` and their results ``[n]``. Success and return count alike, in standard deviations."""
+        """The points ``[n, d]`` and their results ``[n]``. A result is the sum of success and return, each in units of
+        its standard deviation.
+        """
         results = [
             _standardised(torch.tensor(values, dtype=torch.float64))
             for values in ([float(s) for s in self._successes], self._returns)
@@ -228,7 +243,7 @@ class _Posterior:
         self._weights, self._root = self._prior, torch.eye(len(self._prior), dtype=torch.float64)
 
     def fit(self, points: torch.Tensor, results: torch.Tensor) -> None:
-        """Fit the weights, with the length scale and the noise that make the results most likely."""
+        """Fit the weights. The length scale and the noise are those with the largest marginal likelihood."""
         best: float | None = None
         for length in LENGTHS:
             features = self._features(points, length)
@@ -258,7 +273,7 @@ class _Posterior:
         return bound
 
     def draw(self, points: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        """The values at ``points`` of a function that is drawn from the posterior."""
+        """Draw a function from the posterior and return its values at ``points``."""
         noise = torch.randn(len(self._weights), 1, generator=generator, dtype=torch.float64)
         drawn = self._weights + torch.linalg.solve_triangular(self._root.T, noise, upper=True)[:, 0]
         values: torch.Tensor = self._features(points, self._length) @ drawn
@@ -276,7 +291,7 @@ def _standardised(values: torch.Tensor) -> torch.Tensor:
 
 
 def _initial(layout: ActionLayout) -> list[float]:
-    """The default of each parameter of the coded actions, in [-1, 1] of its range."""
+    """The default of each parameter of the coded actions, scaled so that its range is [-1, 1]."""
     return list(itertools.chain.from_iterable(head.initial or (0.0,) * head.size for head in _heads(layout)))
 
 
@@ -285,7 +300,7 @@ def _heads(layout: ActionLayout) -> list[Head]:
 
 
 def _columns(layout: ActionLayout, role: str) -> list[int]:
-    """Positions in a flat action of the numbers of all Box heads with this role."""
+    """The positions in a flat action at which the numbers of all Box heads with the role ``role`` are."""
     at, found = int(bool(layout.choices)), list[int]()
     for head in layout.heads:
         if head.role == role and head.kind == "box":

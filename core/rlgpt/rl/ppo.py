@@ -1,4 +1,4 @@
-"""The built-in trainer. This trainer is the reference for other trainers, so its code is short."""
+"""The built-in trainer PPO. PPO is the reference for other trainers, so its code is short."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ from rlgpt.rl.vector import LocalVector, Vector, WorkerVector, with_quarantined
 
 
 class PPO(Trainer):
-    """PPO with the clipped objective, over decisions of any duration.
+    """Proximal policy optimisation (PPO) with the clipped objective, over decisions of any duration.
 
     A training consists of segments. At the end of each segment, a checkpoint is written, the learning curve gets a
-    point, and coded actions that violated the sandbox's limits three times are masked. A killed training resumes from
-    its last checkpoint. Later updates are lost, but their steps count towards the budget.
+    point, and coded actions with three violations are masked. A killed training resumes from its last checkpoint.
+    Updates after this checkpoint are lost, but their steps count towards the budget.
 
-    :param workers: number of processes for the environments. With 0 the environments run in this process, which is
-        faster except for slow simulators. If the plugin has a batch simulator, they are then its lanes.
-    :param segments: approximate number of equal parts of a training; a checkpoint is written after each.
+    :param workers: number of processes for the environments. With 0, the environments run in this process, which is
+        faster except for slow simulators. With 0 and a batch simulator in the plugin, the environments are the lanes of
+        this simulator.
+    :param segments: approximate number of segments.
     :param parameter_search: share of the budget for the search of constant parameters of the coded actions, before the
-        policy learns (:mod:`rlgpt.rl.parameter_search`). There is no search if the policy does not start as the plan
-        (``plan_prior`` is 0), if it starts from the weights of an earlier one, or if no coded action has parameters.
+        policy learns (:mod:`rlgpt.rl.parameter_search`). There is no search if the policy does not begin as the plan
+        (``plan_prior`` is 0), if it begins with the weights of an earlier policy, or if no coded action has parameters.
     """
 
     name = "ppo"
@@ -63,7 +64,9 @@ class PPO(Trainer):
         progress: Progress | None = None,
         warm_start: Path | None = None,
     ) -> TrainingRecord:
-        """See :meth:`Trainer.train`. The budget is overrun by less than one decision of each environment."""
+        """Train as :meth:`Trainer.train` describes. The training exceeds the budget by less than one decision of each
+        environment.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         with exclusive(folder) as lock, _one_thread():
             checkpoint = _open(folder)
@@ -93,7 +96,7 @@ class PPO(Trainer):
                 return run.record(self.name, step_counter.total)
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The best policy of the training in ``folder``; see :meth:`Trainer.load`."""
+        """The best policy of the training in ``folder``, as :meth:`Trainer.load` describes."""
         checkpoint = Checkpoint.load_best(folder)
         network = self.network(spec, checkpoint.state.hyperparameters, 0)
         fit(network, checkpoint, folder)
@@ -130,7 +133,7 @@ class PPO(Trainer):
 
 
 class NetworkPolicy(Policy):
-    """A policy that is a network."""
+    """A policy that a network defines."""
 
     def __init__(self, network: PolicyNetwork) -> None:
         self.network = network.eval()
@@ -168,9 +171,9 @@ class _Run:
         *,
         search_end: int,
     ) -> None:
-        """Train until ``budget`` steps are counted, or ``progress`` asks for a stop.
+        """Train until ``budget`` steps are counted, or until ``progress`` requests a stop.
 
-        :param search_end: primitive steps after which a parameter search ends.
+        :param search_end: number of primitive steps of the training at which the parameter search ends.
         """
         collector = Collector(vector, self.learner.network, self.generator, self.stats)
         length, end = self.learner.rollout_length, step_counter.total + every
@@ -181,7 +184,7 @@ class _Run:
 
         while True:
             choose = None if searching is None else searching.choose
-            limit = budget if searching is None else min(search_end, budget)
+            limit = budget if searching is None else min(end, search_end, budget)
             rollout = collector.collect(length, until(limit), choose)
             self.decisions += rollout.rewards.numel()
             spent = step_counter.total
@@ -200,7 +203,7 @@ class _Run:
             performance = recent_performance(self._learnt(), self.spec.task.score)
             best = point is not None and is_best(performance, self._best)
             self._best = performance if best else self._best
-            if searching is not None and spent >= search_end:
+            if searching is not None and (spent >= search_end or searching.is_hopeless(search_end)):
                 searching.finish(self.generator)
                 self._search, searching = searching.state.model_copy(update={"ended": spent}), None
             _save(self.folder, self._state(), self.learner, self.generator, best=best)
@@ -209,14 +212,14 @@ class _Run:
                 return
 
     def _searching(self) -> ParameterSearch | None:
-        """The search that goes on; None if there is none, or if it has ended."""
+        """The parameter search in progress; None if there is no search, or if it has ended."""
         if self._search is None or self._search.ended is not None:
             return None
         learner = self.learner
         return ParameterSearch(learner.network, learner.hyperparameters.initial_std, self._search)
 
     def _learnt(self) -> Sequence[CurvePoint]:
-        """The points of the curve in which the policy acted, not a parameter search."""
+        """The points of the learning curve after the parameter search, in which the policy acted."""
         if self._search is None:
             return self.stats.curve
         after = self._search.ended
@@ -266,8 +269,8 @@ def _one_thread() -> Iterator[None]:
 
 
 def _open(folder: Path) -> Checkpoint | None:
-    """The checkpoint in ``folder``; None if no training began there. If steps were counted and there is no checkpoint,
-    an error is raised: a checkpoint is written before the first step, so the checkpoint was lost.
+    """The checkpoint in ``folder``; None if no training began in ``folder``. A checkpoint is written before the first
+    step. So if steps were counted and there is no checkpoint, the checkpoint was lost, and an error is raised.
     """
     files = Folder(folder, TrainingFolderError)
     if not files.exists(FILE) and not files.exists(STEPS_FILE):
@@ -276,8 +279,8 @@ def _open(folder: Path) -> Checkpoint | None:
 
 
 def begin_from(folder: Path, network: PolicyNetwork, returns: Returns) -> None:
-    """Copy the matching weights of the best policy in ``folder``. Weights of the value are copied only if ``returns``
-    is the same.
+    """Copy the matching weights of the best policy in ``folder`` into ``network``. The weights of the value function
+    are copied only if ``returns`` is the same for both policies.
 
     :raises TrainingFolderError: ``folder`` contains no policy, or the policy cannot be read.
     """

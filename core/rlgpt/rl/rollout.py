@@ -1,4 +1,4 @@
-"""Rollouts: the decisions of a policy in several environments, from which one update learns."""
+"""Collects rollouts. A rollout is the decisions of a policy in several environments, from which one update learns."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ from rlgpt.rl.vector import Transition, Vector
 
 @dataclass(frozen=True)
 class Rollout:
-    """At most T decisions of each of N environments. If an environment has fewer, its first rows are empty.
+    """At most T decisions of each of N environments. If an environment has fewer than T decisions, its first rows are
+    empty.
 
     :ivar observations: entries ``[T + 1, N, ...]``; the last row is the input of the first decision of the next
         rollout.
     :ivar actions: flat actions, ``[T, N, action_size]``.
-    :ivar rewards: discounted sum of each decision, ``[T, N]``; ``durations`` (primitive steps), ``terminated`` and
-        ``ended`` have the same shape.
+    :ivar rewards: discounted sum of the rewards of each decision, ``[T, N]``.
+    :ivar durations: number of primitive steps of each decision, ``[T, N]``.
+    :ivar terminated: whether the decision led to a terminal state, ``[T, N]``.
+    :ivar ended: whether the episode ended with the decision, ``[T, N]``.
     :ivar lasts: last observations of the episodes that ended, in the order of ``ended.nonzero()``; None if no episode
         ended.
-    :ivar ends: for each environment, the ends of its episodes.
-    :ivar taken: bool ``[T, N]``, false where a row is empty; None: no row is.
+    :ivar ends: the ends of the episodes of each environment.
+    :ivar taken: whether a row contains a decision, bool ``[T, N]``. None means that no row is empty.
     """
 
     observations: Batch
@@ -43,8 +46,8 @@ class Rollout:
     taken: torch.Tensor | None = None
 
     def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
-        """The decisions of one environment: copies of its observations and actions ``[T, ...]``, and the
-        ends of its episodes.
+        """The decisions of environment ``slot``: copies of the observations and actions, ``[T, ...]``, and the ends of
+        the episodes.
         """
         begin = 0 if self.taken is None else int((~self.taken[:, slot]).sum())
         entries = {
@@ -53,7 +56,7 @@ class Rollout:
         return entries, self.actions[begin:, slot].clone(), self.ends[slot]
 
     def rows(self, values: torch.Tensor) -> torch.Tensor:
-        """Entries ``[T, N, ...]`` of all decisions, as ``[decisions, ...]``."""
+        """Convert a tensor ``[T, N, ...]`` to ``[decisions, ...]``, without the empty rows."""
         return values.flatten(0, 1) if self.taken is None else values[self.taken]
 
     @property
@@ -76,14 +79,17 @@ def stack(observations: Sequence[Observation]) -> Batch:
 
 
 Choose = Callable[[Batch, Sequence[int], torch.Generator], torch.Tensor]
-"""Observations, the numbers of their environments and a generator -> flat actions ``[B, action_size]``."""
+"""A function that chooses flat actions ``[B, action_size]``. The arguments of this function are the observations, the
+numbers of their environments, and a random generator.
+"""
 
 
 class _Piece(NamedTuple):
     """Decisions that ended at the same moment, at most one of each environment.
 
-    :ivar slots: the environments; ``numbers`` count the decisions of each since the rollout began.
-    :ivar figures: reward, duration, terminated, ended of each.
+    :ivar slots: the numbers of the environments.
+    :ivar numbers: for each of these environments, the number of its decisions since the rollout began.
+    :ivar figures: reward, duration, terminated and ended of each decision.
     """
 
     slots: list[int]
@@ -97,8 +103,8 @@ class _Piece(NamedTuple):
 class Collector:
     """Runs the policy of ``network`` in the environments of ``vector``. Rollouts may cross the ends of episodes.
 
-    If environments decide at different times, a rollout has different numbers of their decisions. A decision that has
-    not ended at the end of a rollout belongs to the next rollout.
+    If environments decide at different times, a rollout has a different number of decisions for each environment. A
+    decision that has not ended at the end of a rollout belongs to the next rollout.
     """
 
     def __init__(
@@ -114,10 +120,10 @@ class Collector:
 
     @torch.no_grad()
     def collect(self, decisions: int, enough: Callable[[], bool], choose: Choose | None = None) -> Rollout:
-        """Take at least one and at most ``decisions`` decisions of each environment on average; stop earlier if
-        ``enough()`` is true.
+        """Collect a rollout. The mean number of decisions for an environment is at least one and at most ``decisions``.
+        The rollout ends early if ``enough()`` is true.
 
-        :param choose: chooses the actions instead of the network.
+        :param choose: a function that chooses the actions instead of the network.
         """
         choose = choose or self._sample
         count = len(self._chosen)
@@ -142,8 +148,8 @@ class Collector:
             self._stats.add_verdicts(t.verdicts)
             if t.episode is not None:
                 self._stats.add_episode(t.episode, t.usage)
-                end = End(numbers[slot], bool(t.episode["success"]), float(t.episode["total_reward"]))
-                ends[slot].append(end)
+                success, steps = bool(t.episode["success"]), int(t.episode["primitive_steps"])
+                ends[slot].append(End(numbers[slot], success, float(t.episode["total_reward"]), steps))
         decided = [(slot, t) for slot, t in arrived if t.duration]
         chosen = [slot for slot, _ in decided]
         piece = _Piece(
@@ -173,7 +179,7 @@ def _pick(batch: Batch, slots: list[int]) -> Batch:
 def _rollout(
     pieces: Sequence[_Piece], current: Batch, numbers: Sequence[int], ends: Sequence[Sequence[End]]
 ) -> Rollout:
-    """Arrange decisions by their number in each environment, with empty rows first."""
+    """Arrange the decisions of each environment by their numbers, with empty rows first."""
     steps, count = max(numbers), len(numbers)
     column = torch.tensor([slot for piece in pieces for slot in piece.slots])
     empty = steps - torch.tensor(numbers)
