@@ -36,17 +36,25 @@ class Planner(ABC):
     def plan(self, brief: Brief, check: Check) -> GoalGraph:
         """Write the first graph of a run.
 
-        :param check: a function that returns the faults of a graph. The graph that ``plan`` returns has no faults.
+        :param brief: what the planner gets to know about the task.
+        :param check: a function that returns the faults of a graph, in words.
+        :returns: a graph without faults. A graph with one sub-goal means that the task is not divided.
         :raises rlgpt.errors.LLMError: the model returned no usable graph and no retry is left.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
     @abstractmethod
     def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
         """Write the next graph. The next graph is equal to ``graph`` if the planner changes nothing.
 
+        :param brief: what the planner gets to know about the task.
+        :param graph: the newest graph of the run.
         :param evidence: figures and findings from episodes of ``graph``.
-        :param check: a function that returns the faults of a graph. The graph that ``revise`` returns has no faults.
+        :param check: a function that returns the faults of a graph, in words.
         :param revision: number of the revision, from 1.
+        :returns: a graph without faults.
+        :raises rlgpt.errors.LLMError: the model returned no usable graph and no retry is left.
+        :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
 

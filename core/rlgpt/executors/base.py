@@ -55,12 +55,19 @@ class Executor(ABC, Generic[J, R]):
 
     @abstractmethod
     def submit(self, job: J) -> None:
-        """Add ``job``. If jobs run in other processes, this method returns at once."""
+        """Add ``job``. If jobs run in other processes, this method returns at once; else it runs the job.
+
+        :param job: a value that can be pickled.
+        """
 
     @abstractmethod
     def as_completed(self) -> Iterator[tuple[J, R | Lost]]:
-        """Each submitted job with its outcome, in the order in which the jobs end, until no job is left. Between two
-        outcomes, more jobs may be submitted.
+        """Yield each submitted job with its outcome, in the order in which the jobs end, until no job is left. Between
+        two outcomes, more jobs may be submitted.
+
+        :returns: pairs of a job and its outcome: the result of ``work``, or :class:`Lost` if the process of the job was
+            killed.
+        :raises Exception: ``work`` raised this exception.
         """
 
     def __enter__(self) -> Self:

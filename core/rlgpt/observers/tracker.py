@@ -188,7 +188,7 @@ class Tracker(Observer, ABC):
             self.table(name, rows, step)
 
     def _new(self, family: str, step: float) -> bool:
-        """Whether ``step`` is above the family's mark. If it is, store it as the new mark."""
+        """Whether ``step`` is above the family's mark. If ``step`` is above the mark, store it as the new mark."""
         run = self._run
         if run is None or step <= self._marks.get(family, -1):
             return False

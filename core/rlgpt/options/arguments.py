@@ -139,7 +139,7 @@ def plugin_and_task(
     *,
     bundled: bool,
 ) -> tuple[EnvironmentPlugin, Task]:
-    """The plugin and the chosen task. Without a given plugin, it is a generic plugin.
+    """The plugin and the chosen task. Without a given plugin, the result contains a generic plugin.
 
     :param bundled: whether the actions come from a bundle.
     :raises BundleError: the bundle's actions call custom primitives that no plugin provides.

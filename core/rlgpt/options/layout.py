@@ -93,7 +93,7 @@ class ActionLayout:
     ) -> ActionLayout:
         """The layout of a Discrete, of a one-dimensional Box, or of a Tuple of such spaces.
 
-        :param branches: names of the selector's choices. If they are given, the first part of a Tuple is the selector.
+        :param branches: names of the selector's choices. If names are given, the first part of a Tuple is the selector.
         :param owner: the components that each branch uses. With None, every branch uses all components.
         :raises ValueError: the space has another type, or does not fit ``branches`` or ``owner``.
         """

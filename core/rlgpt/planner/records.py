@@ -62,8 +62,8 @@ class Decision(Value):
 
     :ivar kind: in a round ``work``, both loops work on the sub-goal ``node``. In a round ``play``, the whole graph is
         played. In a round ``revise``, the planner changes the graph. With ``stop``, the run ends.
-    :ivar steps: maximal number of primitive steps. For ``work``, it limits the steps of the sub-goal over all rounds;
-        for ``play``, it limits the steps of this round.
+    :ivar steps: maximal number of primitive steps. For ``work``, the number limits the steps of the sub-goal over all
+        rounds; for ``play``, the number limits the steps of this round.
     :ivar iterations: maximal number of iterations of the sub-goal over all rounds.
     :ivar reason: the reason for the decision, in words.
     """

@@ -220,7 +220,8 @@ class Rounds:
     def _reach(self, node: SubGoal, steps: int) -> Starts:
         """Play a few episodes up to the first call of the sub-goal ``node``, and save the state at this moment.
 
-        :param steps: primitive steps of the round. The episodes take at most the share :data:`STARTS_SHARE` of them.
+        :param steps: primitive steps of the round. The episodes take at most the share :data:`STARTS_SHARE` of these
+            steps.
         """
         ctx = self._ctx
         saves = ctx.plugin.states(ctx.task) is not None

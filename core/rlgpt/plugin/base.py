@@ -78,8 +78,8 @@ class EnvironmentPlugin(ABC):
         """
 
     def make_vector(self, task: Task, *, count: int, seed: int) -> gymnasium.vector.VectorEnv[Any, Any, Any] | None:
-        """Make a batch simulator with ``count`` of the task's environments. The built-in PPO then learns from it, and
-        evaluations of several episodes play in it.
+        """Make a batch simulator with ``count`` of the task's environments. The built-in PPO then learns in this
+        vector, and evaluations of several episodes play in the vector.
 
         After a reset with the same seed, each environment of the vector behaves as an environment that :meth:`make_env`
         makes. The vector's autoreset mode is ``AutoresetMode.DISABLED`` or, for the training only, ``NEXT_STEP``.

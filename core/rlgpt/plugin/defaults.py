@@ -49,12 +49,12 @@ machine.
 """
 
 GUIDED = ("interrupt_every", "residual", "plan_prior")
-"""Fields of an RLSetup that define how a policy learns with coded actions. All of them may be left unset."""
+"""Fields of an RLSetup that define how a policy learns with coded actions. Each of these fields may be left unset."""
 
 DECISIONS, DEVIATIONS = 60, 1.8
 """Two numbers for an episode of full length in which a new policy acts: the maximal number of decisions in coded
-actions, and the mean number of choices that differ from the plan's choice. With fewer such choices the policy learns
-too little; with more of them it performs worse than the code.
+actions, and the mean number of choices that differ from the plan's choice. A policy with fewer such choices learns
+too little; a policy with more such choices performs worse than the code.
 """
 
 

@@ -37,7 +37,7 @@ _WANTED = frozenset({"env", "info", "total_reward", "observation", "terminated",
 class Asked:
     """A rule of success that calls the user's function.
 
-    :ivar names: names of the function's parameters if all of them are known names, else empty.
+    :ivar names: names of the function's parameters; empty if one of these names is not a known name.
     """
 
     function: Success

@@ -69,7 +69,8 @@ class PluginManager:
         return dict(sorted(self._plugins.items()))
 
     def plugin(self, name: str) -> EnvironmentPlugin:
-        """The plugin with the name ``name``. If its entry point has the same name, no other plugin is loaded.
+        """The plugin with the name ``name``. If the entry point of the plugin has the same name, no other plugin is
+        loaded.
 
 
         :raises PluginError: the plugin is broken, or turned off.

@@ -22,7 +22,7 @@ class Origin(NamedTuple):
 
 
 def origin(plugin: EnvironmentPlugin) -> Origin:
-    """The distribution that contains ``plugin``. For a generic plugin, it is the environment's distribution."""
+    """The distribution that contains ``plugin``. For a generic plugin, the environment's distribution."""
     plugin = plugin.base or plugin
     if isinstance(plugin, GenericPlugin):
         return _of_module(_module_of(plugin))

@@ -107,7 +107,7 @@ def draw(
     number of steps.
 
     :param methods: method -> the curve of each of its runs.
-    :param score: the label of the vertical axis. If it is empty, the axis shows success from 0 to 100 %.
+    :param score: the label of the vertical axis. If the label is empty, the axis shows success from 0 to 100 %.
     :param axis: the label of the horizontal axis.
     """
     from matplotlib.figure import Figure

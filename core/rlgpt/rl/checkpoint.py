@@ -76,7 +76,7 @@ class TrainingState(Value):
 
 
 class Checkpoint:
-    """The content of a checkpoint. Trainings resume from it, and evaluations load it.
+    """The content of a checkpoint. Trainings resume from a checkpoint, and evaluations load a checkpoint.
 
     :ivar weights: weights of the network, by name.
     :ivar optimizer: state of Adam.
@@ -97,7 +97,9 @@ class Checkpoint:
         self.imitation = imitation
 
     def save(self, folder: Path, *, best: bool = False) -> None:
-        """Write this checkpoint as the newest one. If it is also the best one so far, write it as the best one, too."""
+        """Write this checkpoint as the newest one. If this checkpoint is also the best one so far, write it as the best
+        one, too.
+        """
         content = {
             "state": self.state.model_dump_json(),
             "weights": self.weights,

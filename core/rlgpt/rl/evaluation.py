@@ -41,7 +41,7 @@ def evaluate(
     :param sharpness: sharpness of the samples (:meth:`rlgpt.rl.base.Policy.act`).
     :param traces: number of episodes whose traces are stored: the first failure, the first success, the second failure,
         and so on.
-    :param on_frame: a function that gets each frame. If it is given, the environment renders ``rgb_array``.
+    :param on_frame: a function that gets each frame. With this function, the environment renders ``rgb_array``.
     :param on_step: a function that is called at every primitive step.
     """
     with Judge(spec, traces=traces, on_frame=on_frame, on_step=on_step) as judge:

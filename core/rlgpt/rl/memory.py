@@ -35,7 +35,7 @@ class Memory:
         return self._size
 
     def add(self, observations: Batch, actions: torch.Tensor) -> None:
-        """Store an episode. If there is no room for it, the oldest episodes are dropped.
+        """Store an episode. If there is no room for the new episode, the oldest episodes are dropped.
 
         :param observations: entries ``[L, ...]``.
         :param actions: flat actions, ``[L, action_size]``.

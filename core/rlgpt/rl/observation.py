@@ -22,8 +22,9 @@ class ObservationBuilder:
     """Builds ``obs`` (float32, ``(D,)``) and ``image_KEY`` entries from an observation and a view.
 
     A key is first searched in the base observation. The keys of the base observation are those of a Dict; any other
-    space has the only key ``observation``. If the key is not found, it is searched among the numbers of the plugin's
-    view. Parts of the base observation are flattened as gymnasium flattens them (a Discrete is one-hot).
+    space has the only key ``observation``. If the base observation does not have the key, it is searched among the
+    numbers of the plugin's view. Parts of the base observation are flattened as gymnasium flattens them (a Discrete is
+    one-hot).
 
     :param view_keys: the plugin's view keys. The values of keys marked ``alone`` come from the plugin's
         ``policy_view``, the other values from the plugin's ``view``.

@@ -42,7 +42,7 @@ class Acting:
     :ivar chooser: a function that gets the format of the policy's actions. This function returns another function,
         which chooses each action in one environment.
     :ivar sequence: number of actions in a round of the plan. After each round, the episode is checked for being stuck.
-        With 0, it is never checked.
+        With 0, no episode is checked.
     """
 
     mode: Mode

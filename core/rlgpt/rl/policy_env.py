@@ -43,8 +43,8 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     :param seed: seed of the random generator from which a reset without a seed draws one of :data:`TRAINING_SEEDS`.
     :param late: states from which some training episodes begin instead of the task's own start. The seed of an episode
         decides whether the episode begins in one of these states, and in which one.
-    :param plan_prior: the RLSetup's ``plan_prior``. If it is above 0, or if decisions may interrupt coded actions,
-        ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
+    :param plan_prior: the RLSetup's ``plan_prior``. If the value is above 0, or if decisions may interrupt coded
+        actions, ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
     :ivar form: the format of the observations and actions.
     :ivar layout: the layout of the action space, for a :class:`~rlgpt.rl.distribution.BranchedDistribution`.
     :ivar observation_names: a name for each number of ``obs``.

@@ -38,8 +38,8 @@ class PolicyFormat:
 
     :param observation_space: observation space of the base environment.
     :param keys: observation keys of the RLSetup, in order.
-    :param plan_prior: the field ``plan_prior`` of the RLSetup. If it is above 0, or if decisions can interrupt coded
-        actions, ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
+    :param plan_prior: the field ``plan_prior`` of the RLSetup. If the value is above 0, or if decisions can interrupt
+        coded actions, ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
     :ivar observation_names: a name for each number of ``obs``.
     """
 

@@ -25,9 +25,10 @@ class Allowance(NamedTuple):
 class FuelMeter:
     """Counts the fuel of one action or function during an episode.
 
-    :param pieces: number of actions or functions in the episode. If it is at most the limit ``fuel_shares``, each gets
-        the full limits. If it is larger, all together get the fuel of ``fuel_shares`` actions, in equal shares. The
-        fuel that one action uses does not reduce the limits of another action.
+    :param pieces: number of actions or functions in the episode. If this number is at most the limit ``fuel_shares``,
+        each action or function gets the full limits. If the number is larger, all together get the fuel of
+        ``fuel_shares`` actions, in equal shares. The fuel that one action uses does not reduce the limits of another
+        action.
     """
 
     def __init__(self, limits: SandboxLimits, pieces: int) -> None:

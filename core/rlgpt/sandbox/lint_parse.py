@@ -1,8 +1,8 @@
 """Parses a coded action's source. The guest's Python decides what is valid, because the host's Python may be older or
 newer.
 
-The host's parser is tried first, because it is faster. If it fails, the guest parses the source (about 30 ms) and
-returns its tree, so that lint gives the same verdicts on every host.
+The host's parser is tried first, because it is faster. If the host's parser fails, the guest parses the source (about
+30 ms) and returns its tree, so that lint gives the same verdicts on every host.
 """
 
 from __future__ import annotations

@@ -98,8 +98,8 @@ class SkillRecord(Result):
     :ivar settings: the settings of this task whose values differ from the plugin's defaults.
     :ivar environment: the fields from which an environment without a plugin can be made again; None for the environment
         of a plugin.
-    :ivar predicate: name of the coded predicate in the bundle that decides success. If it is empty, the task's own
-        success decides.
+    :ivar predicate: name of the coded predicate in the bundle that decides success. If the name is empty, the task's
+        own success decides.
     :ivar mode: whether the skill acts by its code or by the policy that is stored with it.
     :ivar sharpness: exponent of the policy's probabilities; 1 does not change the probabilities.
     :ivar quarantined: names of the actions that the policy may not choose, because their code failed during training.

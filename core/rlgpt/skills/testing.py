@@ -69,7 +69,8 @@ def retest(
 def starts_of(evaluation: Evaluation, predicate: str = "", began: Iterable[Start] = ()) -> tuple[Start, ...]:
     """Convert the episodes of an evaluation to the form that a skill's record contains.
 
-    :param predicate: name of the coded predicate that decides success. If it is empty, the task's own success decides.
+    :param predicate: name of the coded predicate that decides success. If the name is empty, the task's own success
+        decides.
     :param began: records that contain the states in which the episodes began. An episode gets the state of the record
         with the same seed.
     """

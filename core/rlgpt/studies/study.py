@@ -56,7 +56,8 @@ class Study(Value):
     :ivar seeds: number of seeds. The first seed is 0.
     :ivar only: patterns of ``TASK/METHOD``, such as ``stick/*``. Only runs that match a pattern are run. If there are
         no patterns, all runs are run.
-    :ivar folder: the folder of all runs. With None, it is ``runs/NAME``, where NAME is the name of the experiment.
+    :ivar folder: the folder of all runs. With None, the folder is ``runs/NAME``, where NAME is the name of the
+        experiment.
     :ivar tables: the names of the tables that are printed.
     :ivar paper: label of a task -> column of the table -> the paper's figure for this task.
     :ivar source: a sentence about the paper's figures, which is printed below the tables.

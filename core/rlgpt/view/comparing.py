@@ -57,7 +57,7 @@ def figure(lines: Mapping[str, Sequence[Curve]], axis: Axis, theme: str, score: 
     """The figure with the given lines, as the content of an SVG file.
 
     :param theme: ``light`` or ``dark``.
-    :param score: the label of the vertical axis for scores. If it is empty, the axis shows success.
+    :param score: the label of the vertical axis for scores. If the label is empty, the axis shows success.
     """
     if len(lines) == 1:
         lines = {"": next(iter(lines.values()))}  # A single line needs no legend.

@@ -39,8 +39,8 @@ class GrowingLines(Generic[S]):
     def update(self, seconds: float = math.inf) -> list[S]:
         """The values of all complete lines so far.
 
-        :param seconds: maximal reading time. If it is over before the end of the file, :attr:`complete` is False, and
-            the next call continues with the remaining lines.
+        :param seconds: maximal reading time. If the time is over before the end of the file, :attr:`complete` is False,
+            and the next call continues with the remaining lines.
         """
         with self._lock:
             self.complete = True

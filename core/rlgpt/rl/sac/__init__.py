@@ -8,9 +8,9 @@ the divergence of the distribution of c_b from its prior.
     maximise  E[ sum_t gamma^t r_t ] - temperature * KL(policy, prior)
     pi(b | s)  is proportional to  prior(b | s) * exp((Q(s, b, c_b) - temperature * KL_b) / temperature)
 
-With a high temperature, the policy stays close to the prior. With a low temperature, it takes the branch with the
-largest value. Each decision is stored and used in many updates, so SAC suits small budgets. With 10,000 decisions, PPO
-makes only 20 to 40 updates.
+With a high temperature, the policy stays close to the prior. With a low temperature, the policy takes the branch with
+the largest value. Each decision is stored and used in many updates, so SAC suits small budgets. With 10,000 decisions,
+PPO makes only 20 to 40 updates.
 """
 
 from rlgpt.rl.sac.trainer import SAC

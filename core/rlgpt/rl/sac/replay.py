@@ -10,7 +10,7 @@ Rows = dict[str, torch.Tensor]
 
 
 class Replay:
-    """A memory of rows of tensors. If it is full, the newest rows replace the oldest rows.
+    """A memory of rows of tensors. If the memory is full, the newest rows replace the oldest rows.
 
     :ivar capacity: maximal number of rows.
     """

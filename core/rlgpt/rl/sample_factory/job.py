@@ -23,12 +23,12 @@ _ADVICE = "Restore the file from a copy, or delete that line: the training conti
 
 
 def curve_lines(folder: Path) -> JsonLines[CurvePoint]:
-    """The file with the points of the learning curve. Only the parent appends to it."""
+    """The file with the points of the learning curve. Only the parent process appends to this file."""
     return JsonLines(Folder(folder, TrainingFolderError), CURVE, CurvePoint, _ADVICE)
 
 
 def verdict_lines(folder: Path) -> JsonLines[Verdict]:
-    """The file with the verdicts of all environments. Every process appends to it, up to a size of about 1 MiB."""
+    """The file with the verdicts of all environments. All processes append to this file, up to about 1 MiB."""
     return JsonLines(Folder(folder, TrainingFolderError), VERDICTS, Verdict, _ADVICE, full=1 << 20)
 
 

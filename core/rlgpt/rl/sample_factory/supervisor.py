@@ -40,7 +40,8 @@ def supervise(job: Job, shared_status: SharedStatus, lock: int, progress: Progre
     and no learner continues to run.
 
     :param lock: descriptor of the lock on the training's folder. The child holds the lock, too.
-    :param progress: a function that gets each point of the learning curve. If it returns True, the training stops.
+    :param progress: a function that gets each point of the learning curve. If the function returns True, the training
+        stops.
     :raises TrainerError: the child crashed or hung; the message contains the end of its log.
     :raises ConfigError: the child reported that the job's settings are not valid.
     """

@@ -48,7 +48,8 @@ class Laws(Causes):
     :cvar sample: ids of the tasks that are tested with the effort ``quick``. Further tests, with the marker ``slow``
         (which the project must register), test all tasks with the effort ``full``. If ``sample`` is empty, all tasks
         are tested with the effort ``full``, and no test has the marker.
-    :cvar slow_sample: ids of the tasks that the tests with the marker ``slow`` test. If it is empty, all tasks.
+    :cvar slow_sample: ids of the tasks that the tests with the marker ``slow`` test. If there are no ids, these tests
+        test all tasks.
     """
 
     module: ClassVar[str] = ""
