@@ -5,6 +5,7 @@ file.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,20 @@ def test_report_refuses_a_run_record_with_a_repeated_json_key(shared: Path) -> N
     done = rlgpt("report", shared)
     assert done.status == 2
     assert "'seed' occurs twice" in done.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", ["iterations/0/actions", "videos", "nodes"])
+def test_commands_accept_or_refuse_a_file_name_that_is_not_utf8(shared: Path, name: str, command: str) -> None:
+    (shared / name).mkdir(exist_ok=True)
+    (shared / name / os.fsdecode(b"\xff.mp4")).mkdir()
+    done = rlgpt(COMMANDS[command][0], shared, *COMMANDS[command][1:])
+    assert done.status == 0 or (done.status, "not UTF-8" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_refuse_a_folder_whose_path_is_not_utf8(shared: Path, command: str) -> None:
+    folder = shared.rename(shared.with_name(os.fsdecode(b"\xff")))
+    done = rlgpt(COMMANDS[command][0], folder, *COMMANDS[command][1:])
+    assert done.status == 2
+    assert "is not UTF-8" in done.err

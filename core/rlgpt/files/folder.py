@@ -17,6 +17,11 @@ from rlgpt.files.door import check_file, open_file, parent
 from rlgpt.files.trees import walk
 
 
+def is_utf8(name: str) -> bool:
+    """Whether the name of a file is valid UTF-8. Other names cannot be written into a record."""
+    return name.isascii() or not any("\ud800" <= c <= "\udfff" for c in name)
+
+
 class Folder:
     """Safe operations in a folder with untrusted content.
 
@@ -113,14 +118,19 @@ class Folder:
     def names(self, name: str) -> list[str]:
         """The sorted names in the subfolder ``name``; empty if the subfolder is missing.
 
-        :raises RlgptError: ``name`` is a link or not a folder.
+        :raises RlgptError: ``name`` is a link or not a folder, or contains a name that is not UTF-8.
         """
         with self._faults(name, "read"):
             try:
                 with parent(self.path, f"{name}/.") as (at, last):
-                    return sorted(os.listdir(last if at is None else at))
+                    found = sorted(os.listdir(last if at is None else at))
             except FileNotFoundError:
                 return []
+        if wrong := next((n for n in found if not is_utf8(n)), None):
+            raise self.error(
+                f"{self.path / name} contains the name {wrong!a}, which is not UTF-8. Rename it."
+            )
+        return found
 
     def adopt(self, source: Path, name: str) -> bool:
         """Move the folder ``source`` to ``name``, in one step. Parent folders are created.

@@ -17,6 +17,7 @@ from pydantic import BaseModel, TypeAdapter
 from rlgpt.domain import Iteration
 from rlgpt.errors import RunError
 from rlgpt.files import Folder, read_json
+from rlgpt.files.folder import is_utf8
 from rlgpt.runs.record import SCHEMA_VERSION, Report, RunRecord
 from rlgpt.runs.seal import is_own, seal
 from rlgpt.secrets import redact
@@ -39,9 +40,13 @@ class Run:
     :attr:`files`.
 
     Call :meth:`create` or :meth:`open` to make an object, and hold :meth:`lock` while you write.
+
+    :raises RunError: the path of the folder is not UTF-8.
     """
 
     def __init__(self, folder: Path, record: RunRecord) -> None:
+        if not is_utf8(str(folder)):
+            raise RunError(f"the path {str(folder)!a} is not UTF-8. Rename the folder, or choose another one.")
         self.folder, self.files, self._record = folder, Folder(folder, RunError), record
 
     @staticmethod
