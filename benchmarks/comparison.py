@@ -1,6 +1,6 @@
 """Compares RL-GPT with its baselines on a plugin's tasks. Every method has the same budget of primitive steps.
 
-The methods (in code and files: *rows*), for each task and seed:
+These methods are measured for each task and seed. In code and files, a method is called a *row*.
 
 ==================  =================================================================================================
 ``rlgpt``           the whole method; steps of rehearsals, evaluations of code, training and selection all count
@@ -15,11 +15,11 @@ The methods (in code and files: *rows*), for each task and seed:
 ==================  =================================================================================================
 
 By default the outer loop has one iteration (``--iterations``), so that the training gets all steps of the budget that
-rehearsals, evaluations of code alone and selection do not use. Replies are replayed from the plugin's recordings: seed
-s replays recording s modulo the number of recordings. The final evaluation uses seeds that no selection used, once with
-sampled and once with greedy actions. The script prints lines of JSON at the end. An interrupted run resumes only with
-the same settings and at the same commit. The trainer is the built-in PPO unless ``--trainer`` names another one; the
-committed results use the built-in PPO.
+rehearsals, evaluations of code alone and selection do not use. The replies of the language model come from the plugin's
+recordings; seed s replays recording s modulo the number of recordings. The final evaluation uses seeds that no
+selection used, once with sampled and once with greedy actions. The script prints lines of JSON at the end. An
+interrupted run resumes only with the same settings and at the same commit. The trainer is the built-in PPO unless
+``--trainer`` names another one; the committed results use the built-in PPO.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ BASELINES = ("rl", "primitives")
 class Comparison:
     """A benchmark that compares methods (*rows*) on some tasks.
 
-    :ivar name: name of the plugin and of the table of results.
-    :ivar budget: primitive steps of each cell; a mapping gives each task its own.
-    :ivar rows: methods that are measured on every task.
-    :ivar variants: further method -> the tasks on which it is measured.
+    :ivar name: the name of the plugin and of the table of results.
+    :ivar budget: the number of primitive steps of each cell; a mapping gives each task its own number.
+    :ivar rows: the methods that are measured on every task.
+    :ivar variants: the methods that are measured only on some tasks, with these tasks.
     :ivar runner: the class that measures a cell (a task, a method and a seed).
-    :ivar first_seed: the first seed; the others follow it.
-    :ivar iterations: iterations of the outer loop, unless ``--iterations`` says otherwise.
-    :ivar lines: a file that stores the lines printed at the end; None: they are only printed.
+    :ivar first_seed: the first seed; the other seeds follow it.
+    :ivar iterations: the number of iterations of the outer loop, unless ``--iterations`` says otherwise.
+    :ivar lines: a file that stores the lines printed at the end; with None, the lines are only printed.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Comparison:
     def main(self, script: str) -> int:
         """Run the command line of ``script``.
 
-        :returns: the exit status: 1 if a cell failed.
+        :returns: the exit status, which is 1 if a cell failed.
         """
         arguments = self._arguments()
         table = ResultTable(arguments.out)
@@ -112,7 +112,7 @@ class Comparison:
         summary.print_table(results, cells)
 
     def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:
-        """All cells. The cells of RL-GPT come first, because other methods are derived from its runs."""
+        """Return all cells. The cells of RL-GPT come first, because other methods are derived from RL-GPT's runs."""
 
         def product(names: Sequence[str], among: Sequence[str]) -> list[Cell]:
             return [

@@ -5,8 +5,9 @@
     python benchmarks/craftax_1m.py --report              # measure nothing, print the figures of the table
 
 Every value is the mean return of 200 fresh episodes in percent of 226, the sum of all achievements' rewards. A cell has
-a task (a budget: 100,000, 300,000 or a million interactions), a row and a seed. The budget counts every interaction:
-rehearsals, trials of code, training and selection. The reported episodes are not part of it.
+a task, a row (one of the compared methods) and a seed. The tasks differ in the budget, which is 100,000, 300,000 or a
+million interactions (primitive steps). The budget counts every interaction of rehearsals, trials of code, training and
+selection, but not the reported episodes.
 
 =============  ======================================================================================================
 ``rlgpt``      the whole method; its value is that of the code or policy that the run keeps
@@ -18,9 +19,10 @@ rehearsals, trials of code, training and selection. The reported episodes are no
 The cells are in results/craftax_cells.jsonl. results/craftax.jsonl has the printed lines: ``craftax/ROW`` at a million
 interactions, ``craftax/ROW/300k`` and ``craftax/ROW/100k``, the paired margins ``craftax/margin/ROW``, and the
 published results with their source. ``rlgpt`` and the rows that are derived from it replay recordings of a language
-model; without one, these cells fail with a message that says what to record. ``rl`` needs none.
+model; without a recording, these cells fail with a message that says what to record. ``rl`` needs no recording.
 
-The script is not called craftax.py: beside it, ``import craftax`` would find it instead of the benchmark's package.
+The script is not called craftax.py, because ``import craftax`` would then find this script instead of the package
+craftax.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ PUBLISHED = {
 
 
 class CraftaxRunner(RowRunner):
-    """Measures a cell: the value of an evaluation is its mean return in percent of 226."""
+    """Measures a cell. The value of an evaluation is its mean return in percent of 226."""
 
     def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
         super().__init__(cell, table, settings)
@@ -67,7 +69,9 @@ class CraftaxRunner(RowRunner):
         return 100 * float(evaluation.mean_score) / MOST_RETURN
 
     def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """The values, and of the sampled episodes: how often each achievement was unlocked, and their lengths."""
+        """Return the values of a cell. For the sampled episodes, also return how often each achievement was unlocked,
+        and the lengths of the episodes.
+        """
         episodes = sampled.episodes
         means = {
             metric.name: float(np.mean([e.metrics[metric.name] for e in episodes if metric.name in e.metrics]))
@@ -117,7 +121,9 @@ class CraftaxComparison(Comparison):
 
 
 def _values(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
-    """Row -> seed -> value. The value of the row ``rlgpt`` is that of the code or policy that the run keeps."""
+    """Return the value of each row and seed. The value of the row ``rlgpt`` is that of the code or policy that the run
+    keeps.
+    """
     values: dict[str, dict[int, float]] = {}
     for cell in cells:
         if cell in results:
@@ -133,7 +139,7 @@ _FIGURES = (
 
 
 def _shown(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The figures of a cell that are printed: all except the returns of its episodes."""
+    """Return the figures of a cell that are printed, which are all figures except the returns of the episodes."""
     return {name: result[name] for name in _FIGURES if name in result}
 
 

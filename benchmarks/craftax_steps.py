@@ -1,9 +1,10 @@
-"""Measures what Craftax costs: its start, steps of one environment and of batches, resets, memory.
+"""Measures the cost of Craftax, which is the time of its start, of steps of one environment and of batches, and of
+resets, and its memory.
 
     python benchmarks/craftax_steps.py           # 10 minutes: each compilation takes half a minute or more
     python benchmarks/craftax_steps.py --quick   # a smoke test
 
-All times are of the CPU. JAX uses one thread for each array operation. The script prints lines of JSON.
+All times are CPU times. JAX uses one thread for each array operation. The script prints lines of JSON.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def report(name: str, value: float, unit: str) -> None:
 
 
 def measure_start() -> None:
-    """A process that makes an environment, without compiled functions on disk and with them."""
+    """Measure a process that makes an environment, first without compiled functions on disk and then with them."""
     import os
 
     with tempfile.TemporaryDirectory() as folder:
@@ -64,7 +65,9 @@ def measure_start() -> None:
 
 
 def measure_one(steps: int) -> None:
-    """One environment: its steps with random actions, its resets, and what is computed from its observations."""
+    """Measure one environment, with its steps with random actions, its resets, and the computation of views from its
+    observations.
+    """
     plugin, task = PluginManager().task(TASK)
     with Stage(plugin, task, seed=0) as stage:
         rng, episode = np.random.default_rng(0), 0
@@ -93,7 +96,7 @@ def measure_one(steps: int) -> None:
 
 
 def measure_batch(size: int, steps: int) -> None:
-    """A batch of environments that one call moves, without resets."""
+    """Measure a batch of environments that one call steps together, without resets."""
     import jax
     from rlgpt_craftax.simulator import functions
 
@@ -113,7 +116,7 @@ def measure_batch(size: int, steps: int) -> None:
 
 
 def cpu(call: Callable[[], Any], times: int) -> float:
-    """CPU seconds of one call."""
+    """Return the CPU seconds of one call of a function."""
     began = time.process_time()
     for _ in range(times):
         call()

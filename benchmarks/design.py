@@ -4,9 +4,9 @@ primitive steps.
     python benchmarks/design.py --out runs/design.jsonl   # all cells, two at a time; run it again to resume
     python benchmarks/design.py --report                  # measure nothing, print the figures of the table
 
-The environments and their descriptions are those of examples/design/worlds.py, the replies those of its recordings;
-comparison.py explains the methods. ``rl`` is PPO with every number of the observation and the environment's own reward.
-Each environment has its own budget, with which a cell takes minutes on one core.
+The environments, their descriptions and their recordings are those of examples/design/worlds.py. comparison.py explains
+the methods. ``rl`` is PPO with every number of the observation and the environment's own reward. Each environment has
+its own budget, with which a cell takes minutes on one core.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Compares RL-GPT with its baselines on tasks in which code alone fails in some episodes: tasks of all plugins and of
-``design()``.
+"""Compares RL-GPT with its baselines on tasks in which code alone fails in some episodes. The tasks are those of the
+suite ``falls_short``, from plugins and from ``design()``.
 
     python benchmarks/falls_short.py                      # all cells, two at a time; run it again to resume
     python benchmarks/falls_short.py --report             # measure nothing, print the figures of the table
     python benchmarks/falls_short.py --tasks falls_short/wet_road falls_short/lunar_lander
 
-falls_short_cases.py has the tasks, falls_short_calibration.py the success of recorded code on them, and comparison.py
-explains the methods. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has the printed lines:
-a line ``falls_short/TASK/ROW`` for each method, and ``falls_short/TASK/margin`` with RL-GPT minus the best other
-method.
+falls_short_cases.py has the tasks, falls_short_calibration.py measures the success of recorded code on these tasks, and
+comparison.py explains the methods. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has the
+printed lines. Each method has a line ``falls_short/TASK/ROW``, and the line ``falls_short/TASK/margin`` has the success
+of RL-GPT minus that of the best other method.
 
 ``rlgpt`` and the methods that are derived from it replay recordings. If a task has no recording, or only recordings for
 older prompts, these cells fail with a message that states which recording is needed. ``rl`` and ``primitives`` need no

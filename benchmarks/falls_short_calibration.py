@@ -62,14 +62,14 @@ def untrained_primitives(runner: CaseRunner) -> float:
 
 
 def load() -> dict[tuple[str, str, int], dict[str, Any]]:
-    """(task, row, recording) -> result."""
+    """Return the result of each (task, row, recording)."""
     lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
     return {(r["task"], r["row"], r["recording"]): r for r in map(json.loads, lines)}
 
 
 def print_table() -> None:
-    """Print a line for each task: the success of code for each recording and its mean, of untrained and
-    of primitives.
+    """Print a line for each task. The line has the success of ``code`` for each recording and its mean, and the success
+    of ``untrained`` and of ``primitives``.
     """
     results = load()
     print("| task | settings | code, by recording | mean | untrained | primitives | steps per CPU-second |")

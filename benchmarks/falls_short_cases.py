@@ -24,9 +24,9 @@ class Case:
     """One task of the suite.
 
     :ivar task: the id of a plugin's task; ``design/NAME`` is an environment without a plugin.
-    :ivar settings: settings of the task that differ from its defaults.
+    :ivar settings: the settings of the task that differ from its defaults.
     :ivar adds: what learning could improve on code, as text.
-    :ivar selection_episodes: episodes of each evaluation of code or policy; 0: the default of every run.
+    :ivar selection_episodes: the number of episodes in each evaluation of code or policy; 0 means the default number.
     """
 
     task: str
@@ -35,8 +35,8 @@ class Case:
     selection_episodes: int = 0
 
     def find(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-        """The plugin, the task with its settings, the factory by which a spec finds the plugin, and the
-        recordings to replay.
+        """Return the plugin, the task with its settings, the factory by which an environment's recipe finds the plugin,
+        and the recordings to replay.
         """
         family, _, name = self.task.partition("/")
         if family == "design":
@@ -64,7 +64,7 @@ WIND = (
 
 @functools.cache
 def _designed(name: str) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-    """The world ``name`` of examples/design; ``lunar_lander_windy`` is ``lunar_lander`` with wind."""
+    """Return the world ``name`` of examples/design; ``lunar_lander_windy`` is ``lunar_lander`` with wind."""
     from rlgpt.config.prepare import ConstantPluginFactory, prepare
     from worlds import WORLDS
 
@@ -117,4 +117,5 @@ CASES: Mapping[str, Case] = {
     ),
 }
 """Name -> task. The settings come from a scan of 10 to 20 episodes for each recording, on seeds that the
-calibration does not use."""
+calibration does not use.
+"""

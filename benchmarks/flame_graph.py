@@ -1,10 +1,11 @@
-"""Draws where the CPU time of a training goes, by part, as a flame graph: Craftax in a batch of 64 lanes, with six
-coded actions and the built-in PPO.
+"""Draws a flame graph of a training, which shows how much CPU time each part of the code takes. The training uses
+Craftax in a batch of 64 lanes, with six coded actions and the built-in PPO.
 
     python benchmarks/flame_graph.py docs/assets/lanes.svg      # some minutes, most of them JAX compiling
 
 A timer samples the stack at every millisecond of CPU time, or as soon as a longer call of compiled code returns. The
-CPU time since the sample before counts for the parts whose functions are in the stack, the outermost part first.
+CPU time since the previous sample counts for the parts whose functions are in the stack, from the outermost part
+inwards.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ COLOURS = ("#d7e3f4", "#f6d9c9", "#dcedc8", "#f7e7b5", "#e3d6ee", "#cfe8e8")
 
 
 def sampled(work: Callable[[], object], seconds: float) -> dict[Stack, float]:
-    """The parts in progress during ``work``, each stack with its CPU seconds."""
+    """Run ``work``, and return each stack of parts that was in progress with its CPU seconds."""
     found: dict[Stack, float] = defaultdict(float)
     last = time.process_time()
 
@@ -71,7 +72,7 @@ def sampled(work: Callable[[], object], seconds: float) -> dict[Stack, float]:
 
 
 def _parts(frame: FrameType | None) -> Iterator[str]:
-    """The parts of a stack, the innermost first."""
+    """Return the parts of a stack, beginning with the innermost part."""
     while frame is not None:
         code = frame.f_code
         for file, function, part in PARTS:
@@ -81,7 +82,7 @@ def _parts(frame: FrameType | None) -> Iterator[str]:
 
 
 def drawn(found: Mapping[Stack, float], title: str) -> str:
-    """The samples as SVG: below each part, the parts that it called."""
+    """Return the samples as SVG. Below each part are the parts that it called."""
     total, boxes = sum(found.values()), list[str]()
 
     def draw(prefix: Stack, left: float) -> int:

@@ -17,7 +17,7 @@ REPETITIONS = 5_000
 
 
 def bootstrap_median(values: Sequence[float], *, seed: int = 0) -> tuple[float, float, float]:
-    """The median of ``values`` and its 95 % interval (percentile bootstrap): point, low, high."""
+    """Return the median of ``values``, and the lower and upper end of its 95 % interval (percentile bootstrap)."""
     data = np.asarray(values, np.float64)
     rng = np.random.default_rng(seed)
     medians = np.median(data[rng.integers(len(data), size=(REPETITIONS, len(data)))], axis=1)
@@ -26,8 +26,8 @@ def bootstrap_median(values: Sequence[float], *, seed: int = 0) -> tuple[float, 
 
 
 def block_order(names: Sequence[str], number: int) -> list[str]:
-    """The order of the names in block ``number``. Over all blocks, each name is equally often at each position and
-    equally often after each other name.
+    """Return the order of the names in block ``number``. Over all blocks, each name is equally often at each position
+    and equally often after each other name.
     """
     shift = number % len(names)
     order = [*names[shift:], *names[:shift]]
@@ -48,7 +48,7 @@ def block_figures(repeats: Sequence[Sequence[float]], commit: str, digits: int =
 
 
 def cpu_seconds(pid: int) -> float:
-    """CPU time of another process in seconds, with nanosecond resolution. The clock's number follows
-    Linux's rule (clock_getcpuclockid(3)).
+    """Return the CPU time of another process in seconds, with nanosecond resolution. The number of the process's clock
+    follows Linux's rule (clock_getcpuclockid(3)).
     """
     return time.clock_gettime((~pid << 3) | 2)

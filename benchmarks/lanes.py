@@ -1,4 +1,5 @@
-"""Measures many environments with options on one core: Craftax in a batch of 64 lanes, with six coded actions.
+"""Measures the speed of many environments with coded actions on one core. The environments are the 64 lanes of a batch
+of Craftax, with six coded actions.
 
     python benchmarks/lanes.py             # some minutes, most of them JAX compiling
     python benchmarks/lanes.py --profile   # also prints where the rollout's time goes
@@ -84,7 +85,9 @@ ACTIONS = (
 
 
 class Rollout:
-    """Decisions of a fixed random policy, nine tenths of them for coded actions where one may start."""
+    """Makes the decisions of a fixed random policy. If coded actions may start, nine tenths of the decisions are coded
+    actions.
+    """
 
     def __init__(self, plugin: Any, task: Any) -> None:
         self.steps = self.decisions = 0
@@ -129,7 +132,7 @@ def measure_simulator(plugin: Any, task: Any, calls: int) -> float:
 
 
 def measure_rollout(plugin: Any, task: Any, steps: int, *, profile: bool) -> tuple[float, float]:
-    """Primitive steps per CPU-second, and per decision."""
+    """Measure the primitive steps per CPU-second, and the primitive steps per decision."""
     rollout = Rollout(plugin, task)
     rollout.play(steps // 4)
     begun, decisions, began = rollout.steps, rollout.decisions, time.process_time()

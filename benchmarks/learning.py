@@ -1,5 +1,5 @@
-"""Measures the effect of changes to the learning algorithm. Named variants train policies with the same recorded
-actions.
+"""Measures the effect of changes to the learning algorithm. Each variant of the algorithm trains policies with the same
+recorded actions.
 
     nice python benchmarks/learning.py                  # every cell without a result, one at a time, then the figures
     python benchmarks/learning.py --report              # measure nothing, print the figures of the table
@@ -49,10 +49,11 @@ THIRDS = 3
 class Variant:
     """One variant of learning.
 
-    :ivar setup: fields of the RLSetup that differ from the defaults of a run.
-    :ivar changes: hyperparameters that differ from the task's own.
-    :ivar sharpness: sharpness of the policy's probabilities in the evaluation, as in :meth:`rlgpt.rl.base.Policy.act`.
-    :ivar policy_of: the variant whose trained policy is evaluated; None: this variant trains a policy.
+    :ivar setup: the fields of the setup that differ from the defaults of a run.
+    :ivar changes: the hyperparameters that differ from the task's own hyperparameters.
+    :ivar sharpness: the sharpness of the policy's probabilities in the evaluation, as in
+        :meth:`rlgpt.rl.base.Policy.act`.
+    :ivar policy_of: the variant whose trained policy is evaluated; with None, this variant trains a policy.
     """
 
     setup: dict[str, Any] = field(default_factory=dict)
@@ -180,7 +181,7 @@ def measure(cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None
 
 
 def thirds(result: Mapping[str, Any]) -> list[float]:
-    """Success rate of the training episodes in each third of the budget, pooled over the points of the
+    """Return the success rate of the training episodes in each third of the budget, pooled over the points of the
     learning curve.
     """
     found = []

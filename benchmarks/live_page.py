@@ -53,7 +53,7 @@ def write_runs(folder: Path, number: int) -> None:
 
 
 def measure(number: int, repeats: int) -> None:
-    """Print one figure for each entry of :data:`UNITS`: the median over ``repeats`` new processes."""
+    """Print the median over ``repeats`` new processes for each figure in :data:`UNITS`."""
     now = commit()
     with tempfile.TemporaryDirectory() as folder:
         write_runs(Path(folder), number)

@@ -4,14 +4,14 @@
     python benchmarks/minecraft_world.py --quick       # a smoke test, one minute
     python benchmarks/minecraft_world.py --parts world start
 
-``world``: steps per CPU-second of physics and mobs, with pictures, and of the environment with MineDojo's dictionary.
-``minedojo``: steps per CPU-second of MineDojo's own client, of our Malmo server with which it plays, and of both
-together (``make minedojo``). ``start``: seconds until a new process has its first observation and picture. The start
-time is measured for three cases: numba compiles the functions on all cores, compiles them on one core, or reads them
-from disk.
+The part ``world`` measures the steps per CPU-second of physics and mobs, with pictures, and of the environment with
+MineDojo's dictionary. The part ``minedojo`` measures the steps per CPU-second of MineDojo's own client (``make
+minedojo``), of the Malmo server with which it plays, and of both together. The part ``start`` measures the seconds
+until a new process has its first observation and picture, in three cases. In these cases, numba compiles the functions
+on all cores, compiles them on one core, or reads them from disk.
 
 Random actions are played in six biomes, by day and by night. The kinds of work alternate in short blocks. A figure is
-the median of the blocks; its rows are the biomes. The script ends with lines of JSON.
+the median of the blocks; its rows are the biomes. The script prints lines of JSON.
 """
 
 from __future__ import annotations
@@ -208,7 +208,9 @@ def measure_start(*, quick: bool) -> None:
 
 
 def _begin(cache: str, *, confined: bool = False) -> tuple[float, float]:
-    """Wall seconds and CPU seconds until a new process has started a mission. Numba's cache is in the given folder."""
+    """Return the wall seconds and CPU seconds until a new process has started a mission. Numba's cache is in the given
+    folder.
+    """
     clock = time.monotonic()
     with subprocess.Popen(
         [sys.executable, "-c", START],
@@ -239,7 +241,7 @@ def measure_minedojo(*, quick: bool) -> None:
 
 
 def _client_blocks(python: str, biome: str, night: bool, blocks: int) -> Iterator[tuple[float, float]]:
-    """CPU seconds of each block, of the client (a separate process) and of the server (this process)."""
+    """Return the CPU seconds that the client (a separate process) and the server (this process) take for each block."""
     with Server() as server, tempfile.TemporaryDirectory() as folder:
         server.start()
         command = [python, str(CLIENT), str(server.port), biome, str(int(night)), "64", "64"]

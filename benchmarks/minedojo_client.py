@@ -1,5 +1,5 @@
-"""Runs MineDojo's own client for ``minecraft_world.py``. MineDojo's interpreter runs this script; it imports nothing of
-rlgpt.
+"""Runs MineDojo's own client for ``minecraft_world.py``. MineDojo's interpreter runs this script, so the script imports
+nothing of rlgpt.
 
     python minedojo_client.py PORT BIOME NIGHT HEIGHT WIDTH
 

@@ -1,4 +1,4 @@
-"""Measures the cost of rlgpt: of a step, of training, of an environment in another process, of a start. ``sandbox.py``
+"""Measures the cost of rlgpt for a step, a training, an environment in another process, and a start. ``sandbox.py``
 measures the sandbox.
 
     python benchmarks/overhead.py              # all parts, about 15 minutes
@@ -13,7 +13,8 @@ measures the sandbox.
 ``start``       CPU seconds until an environment has its first observation
 ==============  ====================================================================================================
 
-All ratios compare short blocks of steps that alternate within one run; see ``interleaved.py``. Prints lines of JSON.
+All ratios compare short blocks of steps that alternate within one run (see ``interleaved.py``). The script prints lines
+of JSON.
 """
 
 from __future__ import annotations

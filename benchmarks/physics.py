@@ -1,5 +1,5 @@
-"""Measures the time of a control step relative to its physics: the time of ``env.step`` divided by the time of
-``mj_step`` with the same controls.
+"""Measures the time of a control step relative to its physics, which is the time of ``env.step`` divided by the time of
+MuJoCo's ``mj_step`` with the same controls.
 
     python benchmarks/physics.py               # a few minutes
     python benchmarks/physics.py --quick       # a smoke test, seconds
@@ -63,7 +63,7 @@ def measure(name: str, *, quick: bool) -> None:
 
 
 def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
-    """CPU seconds of env.step, and of the physics alone, in each block of one episode."""
+    """Return the CPU seconds of env.step, and of the physics alone, in each block of one episode."""
     import mujoco
 
     rng = np.random.default_rng(seed)

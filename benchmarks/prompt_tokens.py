@@ -1,5 +1,5 @@
-"""Counts the tokens of a run's requests in each iteration: all tokens, and those that a cache cannot contain, because
-no earlier request of the run begins with them.
+"""Counts the tokens of a run's requests in each iteration. It counts all tokens, and the tokens that a cache cannot
+contain, because no earlier request of the run begins with them.
 
     python benchmarks/prompt_tokens.py RUN [RUN ...]
     python benchmarks/prompt_tokens.py --task mujoco_car/blocked_start --keep --out RUN llm.transcript=2 min_decisions=0
@@ -29,8 +29,8 @@ CHARACTERS = 4
 
 
 def counted(requests: list[Request]) -> dict[int, list[int]]:
-    """Iteration -> number of requests, characters of all requests, and characters after the longest beginning that a
-    request shares with an earlier request.
+    """Return for each iteration the number of requests, the characters of all requests, and the characters after the
+    longest beginning that a request shares with an earlier request.
     """
     rows: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     seen: list[str] = []
@@ -44,7 +44,7 @@ def counted(requests: list[Request]) -> dict[int, list[int]]:
 
 
 def _common(one: str, other: str) -> int:
-    """Number of equal characters at the beginning of two texts."""
+    """Return the number of equal characters at the beginning of two texts."""
     pairs = zip(one, other, strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
@@ -69,7 +69,7 @@ def play(task: str, out: Path, settings: Sequence[str], *, keep: bool) -> None:
 
 
 def _kept(text: str, key: RequestKey, entries: Mapping[RequestKey, Any]) -> str:
-    """Change a recorded plan: it keeps each action that an earlier iteration recorded with the same code."""
+    """Change a recorded plan so that it keeps each action that an earlier iteration recorded with the same code."""
     plan = extract.find(text).objects[0]
     codes: dict[tuple[int, str], str | None] = {}
     for at in sorted((k for k in entries if k.role == "fast"), key=lambda k: (k.attempt, k.ask)):

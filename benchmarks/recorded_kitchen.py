@@ -1,7 +1,7 @@
-"""The kitchen with recorded actions: the environment plays the recorded actions instead of the trainer's actions.
+"""The kitchen with recorded actions. The environment plays the recorded actions instead of the trainer's actions.
 
 Each environment plays the same episodes, because starts and actions are seeded by the number of the episode. So all
-trainers simulate the same states, and only the trainers differ.
+trainers simulate the same states, and measured differences come from the trainers alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def recorded_actions(space: gymnasium.Space[Any], episode: int, steps: int = 600) -> Any:
-    """The actions of an episode, ``[steps, d]``: uniform within the bounds of the space."""
+    """Return the actions of an episode, ``[steps, d]``, drawn uniformly within the bounds of the space."""
     assert isinstance(space, spaces.Box)
     shape = (steps, *space.shape)
     return np.random.default_rng([episode, 17]).uniform(space.low, space.high, shape).astype(space.dtype)

@@ -1,4 +1,6 @@
-"""Prints the figures of a benchmark: one line of JSON for each figure, with the commit at which it was measured."""
+"""Prints the figures of a benchmark as lines of JSON. Each line has one figure and the commit at which it was
+measured.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any
 
 
 def commit() -> str:
-    """The commit of the working tree, 12 digits, followed by ``+`` if tracked files have changes."""
+    """Return the commit of the working tree, 12 digits, followed by ``+`` if tracked files have changes."""
     git = ["git", "-C", str(Path(__file__).parent)]
     head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     dirty = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=False)

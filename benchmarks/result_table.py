@@ -1,4 +1,4 @@
-"""The table of a benchmark's results: a file of JSON lines, one line for each cell."""
+"""The table of a benchmark's results. It is a file of JSON lines with one line for each cell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ResultTable:
 
     The run and the log of a cell that is being measured are in the folder :attr:`runs` beside the file.
 
-    :param path: path of the file. The path ends in ``.jsonl``, and the file need not exist.
+    :param path: the path of the file. The path ends in ``.jsonl``, and the file need not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class ResultTable:
         self.runs = path.with_name(f"{path.stem}_runs")
 
     def load(self) -> dict[Cell, dict[str, Any]]:
-        """Cell -> result, for every result in the file.
+        """Return the result of each cell in the file.
 
         :raises SystemExit: a line of the file is not a result.
         """
@@ -76,7 +76,7 @@ def settings_of(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """The differences between two sets of settings, as text; empty if they agree. A setting that one set lacks is
-    ignored.
+    """Return the differences between two sets of settings as text, or an empty text if they agree. A setting that one
+    set lacks is ignored.
     """
     return ", ".join(f"{k}={known[k]} (now {v})" for k, v in wanted.items() if k in known and known[k] != v)

@@ -43,7 +43,7 @@ class RowRunner:
     """Measures one cell.
 
     :param table: the table of results, which also gives the folders of runs.
-    :param settings: budget, iterations, episodes and trainer of the cell.
+    :param settings: the budget, the iterations, the episodes and the trainer of the cell.
     """
 
     def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
@@ -63,8 +63,8 @@ class RowRunner:
         self.trainer = TRAINERS[settings["trainer"]]()
 
     def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-        """The plugin and the task of the cell, the factory by which a spec finds the plugin, and the
-        recordings to replay.
+        """Return the plugin and the task of the cell, the factory by which an environment's recipe finds the plugin,
+        and the recordings to replay.
         """
         from rlgpt.plugin.manager import PluginManager
 
@@ -146,17 +146,17 @@ class RowRunner:
         }
 
     def success_of_kept(self, context: Any, iteration: Any) -> float:
-        """The success rate of the code or policy that an iteration keeps, on the seeds of the report."""
+        """Return the success rate of the code or policy that an iteration keeps, on the seeds of the report."""
         evaluation = context.evaluate_kept(iteration, seeds=self._report_seeds())
         return round(self.result(evaluation), 3)
 
     def result(self, evaluation: Any) -> float:
-        """The result of an evaluation, for the table: its success rate."""
+        """Return the result of an evaluation for the table, which is its success rate."""
         return float(evaluation.success_rate)
 
     def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """The figures of a cell: the result of the evaluation with sampled actions, and the result of the evaluation
-        with greedy actions if there is one.
+        """Return the figures of a cell. They are the result of the evaluation with sampled actions and, if there is
+        one, the result of the evaluation with greedy actions.
         """
         return {
             "sampled": self.result(sampled),
@@ -227,8 +227,8 @@ class RowRunner:
         return EnvSpec(self.task, best.setup, best.actions, self.factory, functions=best.functions)
 
     def _design_steps(self) -> int:
-        """Primitive steps that RL-GPT spent on code up to its best iteration: rehearsals and evaluations
-        of code alone.
+        """Return the primitive steps that RL-GPT spent on rehearsals and evaluations of code alone, up to its best
+        iteration.
         """
         from rlgpt.runs import Run
 

@@ -16,7 +16,9 @@ FILE = "begun.json"
 
 
 def read_settings(run: Path) -> dict[str, Any]:
-    """The settings and the commit with which a run was started; empty for older runs, which did not record them."""
+    """Return the settings and the commit with which a run was started. The result is empty if the run did not record
+    them.
+    """
     path = run / FILE
     return dict(json.loads(path.read_text())) if path.exists() else {}
 

@@ -1,4 +1,4 @@
-"""Measures the cost of the sandbox: of single calls, with many workers at the same time, in memory and in training.
+"""Measures the cost of the sandbox in single calls, with many workers at the same time, in memory and in training.
 
     python benchmarks/sandbox.py              # all parts, about ten minutes
     python benchmarks/sandbox.py --quick      # a smoke test of all but training, seconds
@@ -10,7 +10,7 @@
 ``training``  steps per CPU-second on the kitchen over those with the same coded actions as plain generators
 ============  ======================================================================================================
 
-All comparisons with Python outside the sandbox use short alternating blocks; see ``interleaved.py``. The script prints
+All comparisons with Python outside the sandbox use short alternating blocks (see ``interleaved.py``). The script prints
 lines of JSON.
 """
 

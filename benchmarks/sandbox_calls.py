@@ -106,7 +106,7 @@ def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
 
 
 def crossings() -> Workload:
-    """Calls of an exported function that does nothing, which measure the time of crossing into WebAssembly."""
+    """Return calls of an exported function that does nothing, which measure the time of a call into WebAssembly."""
     instance = Instance(SandboxLimits())
     return lambda: [instance.call("cancel-action", fuel=SandboxLimits().turn_fuel) for _ in range(YIELDS)]
 

@@ -2,9 +2,9 @@
 outside it.
 
 The two variants (with and without the sandbox) train the built-in PPO on the kitchen with recorded actions, each in a
-process of its own, in turns (see ``trainer_process.py``): ``sandbox_training.py NAME STEPS_FILE FOLDER SEED``.
-:class:`PlainGuest` runs the plain generators in the host. :class:`PlainGuest` exists in this benchmark only; no setting
-selects it.
+process of its own, in turns (see ``trainer_process.py``). The command of such a process is ``sandbox_training.py NAME
+STEPS_FILE FOLDER SEED``. :class:`PlainGuest` runs the plain generators in the host. :class:`PlainGuest` exists only in
+this benchmark; no setting selects it.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class PlainGuest:
     exhausted: frozenset[str] = frozenset()
 
     def add_step(self) -> None:
-        """A plain generator has no fuel."""
+        """Do nothing, because a plain generator has no fuel."""
 
 
 def open_plain(

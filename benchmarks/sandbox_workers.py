@@ -1,6 +1,7 @@
 """Measures workers that run sandboxed code at the same time, and the memory of each worker.
 
-Run as a script, this module is one worker: it reports that it is ready, waits for a line, and prints its measurements.
+If this module is run as a script, it is one worker. The worker reports that it is ready, waits for a line, and prints
+its measurements.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _at_once(workers: int, blocks: int) -> list[dict[str, Any]]:
 
 
 def _memory() -> tuple[float, float]:
-    """Memory of this process in MB: without and with shared mappings."""
+    """Return the memory of this process in MB, without and with shared mappings."""
     info = psutil.Process().memory_full_info()
     return info.uss / 1e6, info.rss / 1e6
 

@@ -1,7 +1,7 @@
 """Measures several cells of a benchmark at the same time, each in a separate process with one thread.
 
 A benchmark that is started again measures only the cells without a result. If existing results were measured with other
-settings, it stops at once.
+settings, the benchmark stops at once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def measure_cells(
     measured.
 
     :returns: whether every cell has a result now.
-    :raises SystemExit: results in the table were measured with other settings; nothing is measured then.
+    :raises SystemExit: results in the table were measured with other settings. In this case, nothing is measured.
     """
     results = table.load()
     _refuse_other_settings(cells, table, results, settings)

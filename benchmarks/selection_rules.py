@@ -1,12 +1,12 @@
-"""Simulates rules of selection: how often a rule keeps the worse candidate (code or policy), and how many episodes the
-rule plays.
+"""Simulates rules of selection. The script prints how often a rule keeps the worse candidate (code or policy), and how
+many episodes the rule plays.
 
     nice python benchmarks/selection_rules.py > benchmarks/results/selection.jsonl     # a few minutes
 
 Episodes succeed independently, with the given rates; ``greedy`` and ``sampled`` are two modes of one policy, with the
-same rate. Rules: ``fixed`` plays ten episodes of code and ten of the sampled policy; ``race`` is the rule of the outer
-loop (:mod:`rlgpt.loop.selection`); ``hoeffding`` is a race over the same episodes with the bound of Maron and Moore
-(1994).
+same rate. The rule ``fixed`` plays ten episodes of code and ten episodes of the sampled policy. The rule ``race`` is
+the rule of the outer loop (:mod:`rlgpt.loop.selection`). The rule ``hoeffding`` is a race over the same episodes with
+the bound of Maron and Moore (1994).
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Simulated:
 
 
 def race(code: np.ndarray, ways: dict[str, np.ndarray]) -> tuple[bool, int]:
-    """Simulate the loop's race. Returns whether code is kept, and the number of episodes that all
-    candidates played together.
+    """Simulate the loop's race. Return whether code is kept, and the number of episodes that all candidates played
+    together.
     """
     players: Any = {name: (Simulated(name, wins), None) for name, wins in ways.items()}
     judge = Simulated(CODE, code)
@@ -65,8 +65,8 @@ def race(code: np.ndarray, ways: dict[str, np.ndarray]) -> tuple[bool, int]:
 
 
 def hoeffding(code: np.ndarray, policy: np.ndarray) -> tuple[bool, int]:
-    """Simulate a race in which both play until their confidence intervals do not overlap. Each interval
-    has the error probability error / looks.
+    """Simulate a race in which code and policy play until their confidence intervals do not overlap. Each interval has
+    the error probability error / looks, where looks is the number of comparisons.
     """
     for n in range(LEAST, MOST + 1):
         half = math.sqrt(math.log(2 * (MOST - LEAST + 1) * 2 / ERROR) / (2 * n))

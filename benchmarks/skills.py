@@ -4,11 +4,11 @@
     python benchmarks/skills.py kitchen --recordings FOLDER                           # replays; run it again to resume
     python benchmarks/skills.py kitchen --report                                      # plays nothing, prints the table
 
-A row is a sequence of different tasks. Each sequence is played twice: in the arm `with`, all runs share one library, so
-that a run can use the skills that earlier runs have added. In the arm `without`, the runs have no library. All other
-settings are those of `rlgpt train`. With --recordings, a run whose recording FOLDER/ROW/ARM/NUMBER-TASK.jsonl exists is
-replayed from it. Any other run needs the settings of a language model, and its recording is stored in this file.
-Finished runs are not repeated, and interrupted runs continue.
+A row is a sequence of different tasks. Each sequence is played twice, once in each of two *arms*. In the arm `with`,
+all runs share one library, so that a run can use the skills that earlier runs have added. In the arm `without`, the
+runs have no library. All other settings are those of `rlgpt train`. With --recordings, a run whose recording
+FOLDER/ROW/ARM/NUMBER-TASK.jsonl exists is replayed. Any other run needs the settings of a language model, and its
+recording is stored in this file. Finished runs are not repeated, and interrupted runs continue.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def name_of(number: int, task: str) -> str:
 def play(row: str, tasks: Sequence[str], arm: str, out: Path, recordings: Path | None, settings: Sequence[str]) -> bool:
     """Play the tasks of one arm in order.
 
-    :returns: whether all of them are finished.
+    :returns: whether all tasks of the arm are finished.
     """
     from rlgpt.cli.main import main
 
@@ -85,8 +85,8 @@ def play(row: str, tasks: Sequence[str], arm: str, out: Path, recordings: Path |
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a run has a report and has ended. A run that ended early also counts as finished: at the end of its
-    recording or because a budget was spent.
+    """Return whether a run has a report and has ended. A run that ended early, at the end of its recording or because a
+    budget was spent, also counts as finished.
     """
     if not Run.exists(folder):
         return False
@@ -130,8 +130,8 @@ def collect(row: str, tasks: Sequence[str], out: Path) -> list[dict[str, Any]]:
 
 
 def table(results: Sequence[Mapping[str, Any]]) -> str:
-    """A table with one line for each run. Two lines below it compare the arms: over all tasks that both arms have
-    finished, and over those from the fifth task on.
+    """Return a table with one line for each run. Two lines below the table compare the arms, first over all tasks that
+    both arms have finished, and then over these tasks from the fifth on.
     """
     by = {(r["arm"], r["number"]): r for r in results}
     lines = [

@@ -67,7 +67,7 @@ def _rows(values: Sequence[float], now: str) -> dict[str, Any]:
 
 
 def _start(task: str) -> list[float]:
-    """The figures of :data:`UNITS` from one new process."""
+    """Return the figures of :data:`UNITS` from one new process."""
     command = [sys.executable, "-c", START, task]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:

@@ -34,8 +34,8 @@ def coded_actions(source: str) -> list[CodedAction]:
 
 
 def variants() -> dict[str, Make]:
-    """The compared environments. Each function makes an environment and a function that converts a
-    recorded action to its action space.
+    """Return the compared environments. Each function of the result makes an environment, and a function that converts
+    a recorded action to the environment's action space.
     """
     plugin = KitchenPlugin()
     task = plugin.tasks()[TASK]
@@ -94,7 +94,7 @@ def measure(*, quick: bool) -> None:
 
 
 def _episode(envs: Mapping[str, tuple[Env, Callable[[Any], Any]]], seed: int, length: int) -> list[dict[str, float]]:
-    """CPU seconds of each variant in each block of one episode. All variants simulate the same states."""
+    """Return the CPU seconds of each variant in each block of one episode. All variants simulate the same states."""
     for env, _ in envs.values():
         env.reset(seed=seed)
     recorded = recorded_actions(envs["bare"][0].action_space, seed, length)

@@ -10,8 +10,8 @@ def run_parts(doc: str, parts: Mapping[str, Callable[..., None]]) -> int:
     """Measure the parts of the benchmark that the command line names.
 
     :param doc: docstring of the script; the first paragraph of the docstring becomes the summary in the help.
-    :param parts: name of a part -> the function that measures it, which has an argument ``quick``. ``training`` takes
-        minutes: ``--quick`` leaves it out.
+    :param parts: for each part, its name and the function that measures it, which has an argument ``quick``.
+        ``--quick`` leaves out the part ``training``, which takes minutes.
     """
     parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=tuple(parts), help="default: all; with --quick, not training")

@@ -28,7 +28,7 @@ Grid = dict[str, dict[str, dict[int, dict[str, Any]]]]
 
 
 def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
-    """The figures as lines of JSON: the IQM and interval of each method on each task, RL-GPT minus each
+    """Return the figures as lines of JSON. They are the IQM and interval of each method on each task, RL-GPT minus each
     other method, and each method over all tasks.
     """
     grid = _grid(results, cells)
@@ -58,7 +58,7 @@ def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cel
 
 
 def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print a caption and a table: each method on each task, then each method over all tasks."""
+    """Print a caption and a table. The table has each method on each task, and then each method over all tasks."""
     grid = _grid(results, cells)
     complete, intervals = aggregates(grid, cells)
     print(fill(_caption(grid, complete), 120), end="\n\n")
@@ -86,8 +86,8 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
 
 
 def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool) -> tuple[Interval, str]:
-    """The difference of the IQMs of two methods with its interval, and a note on how it was computed. With too few
-    seeds for an interval, the range is given instead.
+    """Return the difference of the IQMs of two methods with its interval, and a note on how the difference was
+    computed. With too few seeds for an interval, the range is given instead.
 
     :param derived: whether ``theirs`` was derived from the run of ``ours`` with the same seed. If so, seeds are
         resampled in pairs, and only seeds that both have are used.
@@ -110,7 +110,7 @@ def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, 
         All methods are aggregated over the same tasks: the tasks that have a result for every seed of each such method.
     With only one such task there is no aggregate.
 
-    :returns: the tasks, and row -> interval.
+    :returns: the tasks, and the interval of each method.
     """
     from rlgpt.report.stats import interval
 
@@ -126,7 +126,7 @@ def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, 
 
 
 def _iqm(by_seed: Mapping[int, float]) -> Interval:
-    """See :func:`rlgpt.report.stats.spread`."""
+    """Return the IQM and its interval or range (see :func:`rlgpt.report.stats.spread`)."""
     from rlgpt.report import stats
 
     return stats.spread(list(by_seed.values()))
@@ -151,7 +151,7 @@ def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid
 
 
 def _steps_per_success(results: Sequence[Mapping[str, Any]]) -> str:
-    """Evaluation steps divided by the number of successes, over all seeds with at least one success."""
+    """Return the evaluation steps divided by the number of successes, over all seeds with at least one success."""
     some = [r for r in results if r["steps_per_success"] is not None]
     if not some:
         return "none"
@@ -191,7 +191,9 @@ def _caption(grid: Grid, complete: Sequence[str]) -> str:
 
 
 def _mixed_settings(grid: Grid) -> str:
-    """The settings that differ among the results, as text; empty if none differs. Tasks may have different budgets."""
+    """Return the settings that differ among the results as text, or an empty text if no setting differs. Tasks may have
+    different budgets.
+    """
     by_task = [[r for by_seed in rows.values() for r in by_seed.values()] for rows in grid.values()]
     everything = [[r for results in by_task for r in results]]
     parts = []

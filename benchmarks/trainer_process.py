@@ -1,5 +1,6 @@
-"""Trainers in separate processes that take turns: each runs for some updates and is then suspended (SIGSTOP). So all
-trainers are measured within the same minutes, but never at the same time. The time of the start-up is not counted.
+"""Runs trainers in separate processes that take turns. Each trainer runs for some updates and is then suspended
+(SIGSTOP). So all trainers are measured within the same minutes, but never at the same time. The time of the start-up is
+not counted.
 """
 
 from __future__ import annotations
@@ -89,7 +90,9 @@ class TrainerProcess:
 def trainer_processes(
     script: Path, names: Sequence[str], folder: Path, seed: int
 ) -> Iterator[dict[str, TrainerProcess]]:
-    """Name -> trainer, started and suspended. All trainers are ended at the end of the block."""
+    """Start and suspend the trainers, and yield each trainer by its name. All trainers are ended at the end of the
+    block.
+    """
     trainers: dict[str, TrainerProcess] = {}
     try:
         for name in names:

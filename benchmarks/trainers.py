@@ -1,7 +1,8 @@
-"""Runs one trainer on the recorded kitchen until another process ends it: ``trainers.py NAME STEPS_FILE FOLDER SEED``.
+"""Runs one trainer on the recorded kitchen until another process ends it (``trainers.py NAME STEPS_FILE FOLDER SEED``).
 
-All trainers have the plugin's hyperparameters: 4 environments in one process, rollouts of 32 steps, minibatches of 64,
-8 epochs, two hidden layers of 64 with tanh for actor and critic each, normalised observations and returns, one thread.
+All trainers have the plugin's hyperparameters, which are 4 environments in one process, rollouts of 32 steps,
+minibatches of 64 steps, 8 epochs, two hidden layers of 64 units with tanh for actor and critic each, and normalised
+observations and returns. All trainers use one thread.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from recorded_kitchen import BUDGET, FlatObservation, RecordedKitchen, hyperpara
 
 
 def sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
-    """This project's adapter of Sample Factory, which trains in a supervised child process."""
+    """Run rlgpt's adapter of Sample Factory, which trains in a supervised child process."""
     from rlgpt.rl.sample_factory import SampleFactory, SampleFactorySettings
 
     # A suspended trainer must not count as hung.
@@ -22,7 +23,7 @@ def sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def ppo(steps_file: Path, folder: Path, seed: int) -> None:
-    """The built-in trainer."""
+    """Run the built-in PPO."""
     from rlgpt.rl.ppo import PPO
 
     _train(PPO(), steps_file, folder, seed)
@@ -34,7 +35,9 @@ def _train(trainer: Any, steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
-    """Sample Factory as its documentation describes it, with the same arguments as the adapter if both have them."""
+    """Run Sample Factory as its documentation describes it, with the same arguments as rlgpt's adapter if both have
+    them.
+    """
     from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
     from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
     from sample_factory.envs.env_utils import register_env
@@ -66,7 +69,7 @@ def plain_environment(name: str, cfg: Any, env_config: Any, render_mode: str | N
 
 
 def stable_baselines3(steps_file: Path, folder: Path, seed: int) -> None:
-    """Stable-Baselines3's PPO on the flat view of the extended environment."""
+    """Run Stable-Baselines3's PPO on the flat view of the extended environment."""
     import torch
     from rlgpt import extend
     from rlgpt.options import flat_view

@@ -1,5 +1,5 @@
-"""Measures the cost of an environment in another process: the time of a step in addition to a step of the
-same environment in this process.
+"""Measures the cost of an environment in another process. The cost is the time by which its step is longer than a step
+of the same environment in this process.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def measure(*, quick: bool) -> None:
 
 
 def _repeat(name: str, blocks: int) -> dict[str, list[float]]:
-    """Microseconds that a step in the worker takes in addition to a step in this process, for each clock
-    and each block.
+    """Return the microseconds by which a step in the worker is longer than a step in this process, for each clock and
+    each block.
     """
     worker = WorkerEnv(Recipe(factory=f"{Path(__file__).resolve()}:{name}", paths=(str(Path(__file__).parent),)))
     envs: dict[str, Any] = {"plain": MAKERS[name](), "worker": worker}

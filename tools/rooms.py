@@ -1,4 +1,4 @@
-"""Checks the rooms (the packages in core/rlgpt): every room imports only from rooms above it, and the core does not
+"""Checks the rooms (the packages in core/rlgpt). Every room must import only from rooms above it, and the core must not
 name a plugin.
 
 The order is the table of rooms in docs/architecture.md. The check includes imports inside functions and under
@@ -28,7 +28,7 @@ def order(architecture: str) -> list[str]:
 
 
 def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
-    """Line and dotted name of each import in ``module``; relative imports are resolved."""
+    """Return the line and the dotted name of each import in ``module``. Relative imports are resolved."""
     package = module.split(".")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -40,7 +40,9 @@ def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
 
 
 def room_of(name: str) -> str | None:
-    """The room of the module ``name``: the room of ``rlgpt.rl.ppo`` is ``rl``. None for modules outside rlgpt."""
+    """Return the room of the module ``name``, or None for a module outside rlgpt. For example, the room of
+    ``rlgpt.rl.ppo`` is ``rl``.
+    """
     parts = name.split(".")
     return parts[1] if parts[0] == "rlgpt" and len(parts) > 1 else None
 
@@ -66,7 +68,7 @@ def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
 
 
 def docstrings(tree: ast.AST) -> set[int]:
-    """The ids of the constants that are docstrings (a statement that is only a string)."""
+    """Return the ids of the constants that are docstrings. A docstring is a statement that is only a string."""
     return {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
 
 

@@ -27,8 +27,8 @@ HERE = Path(__file__).parent
 class World:
     """The arguments of :func:`rlgpt.design` except for the language model and the folder.
 
-    :ivar budget: budget of primitive steps. With these values of ``budget``, ``settings`` and ``hyperparameters``, a
-        run takes minutes on one core.
+    :ivar budget: the budget of primitive steps. With the values of ``budget``, ``settings`` and ``hyperparameters`` in
+        this file, a run takes minutes on one core.
     """
 
     make_env: MakeEnv
@@ -47,14 +47,14 @@ class World:
 
     @property
     def described(self) -> dict[str, Any]:
-        """The arguments that :func:`rlgpt.config.prepare.prepare` accepts too."""
+        """The arguments that :func:`rlgpt.config.prepare.prepare` also accepts."""
         names = ("make_env", "goal", "labels", "observations", "success")
         docs = (HERE / "docs" / f"{self.name}.md").read_text()
         states = None if self.states is None else self.states()
         return {"docs": docs, "states": states, **{name: getattr(self, name) for name in names}}
 
     def design(self, llm: Any, folder: Path | None, **more: Any) -> Bundle:
-        """Run both loops. ``more`` are further arguments of :func:`rlgpt.design`."""
+        """Call :func:`rlgpt.design` with the arguments of this world, and with the further arguments ``more``."""
         arguments = {
             "budget": self.budget,
             "hyperparameters": self.hyperparameters,

@@ -20,11 +20,11 @@ REACH = 0.2
 class CorridorEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     """A corridor with a switch, a door and an exit.
 
-    Observation: positions of the agent and of the switch (0 to 1, as a fraction of the corridor's length), and whether
-    the door is open (0 or 1). Action: ``walk`` (0 back, 1 stay, 2 forward) and ``hand`` (0 rest, 1 press). An episode
-    ends at the exit, with reward 1.
+    The observation has the positions of the agent and of the switch (0 to 1, as a fraction of the corridor's length),
+    and whether the door is open (0 or 1). The action has the heads ``walk`` (0 back, 1 stay, 2 forward) and ``hand`` (0
+    rest, 1 press). An episode ends at the exit, with reward 1.
 
-    :param slip: probability that a step does not move the agent.
+    :param slip: the probability that a step does not move the agent.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - gymnasium's own
@@ -55,7 +55,9 @@ class CorridorEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         return self._observation(), float(success), success, False, {"success": success}
 
     def render(self) -> np.ndarray | None:
-        """The corridor from above, 20 pixels per metre. Agent: red; switch: yellow; door: black or green."""
+        """Return a picture of the corridor from above, 20 pixels per metre. The agent is red, the switch is yellow, and
+        the door is black if it is shut and green if it is open.
+        """
         if self.render_mode is None:
             return None
         image = np.full((40, int(LENGTH * 20), 3), 235, np.uint8)

@@ -32,7 +32,7 @@ class OrderedWorld(engine.World):
     """Crafter's world, with the creatures of a chunk in a fixed order.
 
     Crafter stores the creatures of a chunk in a set and draws one at random. The order of a set depends on memory
-    addresses, so the original is not reproducible: episodes with the same seed differ. The fixed order changes no
+    addresses, so that episodes of the original Crafter with the same seed differ. The fixed order changes no
     probability.
     """
 
@@ -67,14 +67,15 @@ class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
     """Crafter with its own rewards and its own conditions for the end of an episode. The observation contains what a
     player sees, as symbols, and nothing else.
 
-    ``cells`` uint8 ``(7, 9)``: codes (:data:`CELLS`) in rows from the top. ``items`` float32 ``(16,)``: body and
-    inventory, 0 to 9. ``facing``: index of :data:`DIRECTIONS`. ``sleeping``, ``ripe``: 0 or 1; ``ripe`` is 1 if the
-    plant ahead is ripe, which its picture shows. ``daylight`` ``(1,)``: 0 to 1.
+    The key ``cells``, uint8 ``(7, 9)``, has the codes of the visible cells (:data:`CELLS`) in rows from the top. The
+    key ``items``, float32 ``(16,)``, has the body and the inventory, 0 to 9. The key ``facing`` is an index into
+    :data:`DIRECTIONS`. The keys ``sleeping`` and ``ripe`` are 0 or 1; ``ripe`` is 1 if the plant ahead is ripe, which a
+    player sees in Crafter's picture. The key ``daylight`` ``(1,)`` is from 0 to 1.
 
-    ``info`` contains only ``achievements``: how often each achievement was unlocked in the episode. The map and the
-    player's position, which are in Crafter's own ``info``, are left out because a player does not see them.
+    ``info`` contains only ``achievements``, which says how often each achievement was unlocked in the episode. The map
+    and the player's position, which are in Crafter's own ``info``, are left out because a player does not see them.
 
-    :param length: number of steps after which an episode is truncated.
+    :param length: the number of steps after which an episode is truncated.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - gymnasium's own
@@ -107,7 +108,7 @@ class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
         return self._observation(), float(reward), dead, over and not dead, {"achievements": info["achievements"]}
 
     def render(self) -> np.ndarray | None:
-        """Crafter's own picture, uint8 ``(576, 576, 3)``."""
+        """Return Crafter's own picture, uint8 ``(576, 576, 3)``."""
         if self.render_mode is None:
             return None
         random = self._game._world.random

@@ -27,7 +27,7 @@ def crafter_score(rates: Mapping[str, float]) -> float:
     """The benchmark's score in percent: ``exp(mean(log(1 + s))) - 1`` over the success rates ``s`` in percent of all 22
     achievements (Hafner 2021, section 3.2).
 
-    :param rates: achievement -> share of the training episodes that unlocked it, 0 to 1.
+    :param rates: for each achievement, the share of the training episodes that unlocked it, 0 to 1.
     """
     return math.exp(sum(math.log1p(100 * rates[name]) for name in ACHIEVEMENTS) / len(ACHIEVEMENTS)) - 1
 
@@ -59,7 +59,7 @@ class CrafterPlugin(EnvironmentPlugin):
         return env
 
     def model(self, env: gymnasium.Env[Any, Any]) -> None:
-        """None: code must not get information that is not in the observation."""
+        """None, because code must not get information that is not in the observation."""
 
     def labels(self, task: Task) -> Labels:
         from rlgpt_crafter.env import ACTIONS

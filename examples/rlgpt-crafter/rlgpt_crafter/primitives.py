@@ -1,4 +1,4 @@
-"""The primitives that coded actions may call. They read only the observation."""
+"""The primitives that coded actions may call. The primitives read only the observation."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def places(ctx: Context, thing: str) -> list[Offset]:
 
 
 def first_step(ctx: Context, thing: str) -> int | None:
-    """The direction of the first step on a shortest path to a cell beside the object. If the player is already beside
-    the object, the direction of the object; None if there is no path.
+    """Return the direction of the first step on a shortest path to a cell beside the object. If the player is already
+    beside the object, return the direction of the object; if there is no path, return None.
     """
     goals = set(places(ctx, thing))
     came: dict[Offset, int] = {(0, 0): -1}

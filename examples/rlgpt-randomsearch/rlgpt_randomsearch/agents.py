@@ -20,10 +20,10 @@ from rlgpt.domain import ActionPlan, CodedAction, SubAction
 
 class RandomSlow(SlowAgent):
     """A slow agent whose plans are random sets of the plugin's primitives as coded actions. A policy learns when to use
-    each of them.
+    each of these coded actions.
 
     :param actions: the coded actions to choose from.
-    :param size: maximal number of coded actions in a plan.
+    :param size: the maximal number of coded actions in a plan.
     """
 
     def __init__(self, actions: Sequence[CodedAction], size: int) -> None:

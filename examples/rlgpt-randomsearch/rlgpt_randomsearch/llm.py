@@ -12,7 +12,7 @@ from rlgpt.llm import LLM, LLMContext, LLMSettings, Reply, Request
 class FileReplies(LLM):
     """Gives each role the same reply at every request. This language model needs no server and no key.
 
-    :param replies: role -> reply.
+    :param replies: the reply for each role.
     """
 
     def __init__(self, replies: dict[str, str]) -> None:
@@ -29,7 +29,9 @@ class FileReplies(LLM):
 
 
 def file_replies(settings: LLMSettings, context: LLMContext) -> FileReplies:
-    """The language model ``llm=file_replies``; ``llm.extra.file=FILE`` names a JSON file of role -> reply."""
+    """Make the language model ``llm=file_replies``. ``llm.extra.file=FILE`` names a JSON file with a reply for each
+    role.
+    """
     file = Path(str(settings.extra.get("file", "")))
     if not file.is_file():
         raise ConfigError(f"llm.extra.file={str(file)!r}: there is no such file. Give a JSON file of role -> reply.")

@@ -9,9 +9,10 @@ from rlgpt.loop import Observer
 
 
 class Curve(Observer):
-    """Appends each point of a learning curve to a file: primitive steps, success rate, mean episode return.
+    """Appends each point of a learning curve to a file. A point has the primitive steps, the success rate and the mean
+    episode return.
 
-    :param path: path of the file (``observers.curve.path=FILE``).
+    :param path: the path of the file (``observers.curve.path=FILE``).
     """
 
     def __init__(self, *, path: str) -> None:

@@ -1,4 +1,4 @@
-"""Linear policies: each part of the action is a linear function of the observation."""
+"""Linear policies, in which each part of the action is a linear function of the observation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Weights = NDArray[np.float64]
 
 
 class Linear(Policy):
-    """Each head of the action is a linear function of the observation: the largest value of a Discrete, tanh for a Box.
+    """A policy whose outputs are linear functions of the observation. For a Discrete, the action is the output with the
+    largest value; for a Box, the action is tanh of the outputs.
 
-    :param weights: matrix ``[outputs, D + 1]``; the last column is the bias.
+    :param weights: a matrix ``[outputs, D + 1]``, whose last column is the bias.
     """
 
     def __init__(self, space: spaces.Space[Any], weights: Weights) -> None:

@@ -36,7 +36,7 @@ class RandomSearch(Trainer):
     The method is random search in policy space (Mania, Guy and Recht 2018), with one direction and one episode at a
     time.
 
-    :param noise: standard deviation of a change.
+    :param noise: the standard deviation of a change of the weights.
     """
 
     name = "random_search"
@@ -55,7 +55,7 @@ class RandomSearch(Trainer):
         progress: Progress | None = None,
         warm_start: Path | None = None,
     ) -> TrainingRecord:
-        """See :meth:`rlgpt.rl.Trainer.train`. A resumed training starts from the best weights so far."""
+        """Train as :meth:`rlgpt.rl.Trainer.train` describes. A resumed training starts from the best weights so far."""
         folder.mkdir(parents=True, exist_ok=True)
         begin, rng, curve, decisions = time.monotonic(), np.random.default_rng(seed), [], 0
         best_return = -np.inf
@@ -113,7 +113,7 @@ class RandomSearch(Trainer):
 def _episode(
     env: PolicyEnv, policy: Policy, rng: np.random.Generator, spent: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """Play one episode and return its ``info["episode"]``; None if the budget ended before the episode."""
+    """Play one episode and return its ``info["episode"]``. Return None if the budget ended before the episode."""
     observation, _ = env.reset()
     while not spent():
         observation, _, terminated, truncated, info = env.step(policy.act(observation, greedy=False, rng=rng))
@@ -129,9 +129,9 @@ def _write(folder: Path, weights: Weights) -> None:
 
 
 def _read(folder: Path, shape: tuple[int, int]) -> Weights:
-    """The weights in ``folder``.
+    """Return the weights that are stored in ``folder``.
 
-    :raises TrainerError: there are no weights, or they do not fit.
+    :raises TrainerError: there are no weights, or the weights do not fit the spaces.
     """
     try:
         with Folder(folder, TrainerError).open(WEIGHTS, limit=LIMIT) as file:
