@@ -76,6 +76,7 @@ class Brief(Value):
         observation keys; reward terms may have a weight.
     :ivar remarks: for each function, observations from its rehearsal that may or may not be faults, in words.
     :ivar repairs: number of repairs that remain after the present attempt at a piece of code; None if it is unknown.
+    :ivar candidate: number of the candidate that is to be written, if an attempt has several.
     :ivar restores: whether training episodes may begin in the state in which a coded action ended (``after:ACTION``).
     :ivar trainer_bounds: the valid range of each hyperparameter that a setup may choose.
     :ivar option_steps: maximal number of primitive steps of one call of a coded action. If ``option_steps`` is None, a
@@ -99,6 +100,7 @@ class Brief(Value):
     functions: tuple[CodedFunction, ...] = ()
     remarks: Mapping[str, tuple[str, ...]] = {}
     repairs: int | None = None
+    candidate: int = 0
     restores: bool = False
     trainer_bounds: Mapping[str, tuple[float, float]] = {}
     option_steps: int | None = None
@@ -140,6 +142,7 @@ class SlowAgent(ABC):
     def plan(self, brief: Brief, history: History) -> ActionPlan:
         """Make the plan of the next iteration.
 
+        :param brief: what the agent gets to know about the task.
         :param history: the finished iterations; the newest one contains the critic's findings.
         :returns: at least one sub-action, with distinct names, in the order of use.
         :raises rlgpt.errors.LLMError: the model returned no usable plan and no retry is left.
@@ -163,6 +166,7 @@ class FastAgent(ABC):
     ) -> CodedAction:
         """Write a coded action for ``sub_action``. The result is a first version, or a repair of the last attempt.
 
+        :param brief: what the agent gets to know about the task.
         :param plan: the plan that contains ``sub_action``.
         :param sub_action: a sub-action of kind ``code``.
         :param written: the coded actions of this iteration that already work.
@@ -187,6 +191,7 @@ class FastAgent(ABC):
         The method of this base class returns None, for agents that write only actions. The iteration then continues
         without the function.
 
+        :param brief: what the agent gets to know about the task.
         :param plan: the plan that contains ``function``. The plan does not keep an earlier version of the function.
         :param attempts: the failed attempts at this function so far; empty for a first version.
         :param history: the finished iterations.
@@ -208,6 +213,7 @@ class FastAgent(ABC):
     ) -> RLSetup:
         """Decide how the policy learns with ``actions``.
 
+        :param brief: what the agent gets to know about the task.
         :param actions: the coded actions of this iteration that work. The setup may offer any of them to the policy.
         :param history: the finished iterations.
         :param rehearsals: for each coded sub-action, the attempts at its code in this iteration, in order.
@@ -250,6 +256,7 @@ class Critic(ABC):
     ) -> Review:
         """Judge whether a rehearsed action does what its sub-action describes.
 
+        :param brief: what the agent gets to know about the task.
         :param evidence: the kind of evidence that the critic receives. Only a critic with ``supports_vision`` receives
             frames.
         :param frames: frames of the rehearsed call, in order of time; empty if no frame could be rendered.
@@ -265,6 +272,7 @@ class Critic(ABC):
     def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
         """Write findings on a finished iteration for the slow agent and for the fast agent.
 
+        :param brief: what the agent gets to know about the task.
         :param outcome: the results of the iteration that is judged.
         :param history: the iterations before the judged one.
         :raises rlgpt.errors.LLMError: the model returned no usable critique and no retry is left.

@@ -253,7 +253,14 @@ def _with_skill(text: str, brief: Brief, known: bool, name: str, *, source: bool
 
 
 def _key(brief: Brief, history: History, role: Role, name: str = "", attempt: int = 0) -> RequestKey:
-    return RequestKey(task=brief.task.id, iteration=len(history), role=role, sub_action=name, attempt=attempt)
+    return RequestKey(
+        task=brief.task.id,
+        iteration=len(history),
+        role=role,
+        sub_action=name,
+        attempt=attempt,
+        candidate=brief.candidate,
+    )
 
 
 def notes_of(

@@ -82,7 +82,7 @@ class LLMSolo(SlowAgent, FastAgent):
         history: History,
     ) -> CodedAction:
         reply = self._reply(brief, plan, history)
-        if not attempts and reply is not None:
+        if not attempts and not brief.candidate and reply is not None:
             return reply.coded()[sub_action.name]
         repair = ("evidence", "task", "attempts", "writes", "repair", "repair_reply")
         return self._writer.action(
@@ -172,7 +172,14 @@ class LLMSolo(SlowAgent, FastAgent):
 
     @staticmethod
     def _key(brief: Brief, history: History, name: str = "", attempt: int = 0) -> RequestKey:
-        return RequestKey(task=brief.task.id, iteration=len(history), role="solo", sub_action=name, attempt=attempt)
+        return RequestKey(
+            task=brief.task.id,
+            iteration=len(history),
+            role="solo",
+            sub_action=name,
+            attempt=attempt,
+            candidate=brief.candidate,
+        )
 
     def _faults(self, reply: SoloReply, brief: Brief, history: History) -> list[str]:
         plan, coded = reply.plan(), reply.coded()

@@ -8,6 +8,7 @@ from pathlib import Path
 from rlgpt.cli.compose import run_config
 from rlgpt.cli.start import finish, start
 from rlgpt.config.build import build
+from rlgpt.config.components import Component
 from rlgpt.config.run_config import RunConfig
 from rlgpt.config.runs import resume, with_record
 from rlgpt.errors import ConfigError, RlgptError
@@ -26,7 +27,8 @@ def work(job: RunJob) -> JobResult:
             raise ConfigError(job.fault)
         config = run_config(job.config)
         folder = Path(config.folder or job.folder)
-        config = config.model_copy(update={"folder": str(folder)})
+        # The executor runs this job. The job itself uses one process.
+        config = config.model_copy(update={"folder": str(folder), "executor": Component(name="in_process")})
         manager = PluginManager()
         return _continued(config, folder, manager) if Run.exists(folder) else start(config, manager)
     except RlgptError as error:

@@ -4,6 +4,7 @@ written.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ from typing import Any
 from rlgpt.agents.build import WITHOUT_LLM, Agents, TeamContext, learning_on
 from rlgpt.agents.planner import Planner
 from rlgpt.agents.setup_overrides import OverriddenSetup
-from rlgpt.config.components import Component, factory_of, make
+from rlgpt.config.components import Component, checked, factory_of, make
 from rlgpt.config.environment import Objects, Place, place_of
+from rlgpt.config.recordings import choosable
 from rlgpt.config.run_config import AgentsConfig, RunConfig
 from rlgpt.config.settings import complete, refuse_keys
 from rlgpt.errors import ConfigError, TranscriptError
+from rlgpt.executors import Executor, Work
 from rlgpt.llm.base import LLM
 from rlgpt.llm.build import LLMContext, build_llm
 from rlgpt.llm.reporting import ReportingLLM
@@ -79,6 +82,7 @@ def build(
         observer=watching,
         world=config.environment.prepared.world if config.environment and config.environment.prepared else None,
         skills=None if config.skills is None else SkillLibrary(Path(config.skills)),
+        executor=_executor(config, manager),
     )
     if config.planner.name == "none" and config.planner.target is None and objects.planner is None:
         return context
@@ -86,6 +90,17 @@ def build(
     planner = objects.planner or make("planner", _not_object("planner", config.planner), Planner, manager, given)  # type: ignore[type-abstract]
     teams = {"both": agents, "code": _for_code(config, agents, place, library, connected, manager), "rl": learning_on()}
     return planned(context, planner, config.planner.planning, teams)
+
+
+def _executor(config: RunConfig, manager: PluginManager) -> Callable[[Work[Any, Any]], Executor[Any, Any]]:
+    """Makes the executor of the configuration.
+
+    :raises RlgptError: the run has candidates, and there is no such executor, or it has no such setting.
+    """
+    part = config.executor
+    if config.candidates > 1:
+        checked("executor", factory_of("executor", part, manager), part.settings, 1)
+    return lambda work: make("executor", part, Executor, manager, work)  # type: ignore[type-abstract]
 
 
 def _with_folder(config: RunConfig) -> RunConfig:
@@ -190,7 +205,7 @@ def _llm(config: RunConfig, place: Place, folder: Path, manager: PluginManager, 
             "the caller of design() passed the language model of this run as an object. Repeat the same call with "
             "folder=..., or choose another model: llm.model=PROVIDER/MODEL, or llm=replay llm.transcript=FILE."
         )
-    transcripts = tuple(place.plugin.transcripts(place.task))
+    transcripts = choosable(config, place.plugin.transcripts(place.task))
     if place.config.environment is not None and settings.kind == "replay" and settings.transcript is None:
         raise TranscriptError(
             "no language model is given: set a model, llm.model=PROVIDER/MODEL; or a recording to replay, "

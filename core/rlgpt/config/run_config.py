@@ -151,7 +151,7 @@ class RunConfig(LoopSettings):
         description="for each name: {} or {_target_: ...}; null turns an observer off",
     )
     executor: Component = Field(
-        default=Component(name="in_process"), description="the executor, which runs the jobs of a sweep"
+        default=Component(name="in_process"), description="runs the jobs of a sweep, and the rehearsals of candidates"
     )
 
     @model_validator(mode="before")

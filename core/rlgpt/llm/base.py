@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from rlgpt.domain import Plain, TaskId, Value
 
@@ -31,6 +31,7 @@ class RequestKey(Value):
     :ivar iteration: number of the iteration, from 0.
     :ivar sub_action: the name of the sub-action or function that the request is about; empty if it is about neither.
     :ivar attempt: number of the repair that is asked for; 0 for the first version.
+    :ivar candidate: number of the candidate, if an attempt has several. In files, 0 is left out.
     :ivar ask: number of unusable replies to this request so far.
     """
 
@@ -40,6 +41,12 @@ class RequestKey(Value):
     sub_action: str = ""
     attempt: int = 0
     ask: int = 0
+    candidate: int = 0
+
+    @model_serializer(mode="wrap")
+    def _candidate_if_any(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        plain: dict[str, Any] = handler(self)
+        return {key: value for key, value in plain.items() if key != "candidate" or value}
 
 
 class Request(Value):
@@ -99,6 +106,8 @@ class LLM(ABC):
     def complete(self, request: Request) -> Reply:
         """Send one request and return the reply. If the transport fails, the method itself tries again.
 
+        :param request: the messages, and the key that says for which step of the run they are.
+        :returns: the reply, whose text is untrusted, with its cost in tokens, dollars and seconds.
         :raises rlgpt.errors.LLMError: the last retry and the last fallback brought no reply.
         :raises rlgpt.errors.BudgetExceeded: the run's budget of tokens, dollars or calls is spent.
         """

@@ -100,7 +100,7 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
     tasks = list(dict.fromkeys(e.request.key.task for e in exchanges))
     if not tasks or any(not task.startswith(part_prefix(tasks[0])) for task in tasks[1:]):
         found = f"replies to {sorted(tasks)}" if tasks else "no reply"
-        raise TranscriptError(f"{llm_jsonl} contains {found}; a recording is of one task.")
+        raise TranscriptError(f"{llm_jsonl} contains {found}; a recording belongs to one task.")
     entries = {
         e.request.key: Entry(
             key=e.request.key,
@@ -124,4 +124,5 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
 def describe(key: RequestKey) -> str:
     """The key of a request as text, for example ``fast on 'lift' (kitchen/kettle, iteration 2, attempt 1, ask 0)``."""
     whom = f"{key.role} on {key.sub_action!r}" if key.sub_action else key.role
-    return f"{whom} ({key.task}, iteration {key.iteration}, attempt {key.attempt}, ask {key.ask})"
+    which = f", candidate {key.candidate}" if key.candidate else ""
+    return f"{whom} ({key.task}, iteration {key.iteration}, attempt {key.attempt}, ask {key.ask}{which})"

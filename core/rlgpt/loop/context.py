@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,8 @@ from typing import Any
 
 from rlgpt.agents.build import Agents
 from rlgpt.domain import CodedReward, Evaluation, Iteration, Mode, RLSetup, Task, TrainingRecord, World
+from rlgpt.executors import Executor, Work
+from rlgpt.executors.local import InProcess
 from rlgpt.loop.allotment import Allotment
 from rlgpt.loop.code import Code
 from rlgpt.loop.observer import Observer
@@ -36,6 +38,7 @@ class LoopContext:
         the run uses no library.
     :ivar fixed_hyperparameters: names of the hyperparameters that the user chose. An RLSetup cannot change these
         hyperparameters.
+    :ivar executor: makes the executor that runs the rehearsals of candidates.
     :ivar world: the names of actions and observations for the bundle, if the environment has no plugin; else None.
     """
 
@@ -53,6 +56,7 @@ class LoopContext:
     world: World | None = None
     fixed_hyperparameters: frozenset[str] = frozenset()
     skills: SkillLibrary | None = None
+    executor: Callable[[Work[Any, Any]], Executor[Any, Any]] = InProcess
 
     @cached_property
     def sandbox(self) -> Sandbox:

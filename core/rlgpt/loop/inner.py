@@ -11,6 +11,7 @@ from rlgpt.agents.base import Brief, History
 from rlgpt.agents.history_text import kept_action
 from rlgpt.domain import ActionPlan, CodedAction, Finding, Rehearsal, Review, SubAction
 from rlgpt.errors import TranscriptEnded
+from rlgpt.loop.candidates import CandidateJob, best_candidate
 from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.frames import shots
@@ -18,6 +19,7 @@ from rlgpt.loop.inner_functions import AFTER_ACTIONS, BEFORE_ACTIONS, FunctionLo
 from rlgpt.loop.rehearse import rehearse
 from rlgpt.options import OnStep
 from rlgpt.plugin.defaults import reward_terms_of
+from rlgpt.rl.base import EnvSpec
 
 if TYPE_CHECKING:
     import gymnasium
@@ -115,27 +117,13 @@ def _attempt(
     history: History,
 ) -> Rehearsal:
     brief = brief.model_copy(update={"repairs": ctx.settings.repairs - len(tried)})
-    action = ctx.agents.fast.write(brief, plan, sub_action, written=kept, attempts=tried, history=history)
-    ctx.observer.stage("rehearse", sub_action=sub_action.name)
-    count = ctx.settings.rehearsal_episodes
-    trace, steps, verdict, others = rehearse(
-        ctx.plugin,
-        ctx.task,
-        kept,
-        action,
-        seeds=ctx.seeds.rehearsals(len(history), count),
-        sandbox=ctx.sandbox,
-        library=ctx.library,
-        functions=brief.functions,
-        reward_weights=_weights(ctx, brief, history),
-        on_step=ctx.book.counting("rehearsal"),
-    )
-    rehearsal = Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict, others=others)
+    written = _one if ctx.settings.candidates == 1 else _best_of_several
+    rehearsal = written(ctx, brief, plan, sub_action, kept, tried, history)
     ctx.book.tell()
     if rehearsal.failed:
         return rehearsal
     if not rehearsal.exercised:
-        ctx.observer.message(f"{sub_action.name} could not start in its rehearsal: its code has not run")
+        ctx.observer.message(f"{sub_action.name} could not start in its rehearsal, so its code has not run")
         return rehearsal.model_copy(update={"review": NOT_EXERCISED})
     if rehearsal.succeeded:
         return rehearsal  # Every episode of the rehearsal was a success, so no review is needed.
@@ -143,13 +131,67 @@ def _attempt(
     try:
         before = ctx.book.total
         review = _review(ctx, brief, sub_action, kept, rehearsal, history)
-        steps += ctx.book.total - before
+        steps = rehearsal.steps + ctx.book.total - before
     except TranscriptEnded:  # The recorded run ended before the review of this attempt.
         ctx.observer.message(
-            f"the recording has no review of {sub_action.name}: it is accepted, as it ran without an error"
+            f"the recording has no review of {sub_action.name}: the action is accepted, because it ran without an error"
         )
         return rehearsal
     return rehearsal.model_copy(update={"review": review, "steps": steps})
+
+
+def _one(
+    ctx: LoopContext,
+    brief: Brief,
+    plan: ActionPlan,
+    sub_action: SubAction,
+    kept: Sequence[CodedAction],
+    tried: tuple[Rehearsal, ...],
+    history: History,
+) -> Rehearsal:
+    """One version of the action, with its rehearsal."""
+    action = ctx.agents.fast.write(brief, plan, sub_action, written=kept, attempts=tried, history=history)
+    ctx.observer.stage("rehearse", sub_action=sub_action.name)
+    trace, steps, verdict, others = rehearse(
+        ctx.plugin,
+        ctx.task,
+        kept,
+        action,
+        seeds=ctx.seeds.rehearsals(len(history), ctx.settings.rehearsal_episodes),
+        sandbox=ctx.sandbox,
+        library=ctx.library,
+        functions=brief.functions,
+        reward_weights=_weights(ctx, brief, history),
+        on_step=ctx.book.counting("rehearsal"),
+    )
+    return Rehearsal(attempt=len(tried), action=action, steps=steps, trace=trace, verdict=verdict, others=others)
+
+
+def _best_of_several(
+    ctx: LoopContext,
+    brief: Brief,
+    plan: ActionPlan,
+    sub_action: SubAction,
+    kept: Sequence[CodedAction],
+    tried: tuple[Rehearsal, ...],
+    history: History,
+) -> Rehearsal:
+    """The best one of several versions of the action, with its rehearsal."""
+    seeds = ctx.seeds.rehearsals(len(history), ctx.settings.rehearsal_episodes)
+    limits, weights = ctx.sandbox_limits.model_dump(), _weights(ctx, brief, history)
+
+    def write(number: int) -> CodedAction:
+        asked = brief.model_copy(update={"candidate": number})
+        return ctx.agents.fast.write(asked, plan, sub_action, written=kept, attempts=tried, history=history)
+
+    def job(number: int, action: CodedAction) -> CandidateJob:
+        actions = (*kept, action)
+        spec = EnvSpec(ctx.task, brief.default_setup, actions, ctx.factory, limits, functions=brief.functions)
+        return CandidateJob(number, action.name, spec=spec, seeds=seeds, reward_weights=weights)
+
+    stage = f"iterations/{len(history)}/candidates/{sub_action.name}/{len(tried)}-"
+    ctx.observer.stage("rehearse", sub_action=sub_action.name)
+    return best_candidate(ctx, stage, len(tried), write, job)
 
 
 def _review(

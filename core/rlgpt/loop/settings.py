@@ -17,6 +17,12 @@ class LoopSettings(Value):
     budget: int = Field(default=60_000, ge=1, description="primitive steps of the run, without those of the report")
     iterations: int = Field(default=2, ge=1, description="maximal number of iterations of the outer loop")
     repairs: int = Field(default=2, ge=0, description="maximal number of repairs of one coded action in one iteration")
+    candidates: int = Field(
+        default=1,
+        ge=1,
+        le=16,
+        description="versions of a coded action that are written and rehearsed at each attempt; the best one goes on",
+    )
     target_success: float = Field(
         default=0.95, gt=0, le=1, description="success rate on the selection seeds that ends the run"
     )

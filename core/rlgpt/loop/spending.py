@@ -63,6 +63,14 @@ class RunStepCounter:
 
         return counted
 
+    def add(self, purpose: Purpose, steps: int) -> None:
+        """Count the steps of a job that another process executed.
+
+        :raises KeyboardInterrupt: a stop of the run is requested.
+        """
+        self._counter.add(_CELLS[purpose], steps)
+        self._tell_now_and_then()
+
     def trained(self, steps: int) -> None:
         """Set the number of primitive steps that the training in progress has taken since this process began."""
         self._training = steps
@@ -75,7 +83,7 @@ class RunStepCounter:
         self._last_update = time.monotonic()
 
     def _tell_now_and_then(self) -> None:
-        """Update the run's record if the last update is long enough ago.
+        """Update the run's record if the last update was more than :data:`TELL_SECONDS` ago.
 
         :raises KeyboardInterrupt: somebody has asked to stop the run.
         """
@@ -125,12 +133,25 @@ def finished_stages(run: Run, index: int) -> Steps:
     starts = run.stage(f"{here}/starts", Reached)
     return Steps(
         rehearsal=sum(r.steps for r in run.stages(index, "actions", Rehearsal))
+        + _unfinished_candidates(run, here)
         + sum(r.steps for r in run.stages(index, "functions", FunctionRehearsal))
         + (starts.steps if starts else 0),
         code=sum(e.primitive_steps for e in (*code, *raced) if e.mode == "code"),
         training=training.primitive_steps if training else 0,
         selection=sum(e.primitive_steps for e in (*raced, *([old] if old else [])) if e.mode != "code"),
     )
+
+
+def _unfinished_candidates(run: Run, iteration: str) -> int:
+    """Primitive steps of the candidates whose attempt is not finished. A finished attempt has the steps of all its
+    candidates.
+    """
+    steps = 0
+    for name in run.files.names(f"{iteration}/candidates"):
+        finished = {r.attempt for r in run.values(f"{iteration}/actions/{name}", Rehearsal)}
+        candidates = run.values(f"{iteration}/candidates/{name}", Rehearsal)
+        steps += sum(c.steps for c in candidates if c.attempt not in finished)
+    return steps
 
 
 def steps_of(

@@ -1,0 +1,132 @@
+"""Several versions of a coded action are written for one attempt and rehearsed side by side. The best one goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from rlgpt.domain import CodedAction, Rehearsal, Score
+from rlgpt.domain.events import rank
+from rlgpt.errors import RunError, TranscriptEnded, UnusableReplyError
+from rlgpt.executors import Job, Lost
+from rlgpt.loop.context import LoopContext
+from rlgpt.loop.rehearse import RehearsalResult, rehearse
+from rlgpt.plugin.library import library_of
+from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.policy_env import plugin_of
+from rlgpt.sandbox import Sandbox, SandboxLimits
+
+
+@dataclass(frozen=True)
+class CandidateJob(Job):
+    """The rehearsal of one candidate. It depends on nothing but these values.
+
+    :ivar spec: the environment. The last one of its actions is rehearsed, after the others.
+    :ivar seeds: seeds of the episodes.
+    """
+
+    spec: EnvSpec = field(kw_only=True)
+    seeds: tuple[int, ...] = field(kw_only=True)
+    reward_weights: Mapping[str, float] = field(kw_only=True)
+
+
+def rehearse_candidate(job: CandidateJob) -> RehearsalResult:
+    """Execute ``job``."""
+    spec, plugin = job.spec, plugin_of(job.spec)
+    *before, action = spec.actions
+    return rehearse(
+        plugin,
+        spec.task,
+        before,
+        action,
+        seeds=job.seeds,
+        sandbox=Sandbox(SandboxLimits(**spec.sandbox)),
+        library=library_of(plugin, spec.task),
+        functions=spec.functions,
+        reward_weights=job.reward_weights,
+    )
+
+
+def best_candidate(
+    ctx: LoopContext,
+    stage: str,
+    attempt: int,
+    write: Callable[[int], CodedAction],
+    job: Callable[[int, CodedAction], CandidateJob],
+) -> Rehearsal:
+    """Write and rehearse the candidates of one attempt. Each rehearsal is a stage of the run, so that a resumed run
+    does not repeat it.
+
+    The rehearsals begin while later candidates are written. A candidate that equals an earlier one is not rehearsed.
+
+    :param stage: the stage of candidate 0 without its last ``0``.
+    :param write: asks for the candidate of a number. Only the first candidate has to exist: if the recording ends at a
+        later one, or no reply for it is usable, there are fewer candidates.
+    :param job: the rehearsal of a candidate.
+    :returns: the best candidate; its steps are those of all candidates.
+    :raises RunError: the process of a rehearsal was lost.
+    """
+    rehearsals: dict[int, Rehearsal] = {}
+    written: dict[int, CodedAction] = {}
+    with ctx.executor(rehearse_candidate) as executor:
+        for number in range(ctx.settings.candidates):
+            stored = ctx.run.stage(f"{stage}{number}", Rehearsal)
+            if stored is not None:
+                rehearsals[number], written[number] = stored, stored.action
+                continue
+            try:
+                action = write(number)
+            except (TranscriptEnded, UnusableReplyError) as fault:
+                if not written:
+                    raise
+                ctx.observer.message(f"there are {len(written)} of {ctx.settings.candidates} candidates: {fault}")
+                break
+            if action not in written.values():
+                written[number] = action
+                executor.submit(job(number, action))
+        for done, result in executor.as_completed():
+            if isinstance(result, Lost):
+                raise RunError(
+                    f"the rehearsal of candidate {done.number} of {written[done.number].name} was lost: "
+                    f"{result.message}. Resume the run to repeat it."
+                )
+            ctx.book.add("rehearsal", result.steps)
+            rehearsals[done.number] = ctx.run.once(
+                f"{stage}{done.number}",
+                Rehearsal,
+                lambda: _rehearsal(attempt, written[done.number], result),  # noqa: B023
+            )
+    best = max(rehearsals, key=lambda number: (evidence(rehearsals[number], ctx.task.score), -number))
+    sound = sum(r.stopped_by is None for r in rehearsals.values())
+    ctx.observer.message(
+        f"{rehearsals[best].action.name}: candidate {best} goes on; {sound} of {len(rehearsals)} had no error"
+    )
+    return rehearsals[best].model_copy(update={"steps": sum(r.steps for r in rehearsals.values())})
+
+
+def evidence(rehearsal: Rehearsal, score: Score | None) -> tuple[float, ...]:
+    """The evidence of a rehearsal as numbers; greater is better, and the first numbers decide.
+
+    No error in any episode; no error in the shown one; episodes in which the action ran; episodes with success; mean
+    score; return of the shown episode; fewer primitive steps.
+    """
+    trace, others = rehearsal.trace, rehearsal.others
+    if trace is None:
+        return (0.0, 0.0)
+    scores = [s for s in (trace.score, *(o.score for o in others)) if s is not None]
+    successes = trace.success + sum(o.success for o in others)
+    mean = sum(scores) / len(scores) if scores else None
+    return (
+        rehearsal.stopped_by is None,
+        rehearsal.verdict is None,
+        rehearsal.exercised + sum(o.ended != "masked" for o in others),
+        *rank(successes, mean, score),
+        trace.total_reward if math.isfinite(trace.total_reward) else -math.inf,
+        -rehearsal.steps,
+    )
+
+
+def _rehearsal(attempt: int, action: CodedAction, result: RehearsalResult) -> Rehearsal:
+    trace, steps, verdict, others = result
+    return Rehearsal(attempt=attempt, action=action, steps=steps, trace=trace, verdict=verdict, others=others)
