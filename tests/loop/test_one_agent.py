@@ -5,7 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+from rlgpt.config.recordings import choosable
+from rlgpt.config.run_config import RunConfig
+from rlgpt.errors import TranscriptError
 from rlgpt.llm.base import Request, RequestKey
+from rlgpt.llm.record import Recorder
+from rlgpt.llm.replay import Replay
 from rlgpt.loop import run
 from rlgpt.options import load_bundle
 from rlgpt.rl.ppo import PPO
@@ -46,3 +52,36 @@ def test_run_with_one_agent_sends_one_request_per_iteration_and_per_repair(tmp_p
         (index, "solo", name, attempt) for index in (0, 1) for name, attempt in (("", 0), ("to_row", 1))
     ]
     assert [a.name for a in load_bundle(tmp_path / "bundle").actions] == ["to_row"]
+
+
+def test_run_with_one_agent_is_replayed_from_its_recording(tmp_path: Path) -> None:
+    recording = tmp_path / "one.jsonl"
+    recorder = Recorder(FakeLLM(whole), tmp_path / "llm.jsonl", transcript=recording)
+    first = run(context(tmp_path / "first", PPO(), recorder, kind="one_agent", settings=SHORT))
+    again = run(context(tmp_path / "again", PPO(), Replay(recording), kind="one_agent", settings=SHORT))
+    assert again.stopped is None
+    assert [(i.plan, i.actions, i.setup, i.evaluation) for i in again.history] == [
+        (i.plan, i.actions, i.setup, i.evaluation) for i in first.history
+    ]
+
+
+def test_replay_chooses_among_the_recordings_of_its_team(tmp_path: Path) -> None:
+    paths = []
+    for kind, script in (("one_agent", whole), ("slow_fast", reply)):
+        paths.append(tmp_path / f"{kind}.jsonl")
+        recorder = Recorder(FakeLLM(script), tmp_path / f"{kind}.llm.jsonl", transcript=paths[-1])
+        run(context(tmp_path / kind, PPO(), recorder, kind=kind, settings=SHORT))
+    one, two = paths
+
+    def config(**more: object) -> RunConfig:
+        return RunConfig.model_validate({"task": TASK.id, "llm": {"kind": "replay"}, **more})
+
+    alone = {"name": "one_agent"}
+    assert choosable(config(agents=alone), paths) == (one,)
+    assert choosable(config(), paths) == (two,)
+    assert choosable(config(llm={"kind": "replay", "transcript": 0}), paths) == (one, two)
+    assert choosable(config(agents=alone), ()) == (), "a task without recordings has a message of its own"
+    with pytest.raises(TranscriptError, match="none of the 1 recordings of grid/key is of one agent"):
+        choosable(config(agents=alone), [two])
+    with pytest.raises(TranscriptError, match="slow and fast agent that sees images"):
+        choosable(config(evidence="both"), paths)

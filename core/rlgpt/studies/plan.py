@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rlgpt.config.recordings import Need, need_of, recordings_for
 from rlgpt.config.run_config import RunConfig
 from rlgpt.config.runs import config_of
 from rlgpt.config.settings import complete, task_of
@@ -14,7 +15,6 @@ from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, PluginError, UnknownNameError
 from rlgpt.plugin import PluginManager
 from rlgpt.runs import Run
-from rlgpt.studies.recordings import Need, need_of, recordings_for
 from rlgpt.studies.study import Cell, Study, merged
 
 FREE = ("llm", "folder", "video", "observers", "executor", "fixed_hyperparameters")

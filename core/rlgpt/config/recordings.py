@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rlgpt.agents.build import WITHOUT_LLM
+from rlgpt.agents.build import TEAMS, WITHOUT_LLM
 from rlgpt.config.run_config import RunConfig
 from rlgpt.config.settings import task_of
+from rlgpt.errors import TranscriptError
 from rlgpt.llm.base import Role
 from rlgpt.llm.transcript import Transcript
 from rlgpt.plugin import PluginManager
@@ -49,9 +51,30 @@ def recordings_for(config: RunConfig, manager: PluginManager, need: Need) -> lis
     :raises RlgptError: the task does not exist, or a recording cannot be read.
     """
     plugin, task = task_of(config, manager)
-    return [path for path in plugin.transcripts(task) if _fits(path, need)]
+    return [path for path in plugin.transcripts(task) if fits(path, need)]
 
 
-def _fits(path: Path, need: Need) -> bool:
+def choosable(config: RunConfig, transcripts: Sequence[Path]) -> tuple[Path, ...]:
+    """The recordings among ``transcripts`` from which the run chooses one. All, if the user names a recording or has a
+    team of agents of their own.
+
+    :raises TranscriptError: there are recordings, but all belong to other agents, or none has the images that
+        ``config.evidence`` needs.
+    """
+    need = need_of(config)
+    if need is None or not transcripts or config.agents.name not in TEAMS or config.agents.target is not None:
+        return tuple(transcripts)
+    found = tuple(path for path in transcripts if fits(path, need))
+    if not found:
+        raise TranscriptError(
+            f"none of the {len(transcripts)} recordings of {config.task} is of {need}. Make one with llm=record "
+            "llm.model=PROVIDER/MODEL, give a file with llm.transcript=PATH, or choose other agents=, planner= or "
+            "evidence=."
+        )
+    return found
+
+
+def fits(path: Path, need: Need) -> bool:
+    """Whether the recording in ``path`` is of the kind ``need``."""
     entries = Transcript.read(path).entries
     return any(e.key.role == need.role for e in entries) and (not need.images or any(e.images for e in entries))
