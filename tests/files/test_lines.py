@@ -70,3 +70,14 @@ def test_json_lines_refuse_to_read_or_append_through_a_link(lines: JsonLines[Poi
     with pytest.raises(RunError, match="link"):
         lines.read()
     assert (tmp_path / "private").read_text() == "private"
+
+
+def test_json_lines_neither_read_nor_change_a_full_file(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    lines = JsonLines(Folder(tmp_path, RunError), path.name, Point, "Delete the line.")
+    lines.append(Point(x=1))
+    assert path.stat().st_size == 1 << 40
+    with pytest.raises(RunError, match="at most"):
+        lines.read()

@@ -49,7 +49,8 @@ class JsonLines(Generic[V]):
         first.
         """
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
-            if _cut_torn_line(file) < self._full:
+            if file.seek(0, os.SEEK_END) < self._full:
+                _cut_torn_line(file)
                 file.write(value.model_dump_json().encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
@@ -65,8 +66,8 @@ class JsonLines(Generic[V]):
             yield read_json(text, self._kind, where, self.folder.error, self._advice)
 
 
-def _cut_torn_line(file: BinaryIO) -> int:
-    """:returns: the size of the file after the incomplete line is removed."""
+def _cut_torn_line(file: BinaryIO) -> None:
+    """Remove the incomplete last line."""
     end = size = file.seek(0, os.SEEK_END)
     while end:
         begin = max(0, end - _BLOCK)
@@ -78,7 +79,6 @@ def _cut_torn_line(file: BinaryIO) -> int:
         end = begin
     if end < size:
         file.truncate(end)
-    return end
 
 
 @contextmanager
