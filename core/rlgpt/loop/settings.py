@@ -29,7 +29,7 @@ class LoopSettings(Value):
     target_score: float | None = Field(
         default=None,
         allow_inf_nan=False,
-        description="mean score on the selection seeds that ends the run, if the task has no success; null: the task's",
+        description="mean score on the selection seeds that ends the run, without a success; null: the task's target",
     )
     selection_episodes: int = Field(
         default=10, ge=1, description="number of episodes with which code or policy is evaluated for the selection"
@@ -68,12 +68,13 @@ class LoopSettings(Value):
     seed: int = Field(default=0, ge=0, le=1000, description="seed of the run, from which all other seeds are derived")
 
     def modes(self, *, trained: bool) -> tuple[Mode, ...]:
-        """The modes in which a policy may act. An untrained policy only samples, because its most likely choice is
-        arbitrary.
+        """The modes in which a policy may act, the preferred one first. If modes have equal results in the selection,
+        the first one is kept. Greedy play succeeds a little more often in the measured trainings (docs/benchmarks.md,
+        "Selection"). An untrained policy only samples, because its most likely choice is arbitrary.
         """
         if not trained:
             return ("sampled",)
-        return ("sampled", "greedy") if self.sharpness is None else ("sampled", "sharpened", "greedy")
+        return ("greedy", "sampled") if self.sharpness is None else ("greedy", "sharpened", "sampled")
 
 
 class Seeds:
