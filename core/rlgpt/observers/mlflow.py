@@ -44,7 +44,7 @@ class MlflowTracker(Tracker):
             try:
                 self._client.update_run(known, status="RUNNING")
             except MlflowException:
-                known = ""  # the run was deleted in MLflow
+                known = ""  # The run was deleted in MLflow.
             else:
                 self._id = known
                 return True

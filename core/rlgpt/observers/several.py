@@ -65,7 +65,7 @@ class Several(Observer):
             call(observer)
         except Exception as fault:  # An error of an observer must not end the run.
             if observer not in self._observers:
-                return  # the first error of this observer was already reported
+                return  # The first error of this observer was already reported.
             self._observers.remove(observer)
             text = " ".join(str(fault).split())[:300]
             line = f"observer {type(observer).__name__} is dropped: {type(fault).__name__}: {text}"

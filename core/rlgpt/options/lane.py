@@ -217,7 +217,7 @@ class Lane:
             yield from self._idle()
             return Call(ended="masked", verdict=choices.why_masked(name, self._masked))
         call = yield from calls.play(choice, self)
-        if self._state.duration == 0:  # every decision takes at least one primitive step
+        if self._state.duration == 0:  # Every decision takes at least one primitive step.
             yield from self._idle()
         return call
 

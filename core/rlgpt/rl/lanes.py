@@ -109,7 +109,7 @@ class LaneVector(Vector):
             (self._ended if over else found)[lane] = transition
         if waiting := [a.lane for a in arrivals if a.lane in self._ended]:
             if self._mode is AutoresetMode.NEXT_STEP:
-                self._env.send(dict.fromkeys(waiting))  # only resets these environments; the actions have no effect
+                self._env.send(dict.fromkeys(waiting))  # This only resets the environments; None is not used.
             else:
                 found |= {lane: self._joined(lane, *start) for lane, start in self._begin(waiting).items()}
         return found

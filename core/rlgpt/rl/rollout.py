@@ -197,7 +197,7 @@ def _rollout(
     figures = torch.from_numpy(np.array([f for piece in pieces for f in piece.figures], dtype=np.float64))
     rewards, durations, terminated, ended = (arranged(values) for values in figures.unbind(-1))
     lasts = [last for piece in pieces for last in piece.lasts]
-    if lasts:  # in the order of ``ended.nonzero()``
+    if lasts:  # The rows are in the order of ``ended.nonzero()``.
         over = figures[:, 3].bool()
         order = torch.argsort(row[over] * count + column[over])
         lasts = [lasts[i] for i in order.tolist()]

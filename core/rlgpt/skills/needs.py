@@ -134,28 +134,28 @@ def misfit(
     played to find a reason.
     """
     if needs.plugin != wanted.task.plugin:
-        return f"it is of the plugin {needs.plugin}"
+        return f"the skill belongs to the plugin {needs.plugin}"
     if needs.space != wanted.space:
-        return f"its action space is {needs.space}"
+        return f"the action space of the skill is {needs.space}"
     offered = {p.name: {a.name: a for a in p.parameters} for p in wanted.library.primitives}
     for primitive in needs.primitives:
         if primitive.name not in offered:
-            return f"there is no primitive {primitive.name} here"
+            return f"the task has no primitive {primitive.name}"
         for argument in primitive.arguments:
             here = offered[primitive.name].get(argument.name)
             if here is None or (here.kind, here.unit) != (argument.kind, argument.unit):
-                return f"the argument {argument.name} of {primitive.name} is another one here"
+                return f"the argument {argument.name} of {primitive.name} has another kind or unit in this task"
             if missing := sorted(set(argument.choices) - set(here.choices)):
-                return f"{primitive.name} does not offer {missing[0]} here"
+                return f"{primitive.name} does not accept {missing[0]} in this task"
     view = {k.name: k for k in wanted.library.view}
     for key in needs.view:
         there = view.get(key.name)
         if there is None or (there.unit, there.size) != (key.unit, key.size):
-            return f"the view has no such {key.name} here"
+            return f"the view of this task has no key {key.name} with the same unit and size"
     library = wanted.library.with_features(functions)
     for code in (*functions, *actions):
         if code.name in wanted.taken:
-            return f"the name {code.name} is taken here"
+            return f"the name {code.name} is already used in this task"
         own = wanted.library if isinstance(code, CodedFeatures) else library
         if found := faults(code, own):
             return f"{code.name}: {found[0].message}"

@@ -87,9 +87,9 @@ class Guard:
         if len(host) != 1 or host[0] not in self._hosts:
             return 400, "This page answers under its own address only: open the link that rlgpt view printed."
         if any(origin.decode("latin-1") != f"http://{host[0]}" for origin in headers.get(b"origin", [])):
-            return 403, "Another site asks; it gets nothing."
+            return 403, "Refused: this request comes from another web site."
         if any(site not in (b"same-origin", b"none") for site in headers.get(b"sec-fetch-site", [])):
-            return 403, "Another site asks; it gets nothing."
+            return 403, "Refused: this request comes from another web site."
         if scope["path"] not in self._public and not self._has_token(headers.get(b"authorization", [])):
             return 401, "The token is missing or wrong: open the link that rlgpt view printed."
         return None

@@ -76,6 +76,6 @@ class Processes:
         if folder not in self._started:
             return ""
         process, file = self._started[folder]
-        process.poll()  # removes an ended process from the system's process table (otherwise it stays as a zombie)
+        process.poll()  # This removes an ended process from the process table of the system.
         size = os.fstat(file.fileno()).st_size
         return str(plain(os.pread(file.fileno(), _TAIL, max(0, size - _TAIL)).decode(errors="replace")))

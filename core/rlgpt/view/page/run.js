@@ -66,7 +66,7 @@ export function run(main, id) {
     }
     talk.update(found.bill.calls);
     curves.draw();
-    if (!found.bill.complete && main.contains(iterations)) setTimeout(() => load().catch(() => {}), 300);
+    if (!(found.bill.complete && found.complete) && main.contains(iterations)) setTimeout(() => load().catch(() => {}), 300);
   }
   load().catch((fault) => main.prepend(h("p", { role: "alert" }, fault.message)));
   return { changed: (event) => { if (event.opened || event.runs.includes(id)) return load(); } };
