@@ -109,6 +109,39 @@ def test_half_of_the_training_episodes_begin_in_saved_states(tmp_path: Path) -> 
     assert not any(late(build(unreached, seed=0), seed) for seed in range(50))
 
 
+def test_training_episodes_begin_in_states_that_the_training_reached(tmp_path: Path) -> None:
+    spec, _ = holding_states(tmp_path)
+    unreached = dataclasses.replace(spec, starts=())
+    env = build(unreached, seed=0)
+    fetch = env.form.coded("fetch_key")
+
+    def starts(env: Any) -> list[Any]:
+        """The cells in which those of 100 episodes begin that begin with the key."""
+        found = []
+        for seed in range(100):
+            env.reset(seed=seed)
+            found += [env.unwrapped.agent] * env.unwrapped.holding
+        return found
+
+    assert starts(env) == [], "no state is reached yet"
+    own = next(seed for seed in range(100) if np.random.default_rng([seed, 0x57A27]).random() >= 0.5)
+    env.reset(seed=own)
+    env.step(fetch)
+    reached = env.unwrapped.agent  # type: ignore[attr-defined]
+    found = starts(env)
+    assert 30 < len(found) < 70
+    assert set(found) == {reached}
+    late = next(seed for seed in range(100) if np.random.default_rng([seed, 0x57A27]).random() < 0.5)
+    env.reset(seed=late)
+    env.step(env.form.codec.encode(0))
+    env.step(fetch)
+    assert set(starts(env)) == {reached}, "an episode that began late adds no state"
+    judged = build(unreached, seed=0, evaluation=True)
+    judged.reset(seed=own)
+    judged.step(fetch)
+    assert starts(judged) == []
+
+
 def test_horizon_of_an_episode_from_a_saved_state_includes_the_steps_before_that_state(tmp_path: Path) -> None:
     spec, reached = holding_states(tmp_path)
     state = reached.states[0]

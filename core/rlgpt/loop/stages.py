@@ -145,7 +145,7 @@ class Stages:
 
         reached = ctx.run.once(f"{self._folder}/starts", Reached, play)
         share = f"{spec.setup.reset_share:.0%} of training episodes begin there"
-        begin = share if reached.states else "training begins at the task's own start"
+        begin = share if reached.states else "training begins at the task's own start until it reaches one"
         ctx.observer.message(f"{len(reached.states)} states after {after} in {reached.steps:,} steps: {begin}")
         return reached
 

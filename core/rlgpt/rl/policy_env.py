@@ -4,6 +4,7 @@ duration and normalised actions.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlgpt.domain import CodedAction
-from rlgpt.errors import UnknownNameError
+from rlgpt.errors import StateError, UnknownNameError
 from rlgpt.options import Arguments, ExtendedEnv, OnStep, extend
 from rlgpt.plugin.defaults import reward_terms_of
 from rlgpt.plugin.states import EpisodeState
@@ -69,12 +70,13 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         self.observation_space: gymnasium.Space[Any] = form.observation_space
         self._seeds = np.random.default_rng(np.random.SeedSequence(seed))
         self._log = EpisodeLog(env.lane)
+        self._begun: EpisodeState | Mapping[str, Any] | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         seed = int(self._seeds.integers(*TRAINING_SEEDS)) if seed is None else seed
-        late = None if self._late is None else self._late.draw(seed)
+        late = self._begun = None if self._late is None else self._late.draw(seed)
         if isinstance(late, EpisodeState):
             observation, info = self.extended.restore_episode(late, seed=seed)
         else:
@@ -95,7 +97,16 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         if terminated or truncated:
             info["episode"] = self.figures()
             info["usage"] = dict(self.usage)
+        elif self._begun is None and not self._log.success:
+            self._add_start(info)
         return self._seen(observation, info, info["duration"]), float(reward), terminated, truncated, info
+
+    def _add_start(self, info: Mapping[str, Any]) -> None:
+        """Save the state after a decision if later training episodes may begin in it."""
+        late = self._late
+        if isinstance(late, LateStarts) and late.begins_after(info):
+            with contextlib.suppress(StateError):  # The training goes on without a state that cannot be saved.
+                late.add(self.extended.save_episode())
 
     def _seen(self, observation: Any, info: dict[str, Any], duration: int) -> Observation:
         return self.form.observe([Moment(self.extended.lane, observation, info, duration)])[0]

@@ -137,6 +137,11 @@ class EpisodeLog:
             self._terms[name] += value
         self._watch(info)
 
+    @property
+    def success(self) -> bool:
+        """Whether the episode was a success at the end of any decision so far."""
+        return self._success
+
     def figures(self, info: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode`.
 

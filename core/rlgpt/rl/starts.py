@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,13 @@ states.
 """
 
 
+MAX_REACHED = 16
+"""Maximal number of start states that each environment of a training adds to those before the training."""
+
+MAX_REACHED_BYTES = 1 << 20
+"""Maximal size of a state that an environment adds, in bytes."""
+
+
 class Reached(Value):
     """States in which coded actions returned.
 
@@ -36,17 +44,31 @@ class Reached(Value):
 class LateStarts:
     """The start states of some training episodes.
 
-    :ivar starts: saved states, or values for the ``options`` argument of a reset; at least one.
+    :ivar starts: saved states, or values for the ``options`` argument of a reset.
     :ivar share: share of the episodes that begin in these states, in (0, 1].
+    :ivar after: the coded action after which these states were saved; None for the plugin's own start states.
+    :ivar reached: the newest states after this action that the training itself reached, at most :data:`MAX_REACHED`. A
+        resumed training begins without them.
     """
 
     starts: Sequence[EpisodeState | Mapping[str, Any]]
     share: float
+    after: str | None = None
+    reached: deque[EpisodeState] = field(default_factory=lambda: deque(maxlen=MAX_REACHED))
 
     def draw(self, seed: int) -> EpisodeState | Mapping[str, Any] | None:
         """The start of the episode with the seed ``seed``; None if the episode begins at the task's own start."""
-        rng = np.random.default_rng([seed, 0x57A27])
-        return self.starts[int(rng.integers(len(self.starts)))] if rng.random() < self.share else None
+        rng, pool = np.random.default_rng([seed, 0x57A27]), (*self.starts, *self.reached)
+        return pool[int(rng.integers(len(pool)))] if rng.random() < self.share and pool else None
+
+    def begins_after(self, info: Mapping[str, Any]) -> bool:
+        """Whether the state after a decision with this ``info`` is a start state: the action has returned."""
+        return self.after is not None and info["action"] == self.after and info["ended"] == "returned"
+
+    def add(self, state: EpisodeState) -> None:
+        """Add a state that the training reached, unless it is large."""
+        if len(state.data) + len(state.seen) <= MAX_REACHED_BYTES:
+            self.reached.append(state)
 
 
 @dataclass(frozen=True)
@@ -66,14 +88,15 @@ def late_starts(
 ) -> LateStarts | None:
     """The start states for the setup's ``reset_option``; None if every episode begins at the task's own start.
 
-    :param states: the start states for ``after:ACTION``; empty if the action never returned.
+    :param states: the start states for ``after:ACTION``; empty if the action never returned. The training adds the
+        states that it reaches itself.
     :raises UnknownNameError: the plugin has no reset option with the name in the setup.
     """
     name = setup.reset_option
     if name is None:
         return None
     if setup.start_after is not None:
-        return LateStarts(states, setup.reset_share) if states else None
+        return LateStarts(states, setup.reset_share, setup.start_after)
     options = {o.name: o for o in plugin.reset_options(task)}
     if name not in options:
         raise UnknownNameError(
