@@ -1,5 +1,5 @@
-"""Counts the tokens of a run's requests in each iteration. It counts all tokens, and the tokens that a cache cannot
-contain, because no earlier request of the run begins with them.
+"""Counts the tokens of a run's requests in each iteration. The script counts all tokens, and the tokens that a cache
+cannot contain, because no earlier request of the run begins with them.
 
     python benchmarks/prompt_tokens.py RUN [RUN ...]
     python benchmarks/prompt_tokens.py --task mujoco_car/blocked_start --keep --out RUN llm.transcript=2 min_decisions=0

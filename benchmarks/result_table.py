@@ -1,4 +1,4 @@
-"""The table of a benchmark's results. It is a file of JSON lines with one line for each cell."""
+"""The table of a benchmark's results. The table is a file of JSON lines with one line for each cell."""
 
 from __future__ import annotations
 

@@ -155,8 +155,8 @@ class RowRunner:
         return float(evaluation.success_rate)
 
     def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """Return the figures of a cell. They are the result of the evaluation with sampled actions and, if there is
-        one, the result of the evaluation with greedy actions.
+        """Return the figures of a cell. The figures are the result of the evaluation with sampled actions and, if there
+        is one, the result of the evaluation with greedy actions.
         """
         return {
             "sampled": self.result(sampled),

@@ -28,8 +28,8 @@ Grid = dict[str, dict[str, dict[int, dict[str, Any]]]]
 
 
 def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
-    """Return the figures as lines of JSON. They are the IQM and interval of each method on each task, RL-GPT minus each
-    other method, and each method over all tasks.
+    """Return the figures as lines of JSON. The figures are the IQM and interval of each method on each task, RL-GPT
+    minus each other method, and each method over all tasks.
     """
     grid = _grid(results, cells)
     if mixed := _mixed_settings(grid):

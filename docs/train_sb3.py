@@ -94,7 +94,7 @@ def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
 
 
 def picture(space: spaces.Space[Any]) -> bool:
-    """Whether the observation is an image for a convolutional policy."""
+    """Return whether the observation is an image for a convolutional policy."""
     return space.dtype == np.uint8 and len(space.shape or ()) == 3 and sorted(space.shape or ())[1] >= 36
 
 

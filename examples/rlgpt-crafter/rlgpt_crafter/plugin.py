@@ -59,7 +59,7 @@ class CrafterPlugin(EnvironmentPlugin):
         return env
 
     def model(self, env: gymnasium.Env[Any, Any]) -> None:
-        """None, because code must not get information that is not in the observation."""
+        """Return None, because code must not get information that is not in the observation."""
 
     def labels(self, task: Task) -> Labels:
         from rlgpt_crafter.env import ACTIONS

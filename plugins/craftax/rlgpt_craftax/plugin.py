@@ -38,10 +38,10 @@ class CraftaxPlugin(EnvironmentPlugin):
         return CraftaxVector(task, count=count, seed=seed)
 
     def model(self, env: gymnasium.Env[Any, Any]) -> None:
-        """None, because primitives, views and reward terms read only observations."""
+        """Return None, because primitives, views and reward terms read only observations."""
 
     def lane_model(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any], lane: int) -> None:
-        """None, because primitives, views and reward terms read only observations, as in :meth:`model`."""
+        """Return None, as :meth:`model` does, because primitives, views and reward terms read only observations."""
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
         from rlgpt_craftax.primitives import PRIMITIVES

@@ -74,8 +74,8 @@ class Simulator:
 
 @functools.cache
 def simulator() -> Simulator:
-    """Return the simulator of this process. The first call of its functions compiles them. This takes 40 s on one core,
-    or 3 s if :func:`keep_compiled` has stored the compiled functions of an earlier process.
+    """Return the simulator of this process. The first call of its functions compiles them. The compilation takes 40 s
+    on one core, or 3 s if :func:`keep_compiled` has stored the compiled functions of an earlier process.
     """
     import jax
 

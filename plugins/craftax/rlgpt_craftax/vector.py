@@ -103,8 +103,8 @@ def _stack(states: Sequence[Any]) -> Any:
 
 @functools.cache
 def _compiled() -> tuple[Any, Any]:
-    """Return two compiled functions. One steps all environments, and the other replaces the state of one
-    environment.
+    """Return two compiled functions. One function steps all environments, and the other function replaces the state of
+    one environment.
     """
     import jax
 

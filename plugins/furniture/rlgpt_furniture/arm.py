@@ -49,8 +49,8 @@ class Arm:
         return data.site_xpos[self._site], data.site_xmat[self._site]
 
     def jacobian(self) -> Array:
-        """Return the Jacobian (6, 7) at the joints of the last call of :meth:`pose`. Its rows are first the translation
-        and then the rotation, in world coordinates.
+        """Return the Jacobian (6, 7) at the joints of the last call of :meth:`pose`. The rows of the Jacobian are first
+        the translation and then the rotation, in world coordinates.
 
         The next call overwrites the returned array.
         """

@@ -58,9 +58,9 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
 
     The action is Box(-1, 1, (8,)). With ``control="hand"``, the hand's target moves by 0.03 m times the first three
     numbers (x forwards, y to the left, z up), and turns in the world's axes by a quaternion. The quaternion (x, y, z,
-    w) is (0, 0, 0, 1) + 0.15 times the next four numbers, normalised. This is FurnitureBench's action, scaled so that
-    zeros do nothing. With ``control="joints"``, the first seven numbers are joint velocities in units of 1.5 rad/s. The
-    last number closes the fingers (above 0.1) or opens them (below -0.1).
+    w) is (0, 0, 0, 1) + 0.15 times the next four numbers, normalised. An action is FurnitureBench's action, scaled so
+    that zeros do nothing. With ``control="joints"``, the first seven numbers are joint velocities in units of 1.5
+    rad/s. The last number closes the fingers (above 0.1) or opens them (below -0.1).
 
     The observation, float32, is in SI units and in the frame of the robot's base on the table (x forwards, y left, z
     up):

@@ -1,5 +1,5 @@
-"""The expert knowledge for the language model. It consists of pages about arm and parts, whose text and numbers depend
-on the settings.
+"""The expert knowledge for the language model. The knowledge consists of pages about arm and parts, whose text and
+numbers depend on the settings.
 """
 
 from __future__ import annotations

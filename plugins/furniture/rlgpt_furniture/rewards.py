@@ -144,8 +144,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Return the default setup. It has a potential for each phase, with larger weights for later phases, and a bonus
-    for success.
+    """Return the default setup. The default setup has a potential for each phase, with larger weights for later phases,
+    and a bonus for success.
     """
     settings = read_settings(task)
     weights = {"reach": 1.0, "hold": 1.0, "upright": 1.0, "align": 2.0, "insert": 4.0, "made": 5.0}

@@ -32,8 +32,8 @@ class Meshes:
         return "".join(f'<mesh name="{n}" vertex="{v}" inertia="convex"/>' for n, v in self._vertices.items())
 
     def prism(self, name: str, profile: Sequence[tuple[float, float]], extra: str = "") -> str:
-        """Return a convex round body about z. It is given by the (height, radius) of each level, m, from below. Two
-        meshes with the same name must have the same shape.
+        """Return a convex round body about z. The body is given by the (height, radius) of each level, m, from below.
+        Two meshes with the same name must have the same shape.
 
         The shape is not a cylinder geom, because MuJoCo sometimes reports that an upright cylinder penetrates the plane
         under it by millimetres.

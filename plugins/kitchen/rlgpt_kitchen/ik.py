@@ -95,8 +95,8 @@ and its back is up.
 
 
 def rotation_of(angles: Array) -> Array:
-    """Return the rotation of the site (3, 3) for (roll, pitch, yaw), rad. It is Rz(yaw) Rx(pitch) Ry(roll), applied to
-    a hand that points along +y.
+    """Return the rotation of the site (3, 3) for (roll, pitch, yaw), rad. The rotation is Rz(yaw) Rx(pitch) Ry(roll),
+    applied to a hand that points along +y.
 
     Yaw turns the pointing direction to the left, pitch turns it up, roll turns the hand about it.
     """

@@ -79,8 +79,8 @@ def _upright(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """Return the reward terms of a task. They are reach, progress and completion for each element, and terms for all
-    elements together.
+    """Return the reward terms of a task. The terms are reach, progress and completion for each element, and terms for
+    all elements together.
     """
     elements = [ELEMENTS[name] for name in elements_of(task)]
     terms = [maker(e) for e in elements for maker in (_reach, _progress, _complete)]

@@ -57,8 +57,8 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """Return the view at the current step. It is computed from the sensors, except for keys that are tagged privileged,
-    which are computed from the simulator's state.
+    """Return the view at the current step. The view is computed from the sensors, except for keys that are tagged
+    privileged, which are computed from the simulator's state.
     """
     model: KitchenModel = ctx.model
     pose = model.pose(ctx.observation)

@@ -29,8 +29,8 @@ belong to the same entity.
 class Sighting:
     """The nearest thing with one name.
 
-    :ivar visible: whether the observation shows a thing with this name. If not, the other values are those of a thing
-        40 m ahead.
+    :ivar visible: whether the observation shows a thing with this name. If no thing is visible, the other values are
+        those of a thing 40 m ahead.
     :ivar distance: the distance of the thing from the eyes in metres.
     :ivar bearing: the direction of the thing in degrees to the right of the heading.
     :ivar elevation: the direction of the thing in degrees above the horizontal.

@@ -1,4 +1,4 @@
-"""A task as an environment. It is MineDojo's environment in either backend, with the task's success, horizon and base
+"""A task as an environment. The environment is MineDojo's in either backend, with the task's success, horizon and base
 actions.
 """
 

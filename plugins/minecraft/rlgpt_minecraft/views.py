@@ -1,5 +1,5 @@
-"""The view that coded actions see, and policies that select its keys. It is MineDojo's observation, parsed for the
-task.
+"""The view that coded actions see, and policies that select its keys. The view is MineDojo's observation, parsed for
+the task.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Return the default setup. It has the weights 10 for progress (in the parking task, for nearness and angle), 3 for
-    energy (in the task on the hill), 5 for success, and small costs.
+    """Return the default setup. The default setup has the weights 10 for progress (in the parking task, for nearness
+    and angle), 3 for energy (in the task on the hill), 5 for success, and small costs.
     """
     scenario = scenario_of(task)
     weights = {"success": 5.0, "touching": 0.02, "time": 0.005}

@@ -30,8 +30,8 @@ GROUND_FRICTION, WET_FRICTION = 1.0, 0.25
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle on the ground, which is an obstacle or a wet patch. It has a middle (m), half sizes (m) and a heading
-    (rad).
+    """A rectangle on the ground, which is an obstacle or a wet patch. A rectangle has a middle (m), half sizes (m) and
+    a heading (rad).
     """
 
     x: float
@@ -196,8 +196,8 @@ def _wet(box: Box, friction: float) -> str:
 
 
 def _ramp(scene: Scene) -> Iterable[str]:
-    """Return the boxes of the ramp. They are a foot with half of the ramp's angle, which softens the jolt, then the
-    ramp, then the plateau.
+    """Return the boxes of the ramp. The boxes are a foot with half of the ramp's angle, which softens the jolt, then
+    the ramp, then the plateau.
     """
     assert scene.ramp is not None
     start, length, angle = scene.ramp

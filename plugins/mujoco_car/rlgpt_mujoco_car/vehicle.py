@@ -1,4 +1,5 @@
-"""The car as MJCF (MuJoCo's XML). It is a 1:10 model with Ackermann steering, independent suspension and rear drive.
+"""The car as MJCF (MuJoCo's XML). The car is a 1:10 model with Ackermann steering, independent suspension and rear
+drive.
 
 Sizes are those of common 1:10 touring cars (wheelbase 0.26 m, track 0.2 m, tyres 65 mm, 1.6 kg). The paper's car was
 never published; this model is a reconstruction.

@@ -1,4 +1,4 @@
-"""Primitives that act without walking. They collect, place, craft, fight, shoot, sleep and rest."""
+"""Primitives that act without walking. These primitives collect, place, craft, fight, shoot, sleep and rest."""
 
 from __future__ import annotations
 

@@ -110,8 +110,8 @@ class Stride:
         return why if ground.wall(other) or hazard(ground, other) else ""
 
     def _freer(self, ground: Ground) -> int:
-        """Return the better side for a detour, 1 for left or -1 for right. This is the side without a wall, or else the
-        side that was not tried in the last detour.
+        """Return the better side for a detour, 1 for left or -1 for right. The better side is the side without a wall,
+        or else the side that was not tried in the last detour.
         """
         free = [side for side in (1, -1) if not ground.wall(-45.0 * side, BESIDE)]
         return free[0] if len(free) == 1 else -self._side if self._detours > 1 else self._side

@@ -117,7 +117,7 @@ def explore(ctx: Context, *, steps: int) -> Run:
 
 
 def _search(ctx: Context, name: str, steps: int) -> Moves:
-    """Turn the view down and back to level until a thing is visible. This is needed because a small thing can be
+    """Turn the view down and back to level until a thing is visible. The view has to turn because a small thing can be
     between two rays.
     """
     for elevation in SEARCH[:steps]:

@@ -34,8 +34,8 @@ def _arrays(world: World) -> dict[str, NDArray[Any]]:
 
 
 def _layout(world: World) -> str:
-    """Return a digest of the layout of saved worlds. It depends on the shapes and fields of the arrays, and on the
-    tables of blocks and items.
+    """Return a digest of the layout of saved worlds. The digest depends on the shapes and fields of the arrays, and on
+    the tables of blocks and items.
     """
     shapes = [(name, array.dtype.descr, array.shape) for name, array in _arrays(world).items()]
     return hashlib.sha256(f"{shapes} {TABLES}".encode()).hexdigest()

@@ -107,8 +107,8 @@ class Sim:
 
         As in Malmo, a player who died in the last step respawns first.
 
-        :raises CommandError, UnknownNameError: ``chat`` is not a valid command. In this case no tick passes, but a dead
-            player respawns.
+        :raises CommandError, UnknownNameError: ``chat`` is not a valid command. After an invalid command no tick
+            passes, but a dead player respawns.
         :raises ValueError: pitch or yaw is not finite.
         """
         world = self.world

@@ -1,7 +1,7 @@
 """Sand and gravel, which fall block by block while air, fire or a fluid is below.
 
-In the game, a falling block is an entity. In this world, it remains a block and moves down by one block every
-``blocks.DELAY`` ticks. A block above a player or a mob does not move.
+In the game, a falling block is an entity. In this world, falling sand or gravel remains a block and moves down by one
+block every ``blocks.DELAY`` ticks. A block above a player or a mob does not move.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Numbers of the land generator.
 
-The numbers are in ``data/land.csv``, each with its source. The last numbers in the file are our own choice, because the
-game has no such number or uses a different rule; their column ``source`` states this. Kernels contain the numbers as
-constants.
+The numbers are in ``data/land.csv``, each with its source. The last numbers in the file were chosen for this world,
+because the game has no such number or uses a different rule; their column ``source`` states this. Kernels contain the
+numbers as constants.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Source: MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``. A ray is the view direction, rotated by
 ``Vec3d.rotatePitch`` about the world's x axis and then by ``rotateYaw`` about y. A ray ends at a block, a plant or the
 source of a fluid, and also reports a mob or an item that it meets before its end. This module differs from MineDojo in
-the distance of a ray that meets no block. In this module, this distance is the length of the ray. In MineDojo it
-depends on the position of the player, because MineDojo uses the vector of the ray as a position.
+the distance of a ray that meets no block. In this module, such a ray has its own length as the distance. In MineDojo
+the distance depends on the position of the player, because MineDojo uses the vector of the ray as a position.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Light of the sky and of blocks as in the game, 0 to 15 in every cell, updated when blocks change.
 
-The light of a cell is the maximum of the cell's own emission and of one value for each of its six neighbours. This
-value is the neighbour's light minus the opacity of the cell, where an opacity of 0 counts as 1. A cell has the sky
-light 15 if no block above it has an opacity; all other cells have less. The light of the sky and the light of blocks
-are the unique solution of this rule, independent of the order of changes (minecraft.wiki, page Light, Java Edition
-1.11).
+The light of a cell is the maximum of the cell's own emission and of one value for each of its six neighbours. The value
+for a neighbour is the neighbour's light minus the opacity of the cell, where an opacity of 0 counts as 1. A cell has
+the sky light 15 if no block above it has an opacity; all other cells have less. The light of the sky and the light of
+blocks are the unique solution of this rule, independent of the order of changes (minecraft.wiki, page Light, Java
+Edition 1.11).
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _flow(
     shift: int,
 ) -> None:
     """Remove the light that came from the cells in ``dark``. An entry of ``dark`` is 16 times the index of the cell
-    plus its old light. Then spread light from the cells in ``bright`` and from the rim of the removed region.
+    plus its old light. After that, spread light from the cells in ``bright`` and from the rim of the removed region.
     """
     keep = ~(FULL_LIGHT << shift)
     first, darkens = 0, True

@@ -1,9 +1,9 @@
 """The motion of the player in one tick, on the ground, in the air, in water and in lava.
 
-First the input accelerates the body, then the body moves, and then gravity and drag act. This order is that of the game
-(``EntityPlayerSP.onLivingUpdate``, ``EntityLivingBase.moveEntityWithHeading``, ``Entity.move``, 1.11.2; minecraft.wiki,
-Transportation). On the ground the player's speed converges to ``0.098 / (1 - 0.91 * 0.6)`` = 0.2159 blocks per tick,
-4.317 m/s.
+First the input accelerates the body, then the body moves, and then gravity and drag act. The order of these steps is
+that of the game (``EntityPlayerSP.onLivingUpdate``, ``EntityLivingBase.moveEntityWithHeading``, ``Entity.move``,
+1.11.2; minecraft.wiki, Transportation). On the ground the player's speed converges to ``0.098 / (1 - 0.91 * 0.6)`` =
+0.2159 blocks per tick, 4.317 m/s.
 """
 
 from __future__ import annotations

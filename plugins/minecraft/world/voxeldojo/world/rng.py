@@ -1,5 +1,5 @@
-"""The random numbers of the world. They come from a generator whose state is saved with the world, and from hashes of
-positions, which need no state.
+"""The random numbers of the world. The numbers come from a generator whose state is saved with the world, and from
+hashes of positions, which need no state.
 
 The generator is SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 """

@@ -65,7 +65,7 @@ NO_ANIMALS.flags.writeable = False
 
 @part
 def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
-    """Return an index of ``world.mobs`` for a new mob. This is a free index, or, if no index is free, that of the
+    """Return an index of ``world.mobs`` for a new mob. The result is a free index, or, if no index is free, that of the
     farthest mob if the mob is farther away than ``GIVE_WAY``. Otherwise return -1.
     """
     index, far = -1, float(GIVE_WAY * GIVE_WAY)
@@ -112,8 +112,8 @@ def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
 
 @part
 def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
-    """Return whether a mob can be at a position. There, the mob must stand on a full block, collide with nothing and
-    not be in a fluid.
+    """Return whether a mob can be at a position. At this position, the mob must stand on a full block, collide with
+    nothing and not be in a fluid.
     """
     cx, cz = math.floor(x), math.floor(z)
     here = block_at(blocks, cx, y, cz)

@@ -150,7 +150,7 @@ def sizes(tile: Tile) -> NDArray[np.uint32]:
 
 @cache
 def art() -> Art:
-    """Generate all textures. This takes a few tenths of a second, once per process."""
+    """Generate all textures. The generation takes a few tenths of a second, once per process."""
     known = {**tiles.earths(), **tiles.woods(), **tiles.crafted(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
     known["grass_side"] = known["dirt"]
     for name, everywhere in _EVERYWHERE.items():
