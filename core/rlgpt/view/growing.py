@@ -42,14 +42,21 @@ class GrowingLines(Generic[S]):
         :param seconds: maximal reading time. If the time is over before the end of the file, :attr:`complete` is False,
             and the next call continues with the remaining lines.
         """
-        with self._lock:
-            self.complete = True
-            return list(self._read(time.monotonic() + seconds))
+        until = time.monotonic() + seconds
+        if not self._lock.acquire(timeout=seconds if seconds < math.inf else -1):
+            return list(self._values)  # Another thread continues to read.
+        try:
+            self.complete = False
+            self.complete = self._read(until)
+            return list(self._values)
+        finally:
+            self._lock.release()
 
-    def _read(self, until: float) -> list[S]:
+    def _read(self, until: float) -> bool:
+        """Read new lines until the given time. Return whether no lines remain."""
         if not self._folder.exists(self._name):
             self._forget(None)
-            return self._values
+            return True
         with self._folder.open(self._name, limit=FILE_LIMIT) as file:
             status = os.fstat(file.fileno())
             if status.st_ino != self._inode or status.st_size < self._end:
@@ -60,9 +67,8 @@ class GrowingLines(Generic[S]):
                     break  # The last line is not complete yet.
                 self._take(line)
                 if time.monotonic() > until:
-                    self.complete = False
-                    break
-        return self._values
+                    return False
+        return True
 
     def line(self, number: int) -> Any:
         """The whole JSON of the line from which the value with the number ``number`` was computed.

@@ -60,7 +60,7 @@ class Library:
     def run(self, key: str) -> dict[str, Any]:
         run = self.catalogue.run(key)
         dialogue, progress = self._dialogue(key, run), self._progress(key, run)
-        now, whole = progress.now(), self.catalogue.whole(key)
+        now, whole = progress.now(SECONDS), self.catalogue.whole(key)
         return {
             **shown.overview(run, {} if whole else self.catalogue.parts(key)),
             "id": key,
@@ -69,7 +69,6 @@ class Library:
             "whole": {"id": whole, "name": plain(self.catalogue.name(whole))} if whole else None,
             "stopping": run.stop_requested,
             "bill": dialogue.bill(SECONDS),
-            "usage": progress.usage(),
             **now,
             "output": self.processes.output(run.folder),
         }

@@ -4,6 +4,8 @@ which the run appends while it is in progress.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -42,13 +44,17 @@ class Progress:
     def __init__(self, run: Run) -> None:
         self._lines = GrowingLines(run.files, FILE, _event)
 
-    def now(self) -> dict[str, Any]:
-        """The newest stage with its details, and the last messages."""
-        events = self._lines.update()
+    def now(self, seconds: float = math.inf) -> dict[str, Any]:
+        """The newest stage with its details, the last messages, and the use of actions.
+
+        :param seconds: maximal reading time. ``complete`` is False if the file could not be read to its end in this
+            time.
+        """
+        events = self._lines.update(seconds)
         stage = next((e for e in reversed(events) if e.kind == "stage"), None)
         said = [e.text for e in events if e.kind == "message"][-MESSAGES:]
         shown = None if stage is None else {"name": stage.name, "facts": stage.facts}
-        return {"stage": shown, "messages": said}
+        return {"stage": shown, "messages": said, "usage": _usage(events), "complete": self._lines.complete}
 
     def curve(self, axis: Axis) -> list[Point]:
         """The points of the learning curve: those of the trainings, and the results of the selection after each
@@ -76,19 +82,16 @@ class Progress:
         names = {name for e in self._lines.update() for name in e.numbers}
         return "score" if "train/score" in names and "selection/success" not in names else "success"
 
-    def usage(self) -> list[dict[str, Any]]:
-        """The share of the decisions for each action, at evenly spaced points of the training."""
-        prefix = "train/usage/"
-        shares = [
-            {
-                "step": e.step,
-                "shares": {k.removeprefix(prefix): v for k, v in e.numbers.items() if k.startswith(prefix)},
-            }
-            for e in self._lines.update()
-            if "train/episodes" in e.numbers
-        ]
-        every = max(1, len(shares) // USAGE_POINTS)
-        return shares[::-1][::every][::-1]
+
+def _usage(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """The share of decisions for each action over the training, at evenly spaced points."""
+    prefix = "train/usage/"
+    points = [e for e in events if "train/episodes" in e.numbers]
+    every = max(1, len(points) // USAGE_POINTS)
+    return [
+        {"step": e.step, "shares": {k.removeprefix(prefix): v for k, v in e.numbers.items() if k.startswith(prefix)}}
+        for e in points[::-1][::every][::-1]
+    ]
 
 
 def _event(line: Any) -> Event | None:

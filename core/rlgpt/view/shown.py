@@ -4,6 +4,7 @@ the run is in progress.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,6 +35,8 @@ VIEW_LIMIT = 64 << 20
 """Maximal size of a file of an iteration that the page shows, in bytes. The report also shows larger files."""
 DECISIONS = 1_000
 """Maximal number of decisions of a trace that the page can show one after another."""
+SEEN = 20_000
+"""Maximal number of attempts whose state is kept in memory."""
 Attempt = Rehearsal | FunctionRehearsal
 
 
@@ -200,11 +203,32 @@ def _became(part: Any, tried: dict[str, Any], learning: str) -> dict[str, str]:
 
 
 def _states(run: Run, index: int, kind: str, name: str) -> list[dict[str, Any]]:
-    found = run.values(f"iterations/{index}/{kind}/{name}", _KINDS[kind])
-    return [
-        {"title": attempts.title(a), "state": attempts.state(a)[0], "tone": attempts.state(a)[1], "steps": a.steps}
-        for a in sorted(found, key=lambda a: a.attempt)
+    here = f"iterations/{index}/{kind}/{name}"
+    numbers = [
+        file.removesuffix(".json") for file in run.files.names(here) if file.endswith(".json") and file[0] != "."
     ]
+    found = [_state(run, f"{here}/{number}", _KINDS[kind]) for number in numbers]
+    return sorted((state for state in found if state is not None), key=lambda state: state["attempt"])
+
+
+_seen: dict[tuple[Any, ...], dict[str, Any]] = {}
+"""File of an attempt, with its size and times -> its state. The page asks for all states at each change of a run."""
+
+
+def _state(run: Run, name: str, kind: type[Any]) -> dict[str, Any] | None:
+    try:
+        status = os.lstat(run.folder / f"{name}.json")
+    except OSError:
+        return None
+    key = (run.folder, name, status.st_ino, status.st_size, status.st_mtime_ns)
+    if key not in _seen:
+        if (a := run.stage(name, kind)) is None:
+            return None
+        state, tone = attempts.state(a)
+        if len(_seen) >= SEEN:
+            _seen.clear()
+        _seen[key] = {"attempt": a.attempt, "title": attempts.title(a), "state": state, "tone": tone, "steps": a.steps}
+    return _seen[key]
 
 
 _KINDS: dict[str, type[Any]] = {"actions": Rehearsal, "functions": FunctionRehearsal}

@@ -6,7 +6,7 @@ import { count, h, number, table } from "/dom.js";
 const AXES = { steps: "primitive steps", seconds: "time", dollars: "dollars" };
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-export function figure(runs, { by = "run", choose = false } = {}) {
+export function figure(runs, { by = "run", choose = false, later = false } = {}) {
   const state = { axis: "steps", by };
   const image = h("img", { hidden: true, alt: "Learning curves; the table below has their figures." });
   const note = h("p", { class: "small", role: "status" }, "Drawing…");
@@ -43,6 +43,6 @@ export function figure(runs, { by = "run", choose = false } = {}) {
     if (again) { again = false; draw(); }
   }
   dark.addEventListener("change", draw);
-  draw();
+  if (!later) draw();
   return { element, draw };
 }

@@ -12,7 +12,7 @@ const PURPOSES = ["rehearsal", "code", "training", "selection", "lost"];
 export function run(main, id) {
   const parts = Object.fromEntries(["head", "now", "control", "tiles", "goals", "usage", "videos", "settings"].map((name) => [name, h("div", {})]));
   const iterations = h("div", {}), none = h("p", { class: "quiet" }, "Loading…"), known = new Map();
-  const curves = figure([id]);
+  const curves = figure([id], { later: true }); // The rest of the page comes first.
   const talk = dialogue(id);
   const jump = (name) => h("button", { class: "small", onclick: () => document.getElementById(`part-${name}`)?.focus() }, name);
   const part = (name) => h("h2", { id: `part-${name}`, tabindex: "-1" }, name);
