@@ -23,7 +23,7 @@ class DecisionState:
     :ivar observation: the newest observation of the base environment.
     :ivar info: the info that the base environment returned with ``observation``.
     :ivar reward: ``sum_{i<k} gamma^i r_i`` over the k primitive steps (Sutton, Precup and Singh 1999, section 3).
-    :ivar total_reward: the sum of the same rewards without discount.
+    :ivar total_reward: the sum of the rewards r_i without discount.
     :ivar success: whether ``info["success"]`` was true at any primitive step of the decision.
     :ivar duration: k, the number of primitive steps so far.
     :ivar terms: reward term -> the sum of its weighted values over the steps, without discount. The values of a term of

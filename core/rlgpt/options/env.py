@@ -55,7 +55,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     :ivar interrupt_every: maximal number of primitive steps of a coded action in one decision. With None, a decision
         for a coded action lasts until the action ends.
     :ivar measurement: metrics and score of the episode so far.
-    :ivar on_step: see :data:`rlgpt.options.OnStep`.
+    :ivar on_step: a function that is called after each reset and each primitive step (:data:`rlgpt.options.OnStep`).
     :ivar setup: the objects that :func:`extend` makes from its arguments.
     :ivar lane: the state of this environment's coded actions.
     :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.

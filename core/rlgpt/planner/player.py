@@ -106,7 +106,7 @@ class GraphPlayer:
     :param plugin: the plugin of the whole task.
     :param actors: sub-goal -> the code or policy that plays it. If a sub-goal that is missing in this mapping must be
         called, the episode ends early.
-    :param on_step: see :data:`rlgpt.options.OnStep`.
+    :param on_step: a function that is called after each reset and each primitive step (:data:`rlgpt.options.OnStep`).
     :param on_frame: a function that gets each frame, with the names of the active sub-goal and action.
     :param env: an environment of the task that already exists. The player does not close this environment. With None,
         the player makes and closes an environment.

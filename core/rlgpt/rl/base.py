@@ -65,8 +65,9 @@ class Hyperparameters(Value):
     )
 
     def with_setup(self, setup: RLSetup, fixed: Collection[str] = ()) -> Hyperparameters:
-        """The hyperparameters of a training with ``setup``. The first of these sources that gives a value decides: the
-        user, the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's defaults for the task, the general default.
+        """The hyperparameters of a training with ``setup``. Of the following sources, the first one that gives a value
+        decides: the user, the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's defaults for the task, the
+        general default.
 
         :param fixed: names of the values that the user chose. ``self`` contains these values and the plugin's defaults.
         :raises ConfigError: the setup has an invalid value.

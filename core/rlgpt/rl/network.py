@@ -46,7 +46,7 @@ changes the steps of the code.
 
 
 class PolicyDistribution(Protocol):
-    """A batch of distributions over flat actions; see :class:`~rlgpt.rl.distribution.BranchedDistribution`."""
+    """A batch of distributions over flat actions, such as :class:`~rlgpt.rl.distribution.BranchedDistribution`."""
 
     def sharpened(self, sharpness: float) -> PolicyDistribution: ...
 

@@ -20,11 +20,11 @@ class PlanFeatures:
     """Computes the numbers about the plan's code. In ``obs``, these numbers follow the numbers of the setup's
     observation keys.
 
-    There is one number for each coded action. The number is 1 if the coded action is the plan's choice, else 0. If a
-    decision may interrupt a coded action, further numbers follow. The first of them is 1 while a coded action is in
-    progress, else 0. The others are the low-level action that this coded action proposes for the next primitive step
-    (one-hot for a Discrete space). The numbers of the proposal are zeros if there is no proposal, or if the proposal
-    does not fit the action space.
+    There is one number in the observation for each coded action. The number is 1 if the coded action is the plan's
+    choice, else 0. If a decision may interrupt a coded action, further numbers follow. The first of them is 1 while a
+    coded action is in progress, else 0. The others are the low-level action that this coded action proposes for the
+    next primitive step (one-hot for a Discrete space). The numbers of the proposal are zeros if there is no proposal,
+    or if the proposal does not fit the action space.
 
     :ivar names: the name of each number.
     """

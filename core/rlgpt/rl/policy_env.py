@@ -160,7 +160,7 @@ def build(
     :param seed: seed of the random generator that draws the seed of each reset without a seed.
     :param limit: primitive steps after which an episode is truncated. With None, the horizon.
     :param trace: whether ``info["decision"]`` contains a :class:`rlgpt.domain.Decision`.
-    :param on_step: see :data:`rlgpt.options.OnStep`.
+    :param on_step: a function that is called after each reset and each primitive step (:data:`rlgpt.options.OnStep`).
     :param on_turn: a function that is called before each turn of a coded action. A turn may take as much time as many
         primitive steps.
     :param begin: seed of an episode -> the saved state in which this episode begins. Only for evaluations.
