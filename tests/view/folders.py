@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from rlgpt.domain import (
+    ActionPlan,
     Call,
+    Critique,
     Decision,
+    FunctionRehearsal,
     GoalGraph,
     GraphEpisode,
     GraphEvaluation,
     Iteration,
     PrimitiveCall,
     Rehearsal,
+    RLSetup,
     SubGoal,
     Trace,
+    TrainingRecord,
 )
 from rlgpt.llm.base import Message, Reply, Request, RequestKey, Usage
 from rlgpt.llm.exchange import Exchange
@@ -27,7 +33,7 @@ from rlgpt.planner.evidence import evidence_of
 from rlgpt.planner.records import KEPT, NODES, KeptGraph, Playing
 from rlgpt.planner.records import Decision as Round
 from rlgpt.planner.stored import learnt_in
-from rlgpt.runs import Report, Run
+from rlgpt.runs import Report, Run, RunRecord
 
 _STORIES = Path(__file__).parents[1] / "report" / "stories.py"
 _SPEC = importlib.util.spec_from_file_location("report_stories", _STORIES)
@@ -197,6 +203,63 @@ def make_planned_run(folder: Path, *, text: str = "") -> Run:
     return run
 
 
+def poison(run: Run, text: str) -> int:
+    """Put ``text`` after every text of the run's files, and repeat every entry with ``text`` before its key, wherever
+    the record still accepts it. Return the number of changes.
+    """
+    changed = 0
+    kinds: dict[str, Any] = {
+        "plan": ActionPlan,
+        "critique": Critique,
+        "setup": RLSetup,
+        "training": TrainingRecord,
+        "iteration": Iteration,
+    }
+    kinds |= {"run": RunRecord, "report": Report, "graph": KeptGraph}
+    for path in sorted(run.folder.rglob("*.json*")):
+        kind = kinds.get(path.stem, {"actions": Rehearsal, "functions": FunctionRehearsal}.get(path.parents[1].name))
+        if kind is None and path.suffix == ".json":
+            continue  # The page does not show this file.
+        lines = path.read_text().splitlines() if kind is None else [path.read_text()]
+        written = []
+        for line in lines:
+            poisoned, count = _poisoned(json.loads(line), text, kind)
+            changed += count
+            written.append(json.dumps(poisoned))
+        path.write_text("\n".join(written) + "\n")
+    return changed
+
+
+def _poisoned(whole: Any, text: str, kind: Any) -> tuple[Any, int]:
+    """``whole`` with ``text`` in each place in which ``kind`` still accepts it."""
+    changed = 0
+
+    def accepted() -> bool:
+        try:
+            return kind is None or bool(kind.model_validate(whole))
+        except ValueError:
+            return False
+
+    def visit(node: Any) -> None:
+        nonlocal changed
+        for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
+            if isinstance(value, dict | list):
+                visit(value)
+            elif isinstance(value, str) and not value.startswith("data:"):
+                node[key] = value + text
+                node[key] = node[key] if accepted() else value
+                changed += node[key] != value
+            if isinstance(node, dict):
+                node[text + key] = node[key]
+                if accepted():
+                    changed += 1
+                else:
+                    del node[text + key]
+
+    visit(whole)
+    return whole, changed
+
+
 __all__ = [
     "Rehearsal",
     "append",
@@ -205,6 +268,7 @@ __all__ = [
     "iteration",
     "make_planned_run",
     "make_run",
+    "poison",
     "stories",
     "trace",
     "write_stages",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from folders import append, events, iteration, make_planned_run, make_run, write_stages
+from folders import append, events, iteration, make_planned_run, make_run, poison, write_stages
 from rlgpt.observers.entries import FILE
 from rlgpt.runs import Run
 
@@ -160,6 +160,32 @@ def test_live_page_shows_markup_in_a_run_record_as_plain_text(serve: Serve, seen
     assert set(sources) <= {"blob", "data"}
     assert seen.hosts <= {f"127.0.0.1:{site.port}", ""}
     assert [fault for fault in seen.faults if "hacked" in fault] == []
+
+
+def test_live_page_shows_a_payload_in_any_field_of_any_file_as_plain_text(
+    serve: Serve, seen: Seen, tmp_path: Path
+) -> None:
+    runs = {"whole": make_run(tmp_path / "whole"), "planned": make_planned_run(tmp_path / "planned")}
+    payload = "<img src=x onerror=window.hacked=1>"
+    assert all(poison(run, payload) > 300 for run in runs.values())
+    site, page = serve(tmp_path), seen.page
+    for name in runs:
+        open_run(seen, site, name)
+        page.locator("details.exchange").first.wait_for()
+        for what in ("main details", ".attempt, .exchange", "main details"):
+            page.evaluate("what => document.querySelectorAll(what).forEach(part => { part.open = true; })", what)
+            page.wait_for_function("() => !document.querySelector('main').innerText.includes('Loading…')")
+        page.locator(".curves img[src^='blob:']").wait_for()
+        assert page.locator("main").inner_text().count(payload) > 20
+        assert page.locator("main [onerror], main script, main iframe").count() == 0
+    page.goto(site.link)
+    for name in runs:
+        page.get_by_label(f"select {name}", exact=True).check()
+    page.get_by_role("button", name="Compare 2 runs").click()
+    page.get_by_role("region", name="different settings").get_by_text(payload).first.wait_for()
+    assert page.evaluate("() => window.hacked") is None
+    assert seen.hosts <= {f"127.0.0.1:{site.port}", ""}
+    assert seen.faults == []
 
 
 def test_live_page_draws_the_graph_of_sub_goals_with_hostile_words_as_plain_text(
