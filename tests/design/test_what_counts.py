@@ -102,6 +102,9 @@ def test_trial_of_design_reports_a_success_rule_that_random_and_idle_episodes_sa
         "of 3 episodes of random actions, 3 of 3 episodes of idle actions (action_0), 1 of 1 episodes of constant "
         "actions (action_1) already succeed" in heard.text
     )
+    assert "success='terminated and not crashed', 'return >= NUMBER', or score=" in heard.text
+    easy, _ = begin(tmp_path / "easy", success="terminated and not parked")
+    assert "give another rule: success='return >= NUMBER', or score=." in easy.text, "not what the rule already is"
     sound, context = begin(tmp_path / "other", lambda: Road(9), success="terminated and not crashed and way.left < 1")
     assert "terminated without success (3 steps, crashed" in sound.text
     recorded = Run.open(tmp_path / "other").record.config["environment"]["prepared"]

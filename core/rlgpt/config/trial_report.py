@@ -164,8 +164,8 @@ def _warnings(
     if wins:
         yield (
             f"{', '.join(wins)} already succeed by this rule. If the rule counts a crash, or an event that "
-            "happens by itself, give another rule: success='terminated and not crashed', 'KEY at the end', "
-            "'return >= NUMBER', or score=."
+            f"happens by itself, give another rule: success={', '.join(_other_rules(trial, rule))}, or score=. If the "
+            "task is that easy, only a result above these rates shows that something was learned."
         )
     whole = [e.primitive_steps for e in trial.episodes if e.ended != "cut"]
     if assumed and whole and max(whole) * SHORT <= task.horizon:
@@ -199,6 +199,16 @@ def _warnings(
                 "this key, a condition is false, and a score or metric has no number."
             )
     yield from _score_warnings(trial, task, task.score)
+
+
+def _other_rules(trial: Trial, rule: SuccessRule | None) -> list[str]:
+    """Examples of rules that are stricter than ``rule``, in quotation marks."""
+    given = "" if rule is None else f"{rule.text}, {rule.when}"
+    flags = [flag for e in trial.episodes for flag in e.flags]
+    crash = next((flag for flag in flags if "crash" in flag or "collision" in flag), "crashed")
+    rules = [] if " not " in given else [f"terminated and not {crash}"]
+    rules += [] if "at the end" in given else ["KEY at the end"]
+    return [repr(text) for text in (*rules, "return >= NUMBER")]
 
 
 def _score_warnings(trial: Trial, task: Task, score: Score | None) -> Iterator[str]:
