@@ -46,6 +46,6 @@ def browser() -> Iterator[Any]:
             pytest.fail(f"none of {', '.join(BROWSERS)} is installed, and RLGPT_REQUIRE_BROWSER is set")
         pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser
         browser.close()
