@@ -76,7 +76,7 @@ class Brief(Value):
         observation keys; reward terms may have a weight.
     :ivar remarks: for each function, observations from its rehearsal that may or may not be faults, in words.
     :ivar repairs: number of repairs that remain after the present attempt at a piece of code; None if it is unknown.
-    :ivar candidate: number of the candidate that is to be written, if an attempt has several.
+    :ivar candidate: number of the candidate (version of the code) to write, if an attempt has several candidates.
     :ivar restores: whether training episodes may begin in the state in which a coded action ended (``after:ACTION``).
     :ivar trainer_bounds: the valid range of each hyperparameter that a setup may choose.
     :ivar option_steps: maximal number of primitive steps of one call of a coded action. If ``option_steps`` is None, a

@@ -1,4 +1,6 @@
-"""Finds the recordings that a run needs: recordings of the plugin with replies to the same kind of agents."""
+"""Finds the recordings that a run can replay. These are recordings of the plugin with replies to the same kind of
+agents.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ class Need(NamedTuple):
 
 
 def need_of(config: RunConfig) -> Need | None:
-    """The kind of recordings that the run needs. None if the run asks no language model, or asks a live one, or if the
+    """The kind of recordings that the run needs. None if the run needs no language model or asks a model, or if the
     user has named a recording.
     """
     llm = config.llm
@@ -55,11 +57,11 @@ def recordings_for(config: RunConfig, manager: PluginManager, need: Need) -> lis
 
 
 def choosable(config: RunConfig, transcripts: Sequence[Path]) -> tuple[Path, ...]:
-    """The recordings among ``transcripts`` from which the run chooses one. All, if the user names a recording or has a
-    team of agents of their own.
+    """The recordings among ``transcripts`` from which the run chooses one. All recordings are returned if the user
+    names a recording, or has another team of agents than rlgpt's.
 
-    :raises TranscriptError: there are recordings, but all belong to other agents, or none has the images that
-        ``config.evidence`` needs.
+    :raises TranscriptError: no recording fits, because all recordings belong to other agents, or because none has the
+        images that ``config.evidence`` needs.
     """
     need = need_of(config)
     if need is None or not transcripts or config.agents.name not in TEAMS or config.agents.target is not None:

@@ -31,7 +31,8 @@ class RequestKey(Value):
     :ivar iteration: number of the iteration, from 0.
     :ivar sub_action: the name of the sub-action or function that the request is about; empty if it is about neither.
     :ivar attempt: number of the repair that is asked for; 0 for the first version.
-    :ivar candidate: number of the candidate, if an attempt has several. In files, 0 is left out.
+    :ivar candidate: number of the candidate (version of the code), if an attempt has several candidates. Files do not
+        contain the number 0.
     :ivar ask: number of unusable replies to this request so far.
     """
 

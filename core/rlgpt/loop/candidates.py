@@ -1,4 +1,6 @@
-"""Several versions of a coded action are written for one attempt and rehearsed side by side. The best one goes on."""
+"""Writes several versions of a coded action (*candidates*) for one attempt, and rehearses them at the same time. The
+best candidate becomes the attempt.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ from rlgpt.sandbox import Sandbox, SandboxLimits
 
 @dataclass(frozen=True)
 class CandidateJob(Job):
-    """The rehearsal of one candidate. It depends on nothing but these values.
+    """The job that rehearses one candidate. The result depends only on the fields of this job.
 
-    :ivar spec: the environment. The last one of its actions is rehearsed, after the others.
+    :ivar spec: the environment. The last action in it is rehearsed, after all other actions have run.
     :ivar seeds: seeds of the episodes.
     """
 
@@ -58,13 +60,14 @@ def best_candidate(
     """Write and rehearse the candidates of one attempt. Each rehearsal is a stage of the run, so that a resumed run
     does not repeat it.
 
-    The rehearsals begin while later candidates are written. A candidate that equals an earlier one is not rehearsed.
+    The rehearsals begin while later candidates are written. A candidate that equals an earlier candidate is not
+    rehearsed.
 
-    :param stage: the stage of candidate 0 without its last ``0``.
-    :param write: asks for the candidate of a number. Only the first candidate has to exist: if the recording ends at a
-        later one, or no reply for it is usable, there are fewer candidates.
+    :param stage: the name of the stage of candidate 0, without the ``0`` at its end.
+    :param write: a function that asks for the candidate with a given number. If the recording ends at a later
+        candidate, or if no reply with it is usable, there are fewer candidates.
     :param job: the rehearsal of a candidate.
-    :returns: the best candidate; its steps are those of all candidates.
+    :returns: the rehearsal of the best candidate. The number of its steps includes the steps of all candidates.
     :raises RunError: the process of a rehearsal was lost.
     """
     rehearsals: dict[int, Rehearsal] = {}

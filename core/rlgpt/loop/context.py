@@ -38,7 +38,7 @@ class LoopContext:
         the run uses no library.
     :ivar fixed_hyperparameters: names of the hyperparameters that the user chose. An RLSetup cannot change these
         hyperparameters.
-    :ivar executor: makes the executor that runs the rehearsals of candidates.
+    :ivar executor: a function that makes the executor for the rehearsals of candidates.
     :ivar world: the names of actions and observations for the bundle, if the environment has no plugin; else None.
     """
 
