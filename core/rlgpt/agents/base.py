@@ -214,6 +214,7 @@ class FastAgent(ABC):
         """Decide how the policy learns with ``actions``.
 
         :param brief: what the agent gets to know about the task.
+        :param plan: the plan of this iteration.
         :param actions: the coded actions of this iteration that work. The setup may offer any of them to the policy.
         :param history: the finished iterations.
         :param rehearsals: for each coded sub-action, the attempts at its code in this iteration, in order.
@@ -259,6 +260,7 @@ class Critic(ABC):
         :param brief: what the agent gets to know about the task.
         :param evidence: the kind of evidence that the critic receives. Only a critic with ``supports_vision`` receives
             frames.
+        :param sub_action: the sub-action for which the action was written.
         :param frames: frames of the rehearsed call, in order of time; empty if no frame could be rendered.
         :param rehearsal: the attempt to judge, with its trace. The action of this attempt ran without a violation of
             the sandbox's limits.
@@ -275,6 +277,7 @@ class Critic(ABC):
         :param brief: what the agent gets to know about the task.
         :param outcome: the results of the iteration that is judged.
         :param history: the iterations before the judged one.
+        :returns: the findings for the two agents.
         :raises rlgpt.errors.LLMError: the model returned no usable critique and no retry is left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """

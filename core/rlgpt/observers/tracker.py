@@ -55,7 +55,7 @@ class Tracker(Observer, ABC):
         :param marks: family of entries -> mark, and under ``place`` the text that :meth:`place` returned when the run
             was first written; empty for a new run.
         :returns: whether the tracker already contains this run, so that the run is continued.
-        :raises Exception: the tracker cannot be reached, or cannot be written.
+        :raises Exception: the tracker cannot be reached, or cannot be written. The other methods raise this error, too.
         """
 
     @abstractmethod

@@ -59,6 +59,7 @@ class Simulator(ABC):
             continues.
         :param options: passed to the ``reset`` of each environment.
         :returns: number of an environment -> the first observation and info of its new episode.
+        :raises Exception: the ``reset`` of an environment raised this exception.
         """
 
 

@@ -70,6 +70,7 @@ class EnvironmentPlugin(ABC):
         metrics, ``info["metrics"]`` maps the name of a metric to its number, at the steps that report the metric. The
         wrapper :class:`rlgpt.plugin.Judged` adds the time limit, success and metrics to an environment.
 
+        :param task: one of :meth:`tasks`, perhaps with other settings.
         :param seed: seed of all random numbers that are drawn before the first reset.
         :param render_mode: render mode of gymnasium; ``rgb_array`` for videos.
         :returns: an environment with a supported action space: Discrete, Box, one-dimensional MultiDiscrete, or a Tuple

@@ -106,6 +106,7 @@ class Vector(ABC):
     def quarantine(self, names: Iterable[str]) -> None:
         """From the next episode of each environment on, mask exactly the coded actions in ``names``.
 
+        :param names: names of coded actions and coded functions. Functions in ``names`` are not called.
         :raises UnknownNameError: a name is neither a coded action nor a coded function.
         """
 
