@@ -155,10 +155,10 @@ def test_the_readme_states_the_numbers_of_sources() -> None:
     kinds = Counter(re.sub("mcpk.wiki|MineDojo", "another", source.split()[0]) for source in sources)
     wiki, another, ours = kinds["minecraft.wiki"], kinds["another"], kinds["ours:"]
     game = len(sources) - wiki - another - ours
-    assert f"{len(sources)} rows have a source" in readme
-    assert f"The source of {wiki} rows is the game's wiki, of {game} rows a class of the game's 1.11.2 code" in readme
-    assert f"of {another} rows another source" in readme
-    assert f"{ours} rows are our own choice" in readme
+    assert f"Of the {len(sources)} rows of" in readme
+    assert f"{wiki} rows come from the game's wiki, {game} rows from classes of the game's 1.11.2 code" in readme
+    assert f"and {another} rows from another source" in readme
+    assert f"{ours} rows were chosen for this world" in readme
 
 
 def test_modules_of_rules_contain_no_literal_constants() -> None:
