@@ -260,7 +260,9 @@ def test_view_is_built_only_when_needed_by_code_or_the_trace() -> None:
     assert views(walks(2)) == [0, 0, 2, 2, 2]
     assert views(walks(2), chosen=0) == [0, 0, 0, 0, 0]
     assert views(walks(0), USE) == [0, 1, 1, 1, 1], "one view for all can_start functions"
-    assert views(walks(0), trace=True) == [0, 0, 2, 2, 2], "one view before and one after each decision"
+    assert views(walks(0), trace=True) == [0, 0, 4, 4, 4], (
+        "one view before and one after each decision, one at the start of the call and one after its primitive"
+    )
 
 
 def test_action_mask_allows_all_choices_if_no_action_may_start() -> None:
