@@ -23,7 +23,7 @@ class FileReplies(LLM):
         role = request.key.role
         if role not in self._replies:
             raise ConfigError(
-                f"there is no reply for the role {role!r}; there are some for {', '.join(self._replies)}."
+                f"there is no reply for the role {role!r}; the file has replies for {', '.join(self._replies)}."
             )
         return Reply(text=self._replies[role], model="file")
 
@@ -34,5 +34,7 @@ def file_replies(settings: LLMSettings, context: LLMContext) -> FileReplies:
     """
     file = Path(str(settings.extra.get("file", "")))
     if not file.is_file():
-        raise ConfigError(f"llm.extra.file={str(file)!r}: there is no such file. Give a JSON file of role -> reply.")
+        raise ConfigError(
+            f"llm.extra.file={str(file)!r}: the file is missing. Give a JSON file with a reply for each role."
+        )
     return FileReplies(json.loads(file.read_text(encoding="utf-8")))

@@ -281,7 +281,7 @@ def check_game() -> None:
     if missing:
         details = " ".join(f"{check.name}: {check.detail}. {check.advice}" for check in missing)
         raise ConfigError(
-            f"backend=minedojo starts the game where no port is given, and that cannot start here. {details}"
+            f"without a port, backend=minedojo starts the game, which cannot start on this machine. {details}"
         )
 
 

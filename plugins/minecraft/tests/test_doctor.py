@@ -129,7 +129,7 @@ def test_minedojo_backend_error_names_the_missing_requirements(tmp_path: Path, m
     monkeypatch.setenv("PATH", "/nowhere")
     for name in ("JAVA_HOME", "DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    fails(r"cannot start here. Java 8: no java in PATH.*JAVA_HOME.*display: none")
+    fails(r"cannot start on this machine. Java 8: no java in PATH.*JAVA_HOME.*display: none")
     monkeypatch.setenv("DISPLAY", ":3")
     monkeypatch.setenv("JAVA_HOME", str(program(tmp_path, "bin/java", 'java version "1.8.0"').parents[1]))
     monkeypatch.setenv(VARIABLE, "/nowhere/python")

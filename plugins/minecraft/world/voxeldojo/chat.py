@@ -83,7 +83,7 @@ def _coordinates(words: Sequence[str], here: Sequence[float]) -> list[float]:
         is_block = axis != 1 and not relative and re.fullmatch(r"-?\d+", word)
         place.append(value + 0.5 if is_block else value)
     if not all(map(math.isfinite, place)):
-        raise ValueError("coordinates are finite")
+        raise ValueError("coordinates must be finite")
     return place
 
 
@@ -129,7 +129,7 @@ def _stack(words: Sequence[str]) -> tuple[int, int, int]:
     quantity = int(words[1]) if len(words) > 1 else 1
     variant = int(words[2]) if len(words) > 2 else 0
     if not 0 <= quantity <= 64 or not 0 <= variant <= 120:
-        raise ValueError("a stack has 0 to 64 things, a variant is 0 to 120")
+        raise ValueError("a stack must have 0 to 64 items, and a variant must be 0 to 120")
     return item, quantity, variant
 
 
@@ -213,7 +213,7 @@ def _spread(world: World, words: Sequence[str]) -> None:
     x, z = _coordinates(words[:2], here[::2])
     reach = float(words[3])
     if not 0 < reach < math.inf:
-        raise ValueError("maxRange is above 0")
+        raise ValueError("maxRange must be above 0")
     for _ in range(1000):
         px, pz = (
             min(max(math.floor(at + (2 * uniform(world) - 1) * reach), MARGIN), SIZE - 1 - MARGIN) for at in (x, z)

@@ -74,7 +74,7 @@ def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
             )
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             if str(arrays["layout"]) != _layout(world):
-                raise SaveError("this world was saved by another version of the plugin. Begin a new episode instead.")
+                raise SaveError("another version of this package saved this world. Begin a new episode instead.")
             world.generated[:] = arrays["generated"].view(world.generated.dtype).reshape(world.generated.shape)
             for name, array in _arrays(world).items():
                 if name in CUBES:

@@ -86,5 +86,5 @@ def _craft(word: str, rest: str) -> str:
 def _item(rest: str) -> str:
     name = rest.removeprefix("minecraft:")
     if name not in _ITEMS:
-        raise ValueError("no such item")
+        raise ValueError("this world has no such item")
     return name
