@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gymnasium
 import numpy as np
+import odd
 import pytest
 import rlgpt
 from rlgpt.config import RunConfig
@@ -316,3 +317,11 @@ def test_design_stores_the_whole_configuration_in_run_json(solved) -> None:
         {"name": "ppo", "workers": 0, "segments": 30, "parameter_search": 0.5},
     )
     assert RunConfig(**config).plain() == config
+
+
+def test_design_refuses_a_trainer_that_cannot_see_before_it_asks_the_model(tmp_path: Path) -> None:
+    llm = speaker("def run():\n    yield act(action_0=1, action_1=2)\n")
+    with pytest.raises(RlgptError, match=r"trainer=sac cannot learn from images.*Use trainer=ppo"):
+        rlgpt.design(odd.pictures, "Whatever.", llm, folder=tmp_path / "run", trial=0, horizon=20, trainer="sac")
+    assert not llm.requests
+    assert not (tmp_path / "run").exists()

@@ -27,8 +27,9 @@ from rlgpt.observers import Several
 from rlgpt.planner.build import PlannerContext
 from rlgpt.planner.context import planned
 from rlgpt.plugin import PluginManager
+from rlgpt.plugin.defaults import default_setup_of
 from rlgpt.plugin.library import library_of
-from rlgpt.rl.base import Hyperparameters, Trainer
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Trainer
 from rlgpt.runs import Run, RunRecord
 from rlgpt.sandbox import Library
 from rlgpt.skills import SkillLibrary
@@ -67,6 +68,8 @@ def build(
     record = RunRecord(task=place.task.id, seed=config.seed, created="", config=config.plain())
     connected = _Connected(config, place, folder, manager, objects, watching)
     agents = objects.agents or _team(config, config.agents, place, library, connected, manager)
+    if agents.train:
+        _check_trainer(config, place, trainer)
     context = LoopContext(
         settings=config.loop,
         task=place.task,
@@ -90,6 +93,13 @@ def build(
     planner = objects.planner or make("planner", _not_object("planner", config.planner), Planner, manager, given)  # type: ignore[type-abstract]
     teams = {"both": agents, "code": _for_code(config, agents, place, library, connected, manager), "rl": learning_on()}
     return planned(context, planner, config.planner.planning, teams)
+
+
+def _check_trainer(config: RunConfig, place: Place, trainer: Trainer) -> None:
+    """:raises RlgptError: the trainer cannot learn the task with its default setup and the user's observation keys."""
+    setup = default_setup_of(place.plugin, place.task)
+    setup = setup.model_copy(update={"observation_keys": config.setup.apply(setup).observation_keys})
+    trainer.check(EnvSpec(place.task, setup, (), place.factory), Hyperparameters(**config.hyperparameters.model_dump()))
 
 
 def _executor(config: RunConfig, manager: PluginManager) -> Callable[[Work[Any, Any]], Executor[Any, Any]]:

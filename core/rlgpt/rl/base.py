@@ -140,6 +140,15 @@ class Trainer(ABC):
 
     name: str
 
+    def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:  # noqa: B027
+        """Check whether this trainer can train with a recipe. A run that learns calls this method before it plays an
+        episode or asks a language model. By default, every recipe is accepted.
+
+        :param spec: the task with its default setup and the user's observation keys, without coded actions.
+        :raises TrainerError: the trainer cannot learn from the observations or actions.
+        :raises ConfigError: a hyperparameter does not fit.
+        """
+
     @abstractmethod
     def train(
         self,
@@ -161,6 +170,7 @@ class Trainer(ABC):
         :param seed: seed of the initial weights, the samples and the episodes.
         :param folder: a folder for this training only. If another training uses the folder, this method waits for at
             most 15 s.
+        :param hyperparameters: the settings of the learning.
         :param progress: a function that is called with each point of the learning curve and may stop the training.
         :param warm_start: folder of an earlier training, whose best policy is the initial policy. Coded actions that
             the earlier policy does not know get random output weights. The value function begins with new weights if

@@ -57,6 +57,10 @@ class SAC(PPO):
             updates_per_step, batch_size, width, (temperature, final_temperature), capacity, first_update
         )
 
+    def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
+        """Refuse self-imitation and images (:meth:`Trainer.check`)."""
+        self.network(spec, hyperparameters, 0)
+
     def network(self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> SoftActorCritic:
         if hyperparameters.imitation_coef:
             raise ConfigError(
