@@ -277,3 +277,26 @@ def serious(axe: Any, page: Any) -> list[str]:
         for v in violations
         if v["impact"] in ("serious", "critical")
     ]
+
+
+def test_run_opened_in_a_new_tab_gets_the_token_from_the_other_tab(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+    make_run(tmp_path / "run")
+    site, page = serve(tmp_path), seen.page
+    page.goto(site.link)
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="run", exact=True).click(modifiers=["Control"])
+    opened.value.get_by_role("heading", name="run", level=1).wait_for()
+    alone = page.context.browser.new_context().new_page()
+    alone.goto(site.link.split("#")[0])
+    alone.get_by_role("heading", name="This page needs its link").wait_for()
+    alone.context.close()
+
+
+def test_address_of_a_run_that_is_gone_leads_back_to_the_list(serve: Serve, seen: Seen, tmp_path: Path) -> None:
+    site, page = serve(tmp_path), seen.page
+    page.goto(site.link)
+    page.get_by_text("There are no runs here yet").wait_for()
+    page.goto(f"{site.link.split('#')[0]}#/run/{'0' * 16}")
+    page.get_by_role("alert").wait_for()
+    page.get_by_role("link", name="All runs").click()
+    page.get_by_role("heading", name="Runs").wait_for()

@@ -131,3 +131,13 @@ def test_error_of_the_view_command_names_a_missing_folder_or_a_port_in_use(serve
     busy = serve(tmp_path)
     with pytest.raises(ConfigError, match=f"--port {busy.port} cannot be used"):
         Site([tmp_path], busy.port)
+
+
+def test_open_page_does_not_delay_the_end_of_the_server(serve: Serve, tmp_path: Path) -> None:
+    site = serve(tmp_path)
+    url = f"http://127.0.0.1:{site.port}/api/events"
+    with httpx.stream("GET", url, headers={"Authorization": f"Bearer {site.token}"}, timeout=60) as reply:
+        lines = reply.iter_lines()
+        assert next(lines) == ": connected"
+        site.close()
+        assert all(line.startswith(":") or not line for line in lines), "the stream ends without an error"

@@ -30,7 +30,7 @@ TYPES = {
 }
 
 
-def application(library: Library, hosts: frozenset[str], token: str) -> Guard:
+def application(library: Library, hosts: frozenset[str], token: str, ends: Callable[[], bool] = lambda: False) -> Guard:
     """The application that serves the page and its data. A :class:`Guard` checks each request first."""
     files = {f"/{p.name}": p for p in PAGE.iterdir() if p.suffix in TYPES}
     files.update({"/": PAGE / "index.html", "/report.css": TEMPLATES / "style.css"})
@@ -43,7 +43,7 @@ def application(library: Library, hosts: frozenset[str], token: str) -> Guard:
     async def events(request: Request) -> Response:
         key = request.query_params.get("run")
         opened = None if key is None else (await run_in_threadpool(library.catalogue.run, key)).folder
-        return StreamingResponse(changes(library.catalogue, opened), media_type="text/event-stream")
+        return StreamingResponse(changes(library.catalogue, opened, ends), media_type="text/event-stream")
 
     return Guard(
         Starlette(

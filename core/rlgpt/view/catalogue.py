@@ -110,7 +110,7 @@ class Catalogue:
     def _get(self, key: str) -> Known:
         known = self._all().get(key) or self._parts.get(key)
         if known is None:
-            raise UnknownNameError("run", key[:40], (), "Reload the page.")
+            raise UnknownNameError("run", key[:40], (), "It may have been moved or deleted. Reload the page.")
         return known
 
     def _all(self) -> Mapping[str, Known]:

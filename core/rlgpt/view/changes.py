@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from rlgpt.view.catalogue import Catalogue
@@ -16,16 +16,19 @@ _ENTRIES = 5_000
 _DEPTH = 5
 
 
-async def changes(catalogue: Catalogue, opened: Path | None) -> AsyncIterator[str]:
+async def changes(
+    catalogue: Catalogue, opened: Path | None, ends: Callable[[], bool] = lambda: False
+) -> AsyncIterator[str]:
     """Yield an event for each change. An event contains the ids of the runs whose records changed, and whether a file
     of the opened run changed.
 
     :param opened: the folder of the run that the page shows.
+    :param ends: whether the server ends; then no further event follows.
     """
     before = await asyncio.to_thread(catalogue.stamps)
     files = await asyncio.to_thread(_signature, opened)
     yield ": connected\n\n"
-    while True:
+    while not ends():
         await asyncio.sleep(SECONDS)
         now = await asyncio.to_thread(catalogue.stamps)
         here = await asyncio.to_thread(_signature, opened)

@@ -32,9 +32,9 @@ class Site:
         self.port = int(self._socket.getsockname()[1])
         self.token = secrets.token_urlsafe(32)
         hosts = frozenset(f"{name}:{self.port}" for name in (ADDRESS, "localhost"))
-        app = application(self._library, hosts, self.token)
+        app = application(self._library, hosts, self.token, lambda: self._server.should_exit)
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1, lifespan="off"
+            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=5, lifespan="off"
         )
         self._server = uvicorn.Server(config)
 

@@ -23,5 +23,8 @@ def main(arguments: argparse.Namespace) -> int:
     print(f"rlgpt view: {site.link}\n{warning}", flush=True)
     if arguments.open:
         webbrowser.open(site.link)
-    site.serve()
+    try:
+        site.serve()
+    except KeyboardInterrupt:  # This is how people end it.
+        print()
     return 0

@@ -1,7 +1,13 @@
-// Requests to rlgpt. The token comes from the link, is kept for this tab alone, and goes into a header that no other
+// Requests to rlgpt. The token comes from the link, is kept for this tab and those opened from it, and goes into a header that no other
 // site can send.
 
 const KEY = "rlgpt-token";
+const tabs = new BroadcastChannel(KEY); // the other tabs of this page, and no other site
+const token = () => sessionStorage.getItem(KEY);
+tabs.addEventListener("message", (event) => {
+  if (event.data === "ask" && token()) tabs.postMessage({ token: token() });
+  else if (event.data.token && !token()) sessionStorage.setItem(KEY, event.data.token);
+});
 
 export function takeToken() {
   const found = /^#token=([\w-]+)$/.exec(location.hash);
@@ -9,11 +15,18 @@ export function takeToken() {
     sessionStorage.setItem(KEY, found[1]);
     history.replaceState(null, "", "#/");
   }
-  return sessionStorage.getItem(KEY) !== null;
+  return token() !== null;
+}
+
+// A run that is opened in a new tab gets the token from the tab that it was opened from.
+export async function askTabs() {
+  tabs.postMessage("ask");
+  for (let wait = 0; wait < 20 && !token(); wait++) await new Promise((resolve) => setTimeout(resolve, 50));
+  return token() !== null;
 }
 
 async function request(path, options = {}) {
-  const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
+  const headers = { Authorization: `Bearer ${token() ?? ""}` };
   const reply = await fetch(path, { ...options, headers, cache: "no-store" });
   if (reply.ok) return reply;
   const text = await reply.text();

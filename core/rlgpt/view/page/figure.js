@@ -10,12 +10,12 @@ export function figure(runs, { by = "run", choose = false, later = false } = {})
   const state = { axis: "steps", by };
   const image = h("img", { hidden: true, alt: "Learning curves; the table below has their figures." });
   const note = h("p", { class: "small", role: "status" }, "Drawing…");
-  const ends = h("div", {});
+  const ends = h("div", {}), figures = h("details", { hidden: true }, h("summary", {}, "As a table"), ends);
   const pick = (name, options) => h("label", {}, `${name} `, h("select", { onchange: (e) => { state[name === "over" ? "axis" : "by"] = e.target.value; draw(); } },
     Object.entries(options).map(([v, text]) => h("option", { value: v, selected: state[name === "over" ? "axis" : "by"] === v }, text))));
   const element = h("figure", { class: "curves" },
     h("div", { class: "choices" }, pick("over", AXES), choose ? pick("by", { run: "each run", method: "method, with intervals" }) : null),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "figure" }, image), note, h("details", {}, h("summary", {}, "As a table"), ends));
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "figure" }, image), note, figures);
   let busy = false, again = false, drawn = "";
 
   async function draw() {
@@ -27,6 +27,7 @@ export function figure(runs, { by = "run", choose = false, later = false } = {})
       image.hidden = lines.length === 0 || !image.src;
       const said = [without.length && runs.length > 1 ? `No curve over ${AXES[state.axis]}: ${without.join(", ")}.` : "", crowded ? `${crowded} further runs are left out: choose curves by method.` : ""].filter(Boolean).join(" ");
       note.textContent = lines.length ? (image.src ? said : "Drawing…") : state.axis === "steps" ? "No curve yet: no policy has been trained or selected." : "No run here has recorded this axis.";
+      figures.hidden = !lines.length;
       ends.replaceChildren(table(["", "runs", "points", "first", "last", AXES[state.axis]],
         lines.map((l) => [l.name, count(l.runs), count(l.points), number(l.first), l.last, number(l.end)]), "curves as a table"));
       const stamp = JSON.stringify([lines, query, dark.matches]);

@@ -1,6 +1,6 @@
 // Chooses the page by the address, and tells it what has changed.
 
-import { follow, takeToken } from "/api.js";
+import { askTabs, follow, takeToken } from "/api.js";
 import { compare } from "/compare.js";
 import { h } from "/dom.js";
 import { list } from "/list.js";
@@ -32,5 +32,5 @@ addEventListener("hashchange", () => {
   scrollTo(0, 0);
 });
 
-if (takeToken()) open();
+if (takeToken() || await askTabs()) open();
 else main.replaceChildren(h("h1", {}, "This page needs its link"), h("p", {}, "Open the link that rlgpt view printed: it holds a token."));

@@ -7,6 +7,8 @@ import { brief, chip, code, count, dollars, facts, h, many, number, percent, ran
 import { figure } from "/figure.js";
 
 const KINDS = { rl: "RL", code: "code", both: "code and RL" };
+const STAGES = { plan: "The slow agent plans", write: "The fast agent writes", rehearse: "Rehearsal", review: "The critic reviews a rehearsal", code: "The plan's code is evaluated",
+  setup: "The learning is set up", train: "The policy is trained", select: "The policy is evaluated on the selection seeds", critique: "The critic judges the iteration", report: "The result is evaluated on fresh seeds", video: "A video is made" };
 const PURPOSES = ["rehearsal", "code", "training", "selection", "lost"];
 
 export function run(main, id) {
@@ -16,9 +18,9 @@ export function run(main, id) {
   const talk = dialogue(id);
   const jump = (name) => h("button", { class: "small", onclick: () => document.getElementById(`part-${name}`)?.focus() }, name);
   const part = (name) => h("h2", { id: `part-${name}`, tabindex: "-1" }, name);
-  main.replaceChildren(parts.head, parts.control, parts.now, parts.tiles, h("nav", { class: "jumps", "aria-label": "Parts of this page" }, ["Learning", "Iterations", "Language model", "Settings"].map(jump)), parts.goals,
+  main.replaceChildren(parts.head, parts.control, parts.now, parts.tiles, h("nav", { class: "jumps", "aria-label": "Parts of this page" }, ["Learning", "Iterations", "Language model", "Settings"].map(jump)), parts.goals, parts.videos,
     part("Learning"), curves.element, parts.usage,
-    part("Iterations"), none, iterations, part("Language model"), talk.element, parts.videos, part("Settings"), parts.settings);
+    part("Iterations"), none, iterations, part("Language model"), talk.element, part("Settings"), parts.settings);
 
   function head(r) {
     document.title = `${r.name}: rlgpt view`;
@@ -27,8 +29,8 @@ export function run(main, id) {
       r.whole ? h("p", { class: "quiet" }, "A sub-goal of ", h("a", { href: `#/run/${r.whole.id}` }, r.whole.name)) : null,
       r.reason ? h("p", { class: "verdict" }, r.reason) : null]);
     section(parts.now, [r.status, r.stage, r.messages, r.output], () => [
-      r.status === "running" && r.stage ? h("p", { class: "stage", role: "status" }, h("strong", {}, r.stage.name.replaceAll("_", " ")),
-        ` ${Object.entries(r.stage.facts).filter(([, v]) => v !== null).map(([k, v]) => `${k.replaceAll("_", " ")} ${number(v)}`).join(", ")}`) : null,
+      r.status === "running" && r.stage ? h("p", { class: "stage", role: "status" }, h("strong", {}, STAGES[r.stage.name] ?? r.stage.name.replaceAll("_", " ")),
+        Object.entries(r.stage.facts).filter(([, v]) => v !== null).map(([k, v], i) => `${i ? ", " : ": "}${k.replaceAll("_", " ")} ${number(v)}`)) : null,
       r.messages.length ? h("details", { id: "messages" }, h("summary", {}, `Messages (${r.messages.length})`), h("pre", { class: "code log", tabindex: "0" }, r.messages.join("\n"))) : null,
       r.output ? h("details", { open: r.status !== "running" }, h("summary", {}, "Output of the resumed run"), h("pre", { class: "code log", tabindex: "0" }, r.output)) : null]);
     section(parts.control, [r.status, r.stopping, r.own], () => control(r));
@@ -68,7 +70,7 @@ export function run(main, id) {
     curves.draw();
     if (!(found.bill.complete && found.complete) && main.contains(iterations)) setTimeout(() => load().catch(() => {}), 300);
   }
-  load().catch((fault) => main.prepend(h("p", { role: "alert" }, fault.message)));
+  load().catch((fault) => main.replaceChildren(h("h1", {}, "This run cannot be shown"), h("p", { role: "alert" }, fault.message), h("p", {}, h("a", { href: "#/" }, "All runs"))));
   return { changed: (event) => { if (event.opened || event.runs.includes(id)) return load(); } };
 }
 
@@ -79,7 +81,7 @@ function tiles(r) {
     e && e.success !== null ? h("div", { class: "tile" }, h("span", { class: "label" }, "success"), h("span", { class: "value" }, percent(e.success)), range(e.success, wilson(e.success, e.episodes)), h("span", { class: "hint" }, `${e.episodes} fresh episodes, ${e.mode}`)) : null,
     e && e.score ? tile(e.score.name, e.score.value) : null,
     tile("primitive steps", count(r.steps.total), r.budget ? `of ${count(r.budget)}` : ""),
-    tile("tokens", count(r.bill.tokens), many(r.bill.calls, "call")), tile("cost", dollars(r.bill.dollars))), spent(r.steps, r.budget)];
+    tile("tokens", count(r.bill.tokens), many(r.bill.calls, "call")), tile("cost", dollars(r.bill.dollars), r.bill.dollars === null ? "the price of the model is not known" : "")), spent(r.steps, r.budget)];
 }
 
 function spent(steps, budget) {
@@ -158,7 +160,7 @@ const graph = (index) => (plan) => {
   const node = (part, kind) => h("li", { class: `node ${part.kind}` },
     h("div", {}, chip(part.kind === "rl" ? "RL" : part.kind, part.kind), " ", part.kind === "rl" ? code(part.name) : h("a", { href: `#${kind}-${index}-${part.name}`, onclick: (e) => { e.preventDefault(); document.getElementById(`${kind}-${index}-${part.name}`)?.focus(); } }, code(part.name))),
     brief(part.description), part.reason ? h("div", { class: "reason" }, brief(part.reason)) : null, chip(part.became, part.tone));
-  return [h("h3", {}, "Plan"), plan.thoughts ? h("blockquote", {}, plan.thoughts) : null,
+  return [h("h3", {}, "Plan"), plan.thoughts ? h("blockquote", {}, brief(plan.thoughts, 500)) : null,
     h("ol", { class: "graph", "aria-label": "sub-goals in the order of the plan" }, plan.parts.map((p) => node(p, "actions"))),
     plan.functions.length ? h("ul", { class: "graph loose", "aria-label": "functions" }, plan.functions.map((p) => node(p, "functions"))) : null];
 };
