@@ -5,12 +5,11 @@
     python docs/train_cleanrl.py none LunarLander-v3                      # without coded actions, to compare
     python docs/train_cleanrl.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
-The differences from plain PPO are marked with "options". First, a decision may last k steps, so the future is
-discounted by gamma^k (``info["duration"]``). Second, an action that may not start now is not chosen
-(``info["action_mask"]``; with a Box the largest score chooses, and a masked choice takes one step that does nothing).
-Without these two changes the script is plain PPO on the flat action space. The rewards within a decision are discounted
-by the ``gamma`` of ``extend``; training must use the same gamma. Printed returns are undiscounted
-(``info["total_reward"]``). The budget is in primitive steps (steps of the environment).
+The script differs from plain PPO in two points, which are marked with "options" in the code. First, a decision may last
+k steps (``info["duration"]``), so the future is discounted by gamma^k. Second, masked actions are not chosen
+(``info["action_mask"]``). With a Box, the largest score chooses the action, and the choice of a masked action takes one
+idle step. The rewards within a decision are discounted by the ``gamma`` of ``extend``; training must use the same
+gamma. Printed returns are undiscounted (``info["total_reward"]``). The budget is in primitive steps.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
 def maker(env_id: str | None, function: str | None) -> Make:
-    """The function that makes the environment: gymnasium.make, MODULE:FUNCTION or FILE.py:FUNCTION."""
+    """Return the function that makes the environment, which is gymnasium.make, MODULE:FUNCTION or FILE.py:FUNCTION."""
     if function is None:
         return functools.partial(gymnasium.make, env_id or "")
     module, _, name = function.rpartition(":")
@@ -71,10 +70,10 @@ def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
 
 
 class Flat(gymnasium.wrappers.FlattenObservation):
-    """All parts of the observation as one vector. Pixels are scaled to 0 to 1, because values up to 255 would dominate
-    the others.
+    """A wrapper that returns all parts of the observation as one vector. Pixels are scaled to 0 to 1, because values up
+    to 255 would dominate the other values.
 
-    :ivar pixels: how many of the numbers are pixels.
+    :ivar pixels: the number of pixels in the vector.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -101,7 +100,9 @@ def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
-    """The text that is printed before the first update: environment, actions and observation."""
+    """Return the text about the environment, the actions and the observation that is printed before the first
+    update.
+    """
     seen = env.observation_space.shape
     pixels = env.pixels if isinstance(env, Flat) else 0
     note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""
@@ -121,7 +122,9 @@ def layer(ins: int, outs: int, std: float = 2**0.5) -> nn.Linear:
 
 
 class Pixels(nn.Module):
-    """A uint8 image as 512 features (Mnih et al. 2015). Channels are the smaller of the first and last axis."""
+    """A network that computes 512 features of a uint8 image (Mnih et al. 2015). The channels are the first or the last
+    axis, whichever is smaller.
+    """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
@@ -140,7 +143,9 @@ class Pixels(nn.Module):
 
 
 class Heads:
-    """A categorical distribution for each head of a MultiDiscrete; a Discrete has one head."""
+    """The distribution of an action, which is a categorical distribution for each head of a MultiDiscrete. A Discrete
+    has one head.
+    """
 
     def __init__(self, logits: Sequence[torch.Tensor]) -> None:
         self.heads: list[Distribution] = [Categorical(logits=head) for head in logits]
@@ -161,7 +166,8 @@ class Agent(nn.Module):
     """Actor and critic, each with two hidden layers of 64. If the observation is a picture, both
     networks have a common convolutional network before their first layer.
 
-    :ivar sizes: numbers of choices of the heads of a Discrete or MultiDiscrete; empty if the action space is a Box.
+    :ivar sizes: the number of choices of each head of a Discrete or MultiDiscrete; it is empty if the action space is a
+        Box.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -200,7 +206,7 @@ class Agent(nn.Module):
         return values
 
     def played(self, drawn: torch.Tensor) -> Any:
-        """The sample as a member of the action space."""
+        """Return a sample of the distribution as a member of the action space."""
         if isinstance(self.space, spaces.Box):
             return drawn.numpy().clip(self.space.low.reshape(-1), self.space.high.reshape(-1)).reshape(self.space.shape)
         whole = drawn.numpy().astype(np.int64)

@@ -5,10 +5,10 @@
     python docs/train_cleanrl_lanes.py Acrobot-v1 --bundle none
 
 One call of the simulator moves all lanes by one primitive step. A lane that plays a coded action decides again when its
-code is over, so lanes decide at different times: ``send`` gives actions to the lanes that have decided, and ``recv``
-takes steps until at least one lane has decided again. Each lane has a list of its own decisions. The differences from
-plain PPO are the same as in ``train_cleanrl.py``: the discount gamma^k of a decision of k steps, and the mask. The
-script learns Discrete base actions; parameters of coded actions have their defaults.
+code is over, so lanes decide at different times. ``send`` gives actions to the lanes that have decided, and ``recv``
+takes steps until at least one lane can decide again. Each lane has a list of its own decisions. As in
+``train_cleanrl.py``, the differences from plain PPO are the discount gamma^k of a decision of k steps, and the mask.
+The script learns Discrete base actions; parameters of coded actions have their defaults.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ parser.add_argument("--seed", type=int, default=0)
 class Decision(NamedTuple):
     """One decision of a lane, with the data that PPO needs for it.
 
-    :ivar following: the value of the next observation; 0 after a terminated episode.
+    :ivar following: the value of the next observation, which is 0 after a terminated episode.
     :ivar ended: whether the episode is over, so that the trace ends.
     """
 
@@ -96,13 +96,13 @@ def extended(env_id: str, bundle: str | None, lanes: int, gamma: float) -> rlgpt
 
 
 def played(env: rlgpt.options.ExtendedVectorEnv, branch: int) -> Any:
-    """The branch as a member of the action space; parameters have their defaults."""
+    """Return a branch as a member of the action space. The parameters of coded actions have their defaults."""
     branch += 0 if env.layout.selector is None else int(env.layout.selector.start)
     return branch if len(env.layout.heads) == 0 else (branch, env.extension.defaults())
 
 
 def advantages(decisions: Sequence[Decision], gamma: float, gae_lambda: float) -> list[float]:
-    """delta = R + gamma^k V(s') - V(s); traces decay by gamma^k lambda."""
+    """Compute the advantages from delta = R + gamma^k V(s') - V(s), with traces that decay by gamma^k lambda."""
     found, trace = list[float](), 0.0
     for d in reversed(decisions):
         discount = gamma**d.duration

@@ -1,15 +1,16 @@
-"""Stable-Baselines3's PPO with a bundle's coded actions: from rlgpt it uses only ``extend``, ``flat_view`` and the
-errors.
+"""Stable-Baselines3's PPO with a bundle's coded actions. From rlgpt the script uses only ``extend``, ``flat_view`` and
+the errors.
 
     make guest && pip install ./core stable-baselines3                    # in rlgpt's repository; make setup has both
     python docs/train_sb3.py examples/design/bundles/lunar_lander LunarLander-v3
     python docs/train_sb3.py none LunarLander-v3                          # without coded actions, to compare
     python docs/train_sb3.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
-The budget is in primitive steps, those of the environment, and so are the figures, so that runs with and without coded
-actions compare at equal steps. This PPO ignores two things: a decision may last k steps (``info["duration"]``), after
-which the future should be discounted by gamma^k, not gamma; and some actions may not start now
-(``info["action_mask"]``): choosing one costs a step that does nothing. train_cleanrl.py shows what to do about both.
+The budget and the figures are in primitive steps, so that runs with and without coded actions can be compared at equal
+numbers of steps. Stable-Baselines3's PPO ignores durations and masks. A decision may last k steps
+(``info["duration"]``), and then the future should be discounted by gamma^k, but this PPO discounts it by gamma. The
+choice of a masked action (``info["action_mask"]``) costs one idle step. train_cleanrl.py shows a PPO that uses
+durations and masks.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
 def maker(env_id: str | None, function: str | None) -> Make:
-    """The function that makes the environment: gymnasium.make, or MODULE:FUNCTION, or FILE.py:FUNCTION."""
+    """Return the function that makes the environment, which is gymnasium.make, MODULE:FUNCTION or FILE.py:FUNCTION."""
     if function is None:
         return functools.partial(gymnasium.make, env_id or "")
     module, _, name = function.rpartition(":")
@@ -47,7 +48,7 @@ def maker(env_id: str | None, function: str | None) -> Make:
 
 
 def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
-    """The environment with the bundle's actions, then with spaces that Stable-Baselines3 takes.
+    """Return the environment with the bundle's actions and with spaces that Stable-Baselines3 takes.
 
     Coded actions need the original observation, so the wrapper that flattens it is outside the extension.
     """
@@ -56,10 +57,10 @@ def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
 
 
 class Flat(gymnasium.wrappers.FlattenObservation):
-    """All parts of the observation as one vector. Pixels are scaled to 0 to 1, because values up to 255 would dominate
-    the others.
+    """A wrapper that returns all parts of the observation as one vector. Pixels are scaled to 0 to 1, because values up
+    to 255 would dominate the other values.
 
-    :ivar pixels: how many of the numbers are pixels.
+    :ivar pixels: the number of pixels in the vector.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -86,7 +87,9 @@ def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def begins(env: gymnasium.Env[Any, Any], bundle: str, steps: int) -> str:
-    """The text that is printed before the first update: environment, actions and observation."""
+    """Return the text about the environment, the actions and the observation that is printed before the first
+    update.
+    """
     seen = env.observation_space.shape
     pixels = env.pixels if isinstance(env, Flat) else 0
     note = f" ({pixels} of them pixels, scaled to 0..1: only a picture alone is convolved)" if pixels else ""
