@@ -40,3 +40,10 @@ def test_reference_pages_of_the_site_show_no_unresolved_sphinx_role(site: Path) 
     pages = list((site / "reference").glob("*.html"))
     assert pages
     assert not [page.name for page in pages if re.search(r":(class|func|meth|attr|mod):|<code>~", page.read_text())]
+
+
+def test_every_page_of_the_site_is_in_the_navigation(site: Path) -> None:
+    shown = (site / "index.html").read_text()
+    pages = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
+    assert not [page for page in sorted(map(str, pages)) if page != "index.html" and f'href="{page}"' not in shown]
+    assert ">None<" not in "".join(shown.split())
