@@ -1,10 +1,9 @@
-"""Add this folder to the import path, because the jobs are in a module that other processes import. A cluster of Ray
-that the tests of a module share.
+"""Add the folders of the modules with jobs to the import path, because other processes import these modules. A cluster
+of Ray that the tests of a module share.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -13,21 +12,17 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-NO_RAY = "Ray is not installed: pip install 'rlgpt[ray]'"
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "loop")]
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """A cluster whose head runs no jobs, and whose nodes have one CPU each. Its processes ask for a token."""
+    """A cluster whose head runs no jobs."""
+    from clusters import NO_RAY, ray_environment
+
     if find_spec("ray") is None:
         pytest.skip(NO_RAY)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_MODE", "token")
-        patch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 4)
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+    with ray_environment():
         import ray
         from ray.cluster_utils import Cluster
 

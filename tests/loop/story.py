@@ -3,7 +3,8 @@
     python story.py FOLDER TRAINER CALLS STEPS [FAULT AT]
 
 Each request to the model adds a line to the file CALLS. Each primitive step, except the steps of the report, adds a
-byte to the file STEPS. Before step number AT the environment raises an error, or kills its process.
+byte to the file STEPS. Before step number AT the environment raises an error, kills its process, or waits for a named
+pipe.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ class Tallied(gymnasium.Wrapper[Any, Any, Any, Any]):
             if counted(self.steps) == self.at:
                 if self.fault == "kill":
                     os.kill(os.getpid(), signal.SIGKILL)
-                raise ValueError("the simulator failed")
+                if not self.fault.startswith("wait:"):
+                    raise ValueError("the simulator failed")
+                Path(self.fault.removeprefix("wait:")).read_text()
             with self.steps.open("ab", buffering=0) as file:
                 file.write(b".")
         return super().step(action)
