@@ -92,6 +92,7 @@ class Comparison:
                 cells,
                 table,
                 jobs=arguments.jobs,
+                ray=arguments.ray,
                 needs=needs,
                 settings=lambda cell: self._settings(cell, arguments),
             )
@@ -145,6 +146,7 @@ class Comparison:
         )
         parser.add_argument("--trainer", default=self.trainer, choices=TRAINERS)
         parser.add_argument("--jobs", type=int, default=2)
+        parser.add_argument("--ray", metavar="ADDRESS", help="measure on the cluster of Ray at this address")
         parser.add_argument("--out", type=Path, default=self._table, help="the table of results")
         parser.add_argument("--report", action="store_true", help="measure nothing, print the figures of the table")
         parser.add_argument("--table", action="store_true", help="measure nothing, print the table in Markdown")

@@ -234,6 +234,7 @@ def main() -> int:
     parser.add_argument("--episodes", type=int, default=50, help="fresh episodes that evaluate the policy of a cell")
     parser.add_argument("--trainer", default="ppo", choices=TRAINERS)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--ray", metavar="ADDRESS", help="measure on the cluster of Ray at this address")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "learning.jsonl")
     parser.add_argument("--report", action="store_true", help="measure nothing, print the figures of the table")
     parser.add_argument("--iterations", type=int, default=1, help=argparse.SUPPRESS)
@@ -252,7 +253,9 @@ def main() -> int:
     cells = [Cell(task, row, seed) for seed in given.seeds for task in given.tasks for row in given.rows]
     trained = {row: v.policy_of for row, v in VARIANTS.items() if v.policy_of}
     needs = {c: Cell(c.task, trained[c.row], c.seed) for c in cells if c.row in trained}
-    complete = given.report or measure_cells(__file__, cells, table, jobs=given.jobs, needs=needs, settings=settings)
+    complete = given.report or measure_cells(
+        __file__, cells, table, jobs=given.jobs, needs=needs, settings=settings, ray=given.ray
+    )
     report(table.load(), cells)
     return 0 if complete else 1
 

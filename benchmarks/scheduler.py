@@ -11,11 +11,33 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from result_table import Cell, ResultTable, differences, settings_of
+from rlgpt.config.components import Component, make
+from rlgpt.executors import Executor, Job
+from rlgpt.plugin import PluginManager
 
-POLL_SECONDS = 0.2
+
+@dataclass(frozen=True)
+class CellJob(Job):
+    """The measurement of one cell by a command, whose output goes to ``log``."""
+
+    cell: Cell = field(kw_only=True)
+    command: tuple[str, ...] = field(kw_only=True)
+    log: Path = field(kw_only=True)
+
+
+def run_cell(job: CellJob) -> int:
+    """Run the command of ``job``, and return its exit status."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    job.log.parent.mkdir(parents=True, exist_ok=True)
+    with job.log.open("wb") as out:
+        return subprocess.run(
+            job.command, stdout=out, stderr=subprocess.STDOUT, env=environment, check=False
+        ).returncode
 
 
 def measure_cells(
@@ -26,6 +48,7 @@ def measure_cells(
     jobs: int,
     settings: Callable[[Cell], Mapping[str, Any]],
     needs: Mapping[Cell, Cell] | None = None,
+    ray: str | None = None,
 ) -> bool:
     """Measure every cell without a result, ``jobs`` at a time, in their order. A cell waits for the cell that it
     ``needs``.
@@ -34,39 +57,42 @@ def measure_cells(
     adds the result to the table. A cell that fails is reported and its log is kept; the remaining cells are still
     measured.
 
+    :param ray: the address of a Ray cluster that measures the cells, see :class:`rlgpt.executors.ray.Ray`. Its machines
+        share the folder of the table. None: processes of this machine.
     :returns: whether every cell has a result now.
-    :raises SystemExit: results in the table were measured with other settings. In this case, nothing is measured.
+    :raises SystemExit: results in the table were measured with other settings; nothing is measured then.
     """
     results = table.load()
     _refuse_other_settings(cells, table, results, settings)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     failed: list[Cell] = []
     started = time.monotonic()
     queue = [c for c in cells if c not in results]
-    running: dict[subprocess.Popen[bytes], Cell] = {}
-    while queue or running:
-        unfinished = {*queue, *running.values()}
-        ready = [c for c in queue if (needs or {}).get(c) not in unfinished]
-        for cell in ready[: jobs - len(running)]:
-            queue.remove(cell)
-            log = table.log(cell)
-            log.parent.mkdir(parents=True, exist_ok=True)
-            options = [f"--out={table.path}", *(f"--{name}={value}" for name, value in settings(cell).items())]
-            command = [sys.executable, script, "--cell", cell.task, cell.row, str(cell.seed), *options]
-            with log.open("wb") as out:
-                running[subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)] = cell
-        finished = next((p for p in running if p.poll() is not None), None)
-        if finished is None:
-            time.sleep(POLL_SECONDS)
-            continue
-        cell = running.pop(finished)
-        if cell in table.load():
-            table.log(cell).unlink(missing_ok=True)
-        else:
-            failed.append(cell)
-        state = "done" if cell not in failed else f"FAILED, see {table.log(cell)}"
-        minutes = (time.monotonic() - started) / 60
-        print(f"[{minutes:6.1f} min] {cell.task} {cell.row} seed {cell.seed}: {state}", file=sys.stderr, flush=True)
+    running: set[Cell] = set()
+    chosen = {"name": "processes"} if ray is None else {"name": "ray", "address": ray}
+    part = Component.model_validate({**chosen, "jobs": jobs})
+    with make("executor", part, Executor, PluginManager(), run_cell) as executor:
+
+        def start() -> None:
+            ready = [c for c in queue if (needs or {}).get(c) not in {*queue, *running}]
+            for cell in ready[: jobs - len(running)]:
+                queue.remove(cell)
+                running.add(cell)
+                options = [f"--out={table.path}", *(f"--{name}={value}" for name, value in settings(cell).items())]
+                command = (sys.executable, script, "--cell", cell.task, cell.row, str(cell.seed), *options)
+                executor.submit(CellJob(cells.index(cell), "", cell=cell, command=command, log=table.log(cell)))
+
+        start()
+        for job, _ in executor.as_completed():
+            cell = job.cell
+            running.remove(cell)
+            if cell in table.load():
+                table.log(cell).unlink(missing_ok=True)
+            else:
+                failed.append(cell)
+            state = "done" if cell not in failed else f"FAILED, see {table.log(cell)}"
+            minutes = (time.monotonic() - started) / 60
+            print(f"[{minutes:6.1f} min] {cell.task} {cell.row} seed {cell.seed}: {state}", file=sys.stderr, flush=True)
+            start()
     return not failed
 
 

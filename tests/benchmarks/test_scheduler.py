@@ -76,6 +76,22 @@ def test_a_benchmark_cell_with_a_result_is_not_measured_again(
     assert table.path.read_bytes() == before
 
 
+@pytest.mark.slow
+def test_benchmark_cells_are_measured_on_a_cluster_of_ray(
+    bench: Any, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'rlgpt[ray]'")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "0123456789abcdef" * 4)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "benchmarks"))
+    table = bench.ResultTable(tmp_path / "grid.jsonl")
+    cells = [bench.Cell(TASK, "rl", seed) for seed in (0, 2)]
+    try:
+        assert measure(bench, script, cells, table, ray="local")
+    finally:
+        ray.shutdown()
+    assert list(table.load()) == cells
+
+
 def test_each_benchmark_cell_is_measured_with_the_settings_of_its_row(bench: Any, script: str, tmp_path: Path) -> None:
     table = bench.ResultTable(tmp_path / "grid.jsonl")
     cells = [bench.Cell(TASK, "rl", seed) for seed in (2, 3)]
