@@ -41,7 +41,7 @@ class DesignRunner(RowRunner):
         from rlgpt.config.prepare import ConstantPluginFactory, prepare
 
         plugin, task = prepare(**self.world.described)
-        transcripts = sorted((EXAMPLES / "transcripts" / self.world.name).glob("*.jsonl"))
+        transcripts = sorted((EXAMPLES / "transcripts" / self.world.name).glob("[0-9]*.jsonl"))
         return plugin, task, ConstantPluginFactory(plugin), tuple(transcripts)
 
 

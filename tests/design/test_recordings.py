@@ -36,6 +36,17 @@ def test_recordings_of_the_example_environments_match_the_fingerprints_of_the_cu
 
 
 @pytest.mark.slow
+def test_recording_of_one_agent_is_replayed_without_a_model(tmp_path: Path) -> None:
+    """The ablation ``agents=one_agent``: plan, code and setup are in one reply."""
+    recording = HERE / "transcripts" / "mountain_car" / "one_agent.jsonl"
+    more = {"selection_episodes": 2, "confirmation_episodes": 0, "rehearsal_episodes": 1, "report_episodes": 2}
+    bundle = world("mountain_car").design(str(recording), tmp_path, agents="one_agent", trial=0, video=False, **more)
+    assert [action.name for action in bundle.actions] == ["pump"]
+    assert bundle.tested_on is not None
+    assert bundle.tested_on.success_rate == 1.0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.name)
 def test_bundles_of_the_example_environments_extend_their_environment(path: Path) -> None:
     env = rlgpt.extend(world(path.name).make_env(), actions=path)
