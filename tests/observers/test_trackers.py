@@ -140,7 +140,6 @@ def test_tensorboard_files_contain_each_number_of_a_resumed_run_once(run: Run) -
 
 
 @needs("mlflow")
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_mlflow_contains_each_entry_of_a_resumed_run_once(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -201,7 +200,6 @@ def offline_records(folder: Path) -> list[Any]:
 
 
 @needs("wandb")
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_wandb_offline_files_contain_each_entry_of_a_resumed_run_once(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

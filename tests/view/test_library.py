@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 from folders import append, exchange, iteration, make_planned_run, make_run, write_stages
 from rlgpt.domain import CodedAction, GoalGraph, Rehearsal, SubGoal
-from rlgpt.errors import ConfigError, RlgptError, UnknownNameError
+from rlgpt.errors import ConfigError, RlgptError, RunError, UnknownNameError
+from rlgpt.files import Folder
 from rlgpt.llm.exchange import Forgotten
 from rlgpt.observers.entries import FILE
 from rlgpt.report.graph import markup
@@ -248,9 +250,6 @@ def test_plain_converts_any_value_to_json_of_limited_length_without_control_char
 
 
 def test_growing_file_is_read_incrementally_and_from_the_start_after_a_replacement(tmp_path: Path) -> None:
-    from rlgpt.errors import RunError
-    from rlgpt.files import Folder
-
     path = tmp_path / "x.jsonl"
     lines: GrowingLines[Any] = GrowingLines(Folder(tmp_path, RunError), path.name, lambda line: line)
     assert lines.update() == []
@@ -267,6 +266,26 @@ def test_growing_file_is_read_incrementally_and_from_the_start_after_a_replaceme
     assert lines.complete
     with pytest.raises(RunError, match="no line 3"):
         lines.line(3)
+
+
+def test_growing_file_that_another_thread_reads_returns_its_values_so_far(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("1\n2\n3\n")
+    reached, go_on = Event(), Event()
+
+    def wait(line: Any) -> Any:
+        if line == 2:
+            reached.set()
+            assert go_on.wait(60)
+        return line
+
+    lines: GrowingLines[Any] = GrowingLines(Folder(tmp_path, RunError), "x.jsonl", wait)
+    other = Thread(target=lines.update)
+    other.start()
+    assert reached.wait(60)
+    assert (lines.update(seconds=0), lines.complete) == ([1], False)
+    go_on.set()
+    other.join(60)
+    assert (lines.update(seconds=60), lines.complete) == ([1, 2, 3], True)
 
 
 def test_live_page_limits_the_size_of_sources_and_the_number_of_decisions(tmp_path: Path) -> None:
