@@ -4,19 +4,38 @@ interrupts it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from gymnasium import spaces
 
+from rlgpt.domain import Plain, Verdict
 from rlgpt.options.effects import Effects
 from rlgpt.options.execution import Call
 from rlgpt.options.progress import InProgress, PlanOrder
 from rlgpt.options.space import Choice
+from rlgpt.plugin.types import Context
 
 if TYPE_CHECKING:
-    from rlgpt.options.lane import Lane
     from rlgpt.options.lane_setup import LaneSetup
+    from rlgpt.sandbox import Guest
+
+
+class Stepper(Protocol):
+    """The parts of a :class:`~rlgpt.options.lane.Lane` that a coded action needs to take primitive steps."""
+
+    context: Context
+    verdicts: list[Verdict]
+
+    @property
+    def duration(self) -> int: ...
+
+    def open_guest(self) -> Guest: ...
+
+    def see(self) -> Effects[Mapping[str, Plain]]: ...
+
+    def advance(self, low_level: Any) -> Effects[bool]: ...
 
 
 class Calls:
@@ -45,7 +64,7 @@ class Calls:
         """
         return self._names.index(self.current.name) if self.current is not None else self.order.next(allowed)
 
-    def play(self, choice: Choice, lane: Lane) -> Effects[Call]:
+    def play(self, choice: Choice, lane: Stepper) -> Effects[Call]:
         """Start or continue the chosen coded action. If another coded action is in progress, it is interrupted."""
         assert choice.coded is not None
         here, every = self.current, self._setup.interrupt_every
@@ -64,13 +83,13 @@ class Calls:
             yield from here.go_on(over)
         return self._after(here, lane)
 
-    def stand_aside(self, episode_ended: bool, lane: Lane) -> Effects[Call]:
+    def stand_aside(self, episode_ended: bool, lane: Stepper) -> Effects[Call]:
         """Tell the coded action in progress that a base action was taken instead of its proposed action."""
         assert self.current is not None
         yield from self.current.go_on(episode_ended)
         return self._after(self.current, lane)
 
-    def _after(self, here: InProgress, lane: Lane) -> Call:
+    def _after(self, here: InProgress, lane: Stepper) -> Call:
         """The :class:`Call` of the action in progress, with the primitives that ended in this decision."""
         call = here.report()
         if here.is_over:
