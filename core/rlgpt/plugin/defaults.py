@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import gymnasium
 
@@ -14,9 +14,6 @@ from rlgpt.plugin.actions import ActionCodec, default_labels, names
 from rlgpt.plugin.observations import ObservationCodec
 from rlgpt.plugin.skills import Look, env_reward, skills
 from rlgpt.plugin.types import Context, Primitive, RewardTerm, ViewKey
-
-if TYPE_CHECKING:
-    from rlgpt.plugin.base import EnvironmentPlugin
 
 Meaning = str | Sequence[str] | Mapping[str, str]
 """The meaning of a part of a space, with its unit. For a part that is a vector: a list with the names of its numbers,
@@ -58,7 +55,15 @@ too little; a policy with more such choices performs worse than the code.
 """
 
 
-def default_setup_of(plugin: EnvironmentPlugin, task: Task) -> RLSetup:
+class Offers(Protocol):
+    """The methods of a plugin whose results are completed here."""
+
+    def default_setup(self, task: Task) -> RLSetup: ...
+
+    def reward_terms(self, task: Task) -> Sequence[RewardTerm]: ...
+
+
+def default_setup_of(plugin: Offers, task: Task) -> RLSetup:
     """The plugin's default setup. Fields in :data:`GUIDED` that the plugin leaves unset get values. With these values,
     an untrained policy acts as the plan's code does, and may correct or interrupt the code up to :data:`DECISIONS`
     times in an episode.
@@ -80,7 +85,7 @@ this reward term.
 """
 
 
-def reward_terms_of(plugin: EnvironmentPlugin, task: Task) -> tuple[RewardTerm, ...]:
+def reward_terms_of(plugin: Offers, task: Task) -> tuple[RewardTerm, ...]:
     """The plugin's reward terms, and :data:`SUCCESS` if the plugin has no term of this name."""
     terms = tuple(plugin.reward_terms(task))
     return terms if any(term.name == SUCCESS.name for term in terms) else (*terms, SUCCESS)
