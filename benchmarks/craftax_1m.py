@@ -16,10 +16,13 @@ selection, but not the reported episodes.
 ``untrained``  the policy of that run's best iteration before training
 =============  ======================================================================================================
 
-The cells are in results/craftax_cells.jsonl. results/craftax.jsonl has the printed lines: ``craftax/ROW`` at a million
-interactions, ``craftax/ROW/300k`` and ``craftax/ROW/100k``, the paired margins ``craftax/margin/ROW``, and the
-published results with their source. ``rlgpt`` and the rows that are derived from it replay recordings of a language
-model; without a recording, these cells fail with a message that says what to record. ``rl`` needs no recording.
+The cells are in results/craftax_cells.jsonl. Each line of results/craftax.jsonl is one printed result. The line
+``craftax/ROW`` is the result of a compared method after a million primitive steps; ``craftax/ROW/300k`` and
+``craftax/ROW/100k`` are its results after 300,000 and 100,000. The line ``craftax/margin/ROW`` is a paired margin. The
+remaining lines are published results with their source.
+
+``rlgpt`` and the rows that are derived from it replay recordings of a language model; without a recording, these cells
+fail with a message that says what to record. ``rl`` needs no recording.
 
 The script is not called craftax.py, because ``import craftax`` would then find this script instead of the package
 craftax.

@@ -3,8 +3,8 @@ outside it.
 
 The two variants (with and without the sandbox) train the built-in PPO on the kitchen with recorded actions, each in a
 process of its own, in turns (see ``trainer_process.py``). The command of such a process is ``sandbox_training.py NAME
-STEPS_FILE FOLDER SEED``. :class:`PlainGuest` runs the plain generators in the host. :class:`PlainGuest` exists only in
-this benchmark; no setting selects it.
+STEPS_FILE FOLDER SEED``. For the variant without the sandbox, :class:`PlainGuest` runs the coded actions as ordinary
+Python generators in the host. :class:`PlainGuest` exists only in this benchmark; no setting selects it.
 """
 
 from __future__ import annotations

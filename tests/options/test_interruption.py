@@ -66,15 +66,24 @@ def start_of(env: ExtendedEnv, row: int, column: int) -> None:
     env.context.model.key = (6, 6)
 
 
-def test_decision_takes_at_most_interrupt_every_steps_and_info_names_the_action_in_progress() -> None:
+def test_decision_ends_after_the_steps_in_interrupt_every_or_with_its_action() -> None:
+    env = grid(WALK, interrupt_every=3)
+    start_of(env, 0, 2)
+    branch = len(DIRECTIONS) + 1
+    _, _, _, _, info = env.step(branch)
+    assert (info["duration"], info["ended"], env.context.model.agent) == (3, "running", (3, 2))
+    _, _, _, _, info = env.step(branch)
+    assert (info["duration"], info["ended"], env.context.model.agent) == (1, "returned", (4, 2))
+
+
+def test_info_names_the_action_in_progress_and_plans_its_branch_until_it_has_ended() -> None:
     env = grid(WALK, LEFT, interrupt_every=3)
     start_of(env, 0, 2)
     branch = len(DIRECTIONS) + 1
     _, _, _, _, info = env.step(branch)
-    assert (info["duration"], info["ended"], info["running"], info["plan"]) == (3, "running", "walk", branch)
+    assert (info["running"], info["plan"]) == ("walk", branch)
     _, _, _, _, info = env.step(branch)
-    assert (info["duration"], info["ended"], info["running"], info["plan"]) == (1, "returned", "", branch + 1)
-    assert env.context.model.agent == (4, 2)
+    assert (info["running"], info["plan"]) == ("", branch + 1)
 
 
 def test_base_action_replaces_one_step_of_the_coded_action_in_progress() -> None:

@@ -128,13 +128,13 @@ def test_correct_action_source_passes_lint_and_runs(
 
 
 @pytest.mark.parametrize("source", NEWER)
-def test_lint_finds_mistakes_in_source_with_newer_python_syntax(source: str, library: Library) -> None:
+def test_lint_reports_mistakes_next_to_newer_python_syntax(source: str, library: Library) -> None:
     last = source.count("\n") + 1
     found = _lint(f"{source}    grasp()\ndef can_start():\n    import numpy\n    return fly()", library)
     assert [line for line, _ in found] == [last, last + 1, last + 2, last + 3]
 
 
-def test_lint_checks_syntax_nodes_that_the_hosts_python_lacks(library: Library) -> None:
+def test_lint_reports_mistakes_inside_syntax_that_the_hosts_python_does_not_know(library: Library) -> None:
     """The host's Python lacks the classes of some syntax nodes, and the new fields of other nodes."""
     source = "def run():\n    print(t'{fly()}')\n    yield grasp()\ntype P[T: land()] = int\ndef f[T: soar()](): pass"
     assert [line for line, _ in _lint(source, library)] == [2, 4, 5]

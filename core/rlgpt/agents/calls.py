@@ -86,8 +86,8 @@ def _size(seen: _Seen) -> float:
 
 
 def _looked(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain]) -> list[_Seen]:
-    """The calls, each with the changes of the view that code observed after the call. Keys that are also in the outcome
-    of the call are left out.
+    """The calls of primitives. Each one comes with those changes of the view that the code observed after this call.
+    Keys that are also in the outcome of the call are left out.
     """
     known, seen = dict(start), list[_Seen]()
     for call in calls:

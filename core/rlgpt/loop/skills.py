@@ -62,8 +62,8 @@ def add_skill(ctx: LoopContext, brief: Brief, best: Iteration, report: Report, b
     """Add the result of a run to the library of skills, if the result in the report is good enough. The episodes of the
     report become the recorded episodes of the skill.
 
-    Code that the library contains already is not added again. An error of the library is reported as a message and
-    does not end the run.
+    Code that the library of skills contains already is not added again. An error while the library of skills is changed
+    is reported as a message and does not end the run.
     """
     if ctx.skills is None:
         return

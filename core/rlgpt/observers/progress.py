@@ -16,8 +16,8 @@ from rlgpt.terminal import say, visible
 
 
 class Meter:
-    """Measures the primitive steps per second of a training. The measurement begins at the first point of the learning
-    curve, because the step count of a resumed training does not start at zero.
+    """Measures the speed of a training in primitive steps per second. The speed is measured from the first point of the
+    learning curve on, because the step count of a resumed training does not start at zero.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -35,7 +35,7 @@ have at most 16 MiB together.
 def save_bundle(bundle: Bundle, folder: Path) -> Path:
     """Write ``bundle`` to ``folder``, completely or not at all. A bundle that already exists in ``folder`` is replaced.
 
-    :raises BundleError: ``folder`` is a link, contains something other than a bundle, or cannot be written.
+    :raises BundleError: ``folder`` is a symbolic link, contains something other than a bundle, or cannot be written.
     """
     _refuse_link(folder)
     if folder.exists() and not Folder(folder, BundleError).exists(_MANIFEST):
@@ -73,7 +73,8 @@ def load_bundle(folder: Path) -> Bundle:
     """Read a bundle. The sources in a bundle are data until a sandbox runs them, so it is safe to load an untrusted
     bundle.
 
-    :raises BundleError: the bundle is missing or too large, has another schema or an invalid name, or contains a link.
+    :raises BundleError: the bundle is missing or too large, has another schema or an invalid name, or is or contains a
+        symbolic link.
     """
     _refuse_link(folder)
     if not folder.is_dir():
@@ -108,8 +109,8 @@ def load_bundle(folder: Path) -> Bundle:
 
 
 def _refuse_link(folder: Path) -> None:
-    """Refuse a folder that is a link. A bundle may be inside an untrusted run, and the link could point outside the
-    run.
+    """Refuse a folder that is a symbolic link. A bundle may be inside a run folder made by others, and a symbolic link
+    there could point to a file outside that run folder.
     """
     if folder.is_symlink():
         raise BundleError(f"{folder} is a link; give the target of the link.")

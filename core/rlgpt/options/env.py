@@ -124,7 +124,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         restarts at zero.
 
         :param seed: seed of all random numbers from now on. With None, the saved random generators continue.
-        :returns: observation and info, as :meth:`reset` does.
+        :returns: the same pair as :meth:`reset` returns, which is observation and info.
         :raises StateError: the state belongs to another task, or is damaged.
         """
         restore_episode(self._codec(), self.env, self.context, state, seed=seed)
@@ -140,7 +140,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
         :param context: the context of the other ``ExtendedEnv``; the random generator of the context continues.
         :param info: the newest info of the environment.
-        :returns: observation and info, as :meth:`reset` does.
+        :returns: the same pair as :meth:`reset` returns, which is observation and info.
         """
         ctx = self.context
         ctx.observation, ctx.previous = context.observation, context.previous

@@ -51,7 +51,8 @@ class ExtendedSpace:
     :param labels: names of the base action's parts (each value of a Discrete, each head, each number of a Box).
     :param keep: labels of the base actions that the policy may choose; None means all. For a Box, ``()`` removes the
         branch of the base action; single numbers of a Box cannot be removed.
-    :param filler: a base action. The values of this action are used for the heads that the policy may not choose.
+    :param filler: the base action that provides the values of those heads whose values the policy is not allowed to
+        choose.
     :param residual: whether the extended action contains a correction.
     :raises ConfigError: the base space cannot be extended, there are fewer than two branches, or ``residual`` is True
         although the base space is no Box or there is no coded action.

@@ -94,11 +94,13 @@ def reward_terms_of(plugin: Offers, task: Task) -> tuple[RewardTerm, ...]:
 class SpaceDefaults:
     """The default labels, primitives and view for one environment, derived from its spaces.
 
-    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or a dict from name to meaning.
-        For a vector within a Tuple or Dict, the dict may map the name to the names of the vector's numbers. Default:
+    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or a dict from name to meaning. If
+        a part of a Tuple or Dict space is a vector, the value for this part's name in ``labels`` may be a list with the
+        names of the vector's numbers, or a dict from these names to their meanings, instead of a meaning. Default:
         ``action_0``, ``action_1``, ...
     :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning. For a
-        Dict or Tuple, a dict from part to its meaning or to the names of its numbers; a part that is missing in the
+        Dict or Tuple, a dict from the name of a part to its meaning; if the part is a vector, the value may also be a
+        list with the names of its numbers, or a dict from these names to their meanings. A part that is missing in the
         dict keeps its name. Default: names from the parts of the space.
     :ivar labels: name -> meaning. A name without a given meaning has an empty text.
     :raises ConfigError: the action space has no parameters, or names do not fit their space.

@@ -54,8 +54,8 @@ class Shown:
     """A part of the observation that a policy may observe.
 
     :ivar read: a function that returns the value of the part, an element of ``space``, in an observation.
-    :ivar alone: True if no key of the view contains the part's numbers, so that a policy gets the numbers only from
-        this part.
+    :ivar alone: True if no key of the view contains the numbers of this part of the observation. A policy then gets
+        these numbers only from the part itself.
     """
 
     space: spaces.Space[Any]

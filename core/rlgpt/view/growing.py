@@ -71,9 +71,10 @@ class GrowingLines(Generic[S]):
         return True
 
     def line(self, number: int) -> Any:
-        """The whole JSON of the line from which the value with the number ``number`` was computed.
+        """Read one line of the file again and return all its JSON, parsed. The line is the one whose value has the
+        index ``number`` in the list that :meth:`update` returns.
 
-        :raises RlgptError: there is no value with this number.
+        :raises RlgptError: there is no value with this index.
         """
         if not 0 <= number < len(self._places):
             raise self._folder.error(f"{self._folder.path / self._name} has no line {number} that can be shown.")

@@ -47,8 +47,8 @@ class OrderedWorld(engine.World):
 class WithoutPictures(crafter.Env):
     """Crafter without rendering at each step. The rendering takes three quarters of Crafter's time.
 
-    At night, Crafter draws the noise of its pictures from the world's random generator. Without these draws, an episode
-    differs from the original episode with the same seed. The probabilities are the same.
+    At night, Crafter takes the noise of its pictures from the world's random generator. This class takes no such random
+    numbers, so an episode differs from Crafter's own episode with the same seed. The probabilities are the same.
     """
 
     def __init__(self, length: int) -> None:

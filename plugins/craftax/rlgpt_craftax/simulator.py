@@ -115,8 +115,10 @@ def seen(state: Any, observation: Any) -> Any:
 
     :param state: the benchmark's ``EnvState``.
     :param observation: ``(8268,)``, the benchmark's observation of ``state``.
-    :returns: ``(DECODED,)``, the codes of each grid, row by row, and then the benchmark's own scalars. In the grids of
-        mobs and shots, 0 is an empty cell, and the benchmark's codes follow from 1 on. Dark cells have zeros.
+    :returns: an array of the shape ``(DECODED,)``. It contains, for each of the five grids, the number that encodes the
+        content of each cell (row by row), and after the grids those numbers of ``observation`` that belong to no cell
+        (``SCALARS``). In the grids of mobs and shots, 0 is an empty cell, and the benchmark's codes follow from 1 on.
+        Dark cells have zeros.
     """
     from jax import numpy as jnp
 

@@ -126,7 +126,9 @@ def load(factory: str) -> Callable[..., Any]:
 
 
 def make(order: Message) -> Player:
-    """Make the environment that the first order describes."""
+    """Make the environment that ``order`` describes. This order (a message from the other process) is the first one
+    that the worker receives.
+    """
     sys.path[:0] = order["paths"]
     factory = load(order["factory"])
     arguments = dict(order["arguments"])

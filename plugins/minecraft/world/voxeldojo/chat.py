@@ -46,7 +46,7 @@ class CommandError(VoxelDojoError):
 def execute(world: World, text: str) -> None:
     """Run a server command. Text without a leading ``/`` has no effect.
 
-    :raises UnknownNameError: there is no such command, item, block or mob.
+    :raises UnknownNameError: the text names a command, item, block or mob that does not exist.
     :raises CommandError: the arguments are invalid.
     """
     if not text.startswith("/"):

@@ -24,7 +24,7 @@ def test_empty_and_generated_worlds_have_no_fault() -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("blocks", BLOCKS), ("level", 9), ("top", HEIGHT), ("top", -2), ("peak", HEIGHT)]
 )
-def test_fault_finds_an_array_value_out_of_range(world: World, name: str, value: int) -> None:
+def test_an_array_value_out_of_range_is_reported_as_a_fault(world: World, name: str, value: int) -> None:
     array = getattr(world, name)
     array[(3,) * array.ndim] = value
     assert fault(world) is not None
@@ -39,12 +39,12 @@ def test_fault_finds_an_array_value_out_of_range(world: World, name: str, value:
         *(("mobs", "y", 1e9), ("clock", "relit", -1), ("player", "dig_item", 30_000)),
     ],
 )
-def test_fault_names_a_field_out_of_range(world: World, name: str, field: str, value: float) -> None:
+def test_the_fault_of_a_field_out_of_range_contains_its_name(world: World, name: str, field: str, value: float) -> None:
     getattr(world, name)[field][-1] = value
     assert fault(world) == f"{name} whose {field} is out of range"
 
 
-def test_fault_finds_invalid_booleans(world: World) -> None:
+def test_invalid_booleans_are_reported_as_faults(world: World) -> None:
     world.generated.view(np.uint8)[1, 1] = 7
     assert fault(world) == "invalid flags of generated chunks"
     world.generated[...] = False
@@ -52,7 +52,7 @@ def test_fault_finds_invalid_booleans(world: World) -> None:
     assert fault(world) == "player whose dead is out of range"
 
 
-def test_fault_finds_a_light_update_outside_the_world(world: World) -> None:
+def test_a_light_update_outside_the_world_is_reported_as_a_fault(world: World) -> None:
     world.clock["relit"] = 1
     world.relit[0] = SIZE * HEIGHT * SIZE
     assert fault(world) == "light updates outside the world"

@@ -101,8 +101,8 @@ def _bend(seed: np.uint64, x: float, z: float) -> float:
 
 @part
 def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
-    """Return the biome of a column. If ``fixed`` is not -1, this is ``fixed``; otherwise it is the biome from the
-    generated map (cells, rivers, shores and seas).
+    """Return the biome of a column. If ``fixed`` is not -1, every column has the biome ``fixed``; otherwise the biome
+    of a column follows from the generated map of cells, rivers, shores and seas.
     """
     if fixed >= 0:
         return fixed
