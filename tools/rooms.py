@@ -1,5 +1,5 @@
-"""Checks the rooms (the packages in core/rlgpt). Every room must import only from rooms above it, and the core must not
-name a plugin.
+"""Checks the rooms (the packages in core/rlgpt). Every room must import only from rooms above it, modules must
+not import each other in a circle, and the core must not name a plugin.
 
 The order is the table of rooms in docs/architecture.md. The check includes imports inside functions and under
 ``TYPE_CHECKING``. If there are faults, the script prints one line for each fault and ends with status 1.
@@ -11,6 +11,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,6 +68,28 @@ def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
                 yield f"{path}:{line}: {room!r} imports {name}, but {target!r} is below it"
 
 
+def circle_faults(package: Path) -> Iterator[str]:
+    """Find modules that import each other in a circle. An import of a package (``__init__.py``) is not followed."""
+    modules = {
+        ".".join(("rlgpt", *path.relative_to(package).with_suffix("").parts)): path
+        for path in sorted(package.rglob("*.py"))
+        if path.name != "__init__.py"
+    }
+    imports = {
+        module: {
+            target
+            for _, name in imported(ast.parse(path.read_text()), module)
+            for target in (name, name.rpartition(".")[0])
+            if target in modules
+        }
+        for module, path in modules.items()
+    }
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as circle:
+        yield f"{package}: a circle of imports: {' <- '.join(circle.args[1])}"
+
+
 def docstrings(tree: ast.AST) -> set[int]:
     """Return the ids of the constants that are docstrings. A docstring is a statement that is only a string."""
     return {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
@@ -100,7 +123,7 @@ def main() -> int:
     package = ROOT / "core" / "rlgpt"
     rooms = order((ROOT / "docs" / "architecture.md").read_text())
     plugins = sorted(p.name for p in (ROOT / "plugins").iterdir() if (p / "pyproject.toml").is_file())
-    faults = [*order_faults(package, rooms), *naming_faults(package, plugins)]
+    faults = [*order_faults(package, rooms), *circle_faults(package), *naming_faults(package, plugins)]
     for fault in faults:
         print(fault)
     print(f"rooms: {len(faults)} faults in {len(rooms)} rooms")

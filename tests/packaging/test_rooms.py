@@ -59,6 +59,17 @@ def test_rooms_checker_accepts_imports_from_higher_rooms_and_within_a_room(rooms
     assert list(rooms.order_faults(package, ["rl", "loop"])) == []
 
 
+def test_rooms_checker_reports_modules_that_import_each_other_in_a_circle(rooms: ModuleType, tmp_path: Path) -> None:
+    files = {
+        "rl/a.py": "from rlgpt.rl.b import x",
+        "rl/b.py": "if TYPE_CHECKING:\n    import rlgpt.rl.c",
+        "rl/c.py": "",
+    }
+    assert list(rooms.circle_faults(package_of(tmp_path, files))) == []
+    (fault,) = rooms.circle_faults(package_of(tmp_path, {"rl/c.py": "def f():\n    from . import a"}))
+    assert all(f"rlgpt.rl.{name}" in fault for name in "abc")
+
+
 def test_rooms_checker_reports_a_room_that_is_not_in_the_table(rooms: ModuleType, tmp_path: Path) -> None:
     package = package_of(tmp_path, {"attic/x.py": ""})
     (fault,) = rooms.order_faults(package, ["rl"])
