@@ -44,6 +44,7 @@ def test_list_of_rlgpt_view_contains_each_run(tmp_path: Path) -> None:
     bills = library.bills([line["id"] for line in lines.values()])
     assert (bills[first["id"]]["tokens"], bills[first["id"]]["dollars"]) == (360, 0.03)
     assert bills[first["id"]]["report"]["episodes"] == 20
+    assert bills[first["id"]]["report"]["interval"] == pytest.approx([0.64, 0.948], abs=0.001), "Wilson: 17 of 20"
     assert "fault" in bills[lines["broken"]["id"]]
 
 

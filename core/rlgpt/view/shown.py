@@ -24,7 +24,7 @@ from rlgpt.errors import RunError, UnknownNameError
 from rlgpt.observers.entries import settings
 from rlgpt.planner.stored import newest
 from rlgpt.report import attempts, text
-from rlgpt.report.figures import mean_score, metric_figures, score_name
+from rlgpt.report.figures import mean_score, metric_figures, score_name, success_range
 from rlgpt.report.graph import boxes, drawing
 from rlgpt.report.learned import learning_facts
 from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
@@ -108,6 +108,7 @@ def evaluation(e: Evaluation) -> dict[str, Any]:
         "episodes": len(e.episodes),
         "successes": sum(x.success for x in e.episodes) if e.has_success else None,
         "success": e.success_rate if e.has_success else None,
+        "interval": success_range(e) if e.has_success else None,
         "score": None if e.score is None else {"name": score_name(e), "value": str(mean_score(e) or "-")},
         "return": e.mean_reward,
         "steps_per_success": e.steps_per_success,

@@ -1,7 +1,7 @@
 // Several runs side by side: results, curves, and the settings in which they differ.
 
 import { get } from "/api.js";
-import { count, dollars, h, percent, range, section, status, table, wilson } from "/dom.js";
+import { count, dollars, h, percent, range, section, status, table } from "/dom.js";
 import { figure } from "/figure.js";
 
 export function compare(main, ids) {
@@ -17,7 +17,7 @@ export function compare(main, ids) {
     const scored = shown.some((r) => bills[r.id]?.report?.score);
     section(results, { shown, bills }, () => table(["run", "status", "success", "", ...(scored ? ["score"] : []), "steps", "tokens", "cost"], shown.map((r) => {
       const bill = bills[r.id] ?? {};
-      return [h("a", { href: `#/run/${r.id}` }, r.name), status(r.status), percent(r.success), range(r.success, wilson(r.success, bill.report?.episodes)) ?? "",
+      return [h("a", { href: `#/run/${r.id}` }, r.name), status(r.status), percent(r.success), range(r.success, bill.report?.interval) ?? "",
         ...(scored ? [bill.report?.score?.value ?? "–"] : []), count(r.steps), count(bill.tokens), dollars(bill.dollars)];
     }), "results"));
     section(settings, found.differences, (rows) => rows.length

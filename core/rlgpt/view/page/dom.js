@@ -54,14 +54,6 @@ export function when(iso) {
   return h("time", { datetime: time.toISOString(), title: time.toString() }, time.toLocaleString("en-GB", time.getFullYear() === new Date().getFullYear() ? parts : { ...parts, year: "numeric" }));
 }
 
-// The Wilson score interval of a success rate, at 95 %.
-export function wilson(rate, n) {
-  if (!n) return null;
-  const z = 1.96, middle = (rate + (z * z) / (2 * n)) / (1 + (z * z) / n);
-  const half = (z * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
-  return [Math.max(0, middle - half), Math.min(1, middle + half)];
-}
-
 export function range(rate, interval, name = "95 % interval") {
   if (rate === null || rate === undefined || !interval) return null;
   const [low, high] = interval;

@@ -1,7 +1,7 @@
 // All runs: filter, sort, group by folder, and select for a comparison.
 
 import { get } from "/api.js";
-import { code, count, dollars, h, many, percent, range, section, status, when, wilson } from "/dom.js";
+import { code, count, dollars, h, many, percent, range, section, status, when } from "/dom.js";
 
 const PAGE = 100, COMPARED = 200, BILLS = 25;
 const TEXTS = ["name", "task", "status"];
@@ -32,7 +32,7 @@ export function list(main) {
     const sign = state.down ? -1 : 1;
     return kept.sort((a, b) => {
       const [x, y] = [value(a, state.sort), value(b, state.sort)];
-      if (x === y) return 0;
+      if (x === y) return a.name.localeCompare(b.name, "en", { numeric: true });
       if (x === null || x === undefined || x === "") return 1;
       if (y === null || y === undefined || y === "") return -1;
       return typeof x === "string" ? sign * x.localeCompare(y, "en", { numeric: true }) : x < y ? -sign : sign;
@@ -49,7 +49,6 @@ export function list(main) {
 
   function row(run, within) {
     const bill = state.bills.get(run.id);
-    const n = bill?.report?.episodes;
     const name = within && run.name.startsWith(`${within}/`) ? run.name.slice(within.length + 1) : run.name;
     const select = h("input", { type: "checkbox", id: `select-${run.id}`, "aria-label": `select ${run.name}`, checked: state.selected.has(run.id),
       onchange: (e) => { e.target.checked ? state.selected.add(run.id) : state.selected.delete(run.id); draw(); } });
@@ -58,7 +57,7 @@ export function list(main) {
         h("div", { class: "quiet" }, [run.method, run.seed !== undefined ? `seed ${run.seed}` : "", run.model].filter(Boolean).join(", "))),
       task: h("td", {}, run.task ?? ""),
       status: h("td", {}, status(run.status), run.reason ? h("div", { class: "quiet cut", title: run.reason }, run.reason) : null),
-      success: h("td", { class: "num" }, h("span", { class: "strong" }, percent(run.success)), range(run.success, wilson(run.success, n))),
+      success: h("td", { class: "num" }, h("span", { class: "strong" }, percent(run.success)), range(run.success, bill?.report?.interval)),
       score: h("td", { class: "num" }, bill?.report?.score?.value ?? (typeof run.score === "number" ? run.score.toPrecision(3) : "–")),
       steps: h("td", { class: "num" }, count(run.steps), run.budget ? h("div", { class: "quiet" }, `of ${count(run.budget)}`) : null),
       tokens: h("td", { class: "num" }, bill ? count(bill.tokens) : "…"),
@@ -163,9 +162,7 @@ export function list(main) {
   }
 
   async function load() {
-    runs = await get("/api/runs");
-    draw();
-    sweeps = await get("/api/sweeps");
+    [runs, sweeps] = await Promise.all([get("/api/runs"), get("/api/sweeps")]);
     draw();
   }
   load().catch((fault) => { live.textContent = ""; body.replaceChildren(h("p", { role: "alert" }, fault.message)); });

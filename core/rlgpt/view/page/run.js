@@ -3,7 +3,7 @@
 import { at, blob, get, post } from "/api.js";
 import { attempts } from "/actions.js";
 import { dialogue } from "/dialogue.js";
-import { brief, chip, code, count, dollars, facts, h, many, number, percent, range, section, seconds, status, svg, table, wilson } from "/dom.js";
+import { brief, chip, code, count, dollars, facts, h, many, number, percent, range, section, seconds, status, svg, table } from "/dom.js";
 import { figure } from "/figure.js";
 
 const KINDS = { rl: "RL", code: "code", both: "code and RL" };
@@ -78,7 +78,7 @@ function tiles(r) {
   const tile = (label, text, hint) => h("div", { class: "tile" }, h("span", { class: "label" }, label), h("span", { class: "value" }, text), hint ? h("span", { class: "hint" }, hint) : null);
   const e = r.report;
   return [h("div", { class: "tiles" },
-    e && e.success !== null ? h("div", { class: "tile" }, h("span", { class: "label" }, "success"), h("span", { class: "value" }, percent(e.success)), range(e.success, wilson(e.success, e.episodes)), h("span", { class: "hint" }, `${e.episodes} fresh episodes, ${e.mode}`)) : null,
+    e && e.success !== null ? h("div", { class: "tile" }, h("span", { class: "label" }, "success"), h("span", { class: "value" }, percent(e.success)), range(e.success, e.interval), h("span", { class: "hint" }, `${e.episodes} fresh episodes, ${e.mode}`)) : null,
     e && e.score ? tile(e.score.name, e.score.value) : null,
     tile("primitive steps", count(r.steps.total), r.budget ? `of ${count(r.budget)}` : ""),
     tile("tokens", count(r.bill.tokens), many(r.bill.calls, "call")), tile("cost", dollars(r.bill.dollars), r.bill.dollars === null ? "the price of the model is not known" : "")), spent(r.steps, r.budget)];
@@ -168,7 +168,7 @@ const graph = (index) => (plan) => {
 function judged(all) {
   const success = all.some((e) => e.success !== null), score = all.find((e) => e.score)?.score.name;
   const head = ["", ...(success ? ["success", ""] : []), ...(score ? [score] : []), "episodes", ...(success ? ["steps per success"] : []), "return"];
-  return table(head, all.map((e) => [e.label, ...(success ? [percent(e.success), range(e.success, wilson(e.success, e.episodes)) ?? ""] : []), ...(score ? [e.score?.value ?? "–"] : []),
+  return table(head, all.map((e) => [e.label, ...(success ? [percent(e.success), range(e.success, e.interval) ?? ""] : []), ...(score ? [e.score?.value ?? "–"] : []),
     count(e.episodes), ...(success ? [count(e.steps_per_success)] : []), number(e.return)]), "evaluations");
 }
 
