@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cluster_jobs import Task, square
+from clusters import NO_RAY
 from rlgpt.config import components
 from rlgpt.config.components import Component, make
 from rlgpt.errors import ConfigError
@@ -69,6 +72,16 @@ def test_executor_without_ray_says_what_to_install(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(components, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"executor=ray needs an extra .* pip install 'rlgpt\[ray\]'"):
         executor_of("ray")
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason=NO_RAY)
+@pytest.mark.parametrize("address", ["127.0.0.1:{free}", "127.0.0.1:head"])
+def test_ray_executor_says_that_there_is_no_cluster_at_an_address(address: str) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # Nothing listens at this port.
+        given = address.format(free=unused.getsockname()[1])
+        with pytest.raises(ConfigError, match=f"executor.address={given}: .* Start a cluster with `ray start --head`"):
+            executor_of("ray", address=given)
 
 
 @pytest.mark.slow

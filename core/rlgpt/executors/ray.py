@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from rlgpt.executors.base import Executor, J, Lost, R, Work
 from rlgpt.executors.output import begins, ended, with_output
 
 LOCAL = "local"
+CONNECT_SECONDS = 10
+"""Maximal time in seconds until the head of a cluster accepts a connection."""
 
 _LOCK = ".job.lock"
 """Name of a file in a job's folder. An execution of the job locks this file."""
@@ -139,16 +142,24 @@ def _connect(address: str) -> None:
         os.environ.setdefault(name, value)
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
+        _check_reachable(address)
         if address == LOCAL:
             ray.init(address=LOCAL, include_dashboard=False, **quiet)
         else:
             ray.init(address=address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         raise ConfigError(
             f"executor.address={address}: {_first_line(error)}. Start a cluster with `ray start --head` and give its "
             "HOST:PORT, or leave executor.address out. If the cluster asks for a token, this machine needs the same "
             "file ~/.ray/auth_token."
         ) from error
+
+
+def _check_reachable(address: str) -> None:
+    """:raises OSError: nothing listens at ``HOST:PORT``. Ray itself would try for minutes and then end the process."""
+    host, colon, port = address.rpartition("/")[2].rpartition(":")
+    if colon:
+        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
 
 
 def _first_line(error: Exception) -> str:
