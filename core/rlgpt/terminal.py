@@ -24,9 +24,9 @@ def visible(text: str) -> str:
 
 
 def say(text: object, file: TextIO | None = None) -> None:
-    """Print a line that may contain untrusted text, with API keys removed.
+    """Print a line that may contain untrusted text, without API keys.
 
-    A character that the terminal's encoding lacks is written as an escape too.
+    Invisible characters (see :func:`visible`), and characters that the terminal's encoding lacks, are written as escapes.
 
     :param file: the open file to print to; default: standard output.
     """

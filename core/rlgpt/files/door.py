@@ -74,7 +74,10 @@ def open_file(name: str, flags: int, at: int | None, *, single: bool = False) ->
 
 
 def check_file(status: os.stat_result, *, single: bool = False) -> None:
-    """:raises OSError: the file is not a regular file, or ``single`` is True and it has a second name."""
+    """Check the status of a file.
+
+    :raises OSError: the file is not a regular file, or ``single`` is True and the file has a second name (hard link).
+    """
     if stat.S_ISLNK(status.st_mode):
         raise OSError(errno.ELOOP, "it is a link; replace it by a copy of the content")
     if not stat.S_ISREG(status.st_mode):

@@ -1,5 +1,5 @@
-"""The grid environment with a file that counts all primitive steps, and coded actions for this environment. Spawned
-processes can import this module.
+"""A plugin with the grid environment that also counts primitive steps: each step, in any process, appends one byte to a
+file. The module also has coded actions for this environment. Spawned processes can import this module.
 """
 
 from __future__ import annotations

@@ -208,7 +208,11 @@ def _set_block(world: World, words: Sequence[str]) -> None:
 
 
 def _spread(world: World, words: Sequence[str]) -> None:
-    """Move the player to a random place within ``maxRange``, on the surface and not in a fluid."""
+    """Run ``/spreadplayers X Z 0 RANGE false @p``: move the player to a random place on the surface and not in a fluid, at
+    most RANGE blocks from X and from Z.
+
+    :param words: the words of the command after its name.
+    """
     here = _player_place(world)
     x, z = _coordinates(words[:2], here[::2])
     reach = float(words[3])

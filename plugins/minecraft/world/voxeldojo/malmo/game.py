@@ -1,4 +1,6 @@
-"""A running mission of a client, with its world, its end and the replies to the client."""
+"""A mission that a client runs: the world of the mission, the conditions under which the mission ends, and the picture and
+data that the client gets.
+"""
 
 from __future__ import annotations
 

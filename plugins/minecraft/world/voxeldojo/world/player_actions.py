@@ -23,7 +23,10 @@ from voxeldojo.world.state import World
 
 @part
 def step_hands(world: World, action: NDArray[np.void]) -> None:
-    """Run the keys attack, use and drop of ``action``, ACTION ``(1,)``, for one tick."""
+    """Do in one tick what the keys attack, use and drop in ``action`` demand.
+
+    :param action: an array of one record, with the dtype ``ACTION`` and the shape ``(1,)``.
+    """
     p, a = world.player[0], action[0]
     item = world.slots[p.selected].item
     p.attack_ticks = p.attack_ticks + 1 if item == p.held_item else 0
