@@ -26,7 +26,8 @@ def visible(text: str) -> str:
 def say(text: object, file: TextIO | None = None) -> None:
     """Print a line that may contain untrusted text, without API keys.
 
-    Invisible characters (see :func:`visible`), and characters that the terminal's encoding lacks, are written as escapes.
+    Invisible characters (see :func:`visible`), and characters that the terminal's encoding lacks, are written as
+    escapes.
 
     :param file: the open file to print to; default: standard output.
     """

@@ -208,8 +208,8 @@ def _set_block(world: World, words: Sequence[str]) -> None:
 
 
 def _spread(world: World, words: Sequence[str]) -> None:
-    """Run ``/spreadplayers X Z 0 RANGE false @p``: move the player to a random place on the surface and not in a fluid, at
-    most RANGE blocks from X and from Z.
+    """Run ``/spreadplayers X Z 0 RANGE false @p``: move the player to a random place on the surface and not in a fluid,
+    at most RANGE blocks from X and from Z.
 
     :param words: the words of the command after its name.
     """

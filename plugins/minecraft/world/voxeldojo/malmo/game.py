@@ -1,5 +1,5 @@
-"""A mission that a client runs: the world of the mission, the conditions under which the mission ends, and the picture and
-data that the client gets.
+"""A mission that a client runs: the world of the mission, the conditions under which the mission ends, and the picture
+and data that the client gets.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ NOTHING, MOB, DROP = 0, 1, 2
 def aim(
     world: World, x: float, y: float, z: float, dx: float, dy: float, dz: float, reach: float, drops: bool
 ) -> tuple[int, int, float]:
-    """Find the nearest entity that a ray meets within ``reach``. The function ignores blocks. If blocks stop the ray, the
-    caller first calls ``voxeldojo.world.ray.trace`` and passes the distance that it returns as ``reach``.
+    """Find the nearest entity that a ray meets within ``reach``. The function ignores blocks. If blocks stop the ray,
+    the caller first calls ``voxeldojo.world.ray.trace`` and passes the distance that it returns as ``reach``.
 
     :param drops: whether items on the ground count as entities.
     :returns: the kind of the entity (``NOTHING``, ``MOB`` or ``DROP``), its index in ``world.mobs`` or ``world.drops``,
