@@ -68,7 +68,5 @@ def test_random_and_constant_actions_never_succeed_in_four_episodes(plugin: CarP
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["blocked_start", "parking"])
 @pytest.mark.parametrize("kind", ["random", *CONSTANT_ACTIONS])
-def test_random_and_constant_actions_succeed_at_most_once_in_50_episodes(
-    plugin: CarPlugin, name: str, kind: str
-) -> None:
-    assert successes(plugin, name, kind, 50) <= 1
+def test_random_and_constant_actions_never_succeed_in_50_episodes(plugin: CarPlugin, name: str, kind: str) -> None:
+    assert successes(plugin, name, kind, 50) == 0
