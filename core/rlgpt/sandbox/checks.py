@@ -28,13 +28,18 @@ class Refused(Exception):
 
 
 class Checker:
-    """Checks requests against one library."""
+    """Checks requests against one library.
+
+    :ivar spans: primitive -> argument -> its parameter, and the range in which a float needs no change.
+    :ivar forms: the forms of requests that were checked before (:mod:`rlgpt.sandbox.forms`).
+    """
 
     def __init__(self, library: Library) -> None:
         self.signatures: Mapping[str, Signature] = {OBSERVE: Signature(name=OBSERVE)} | {
             s.name: s for s in library.primitives
         }
-        self._parameters = {name: {p.name: (p, *_span(p)) for p in s.parameters} for name, s in self.signatures.items()}
+        self.spans = {name: {p.name: (p, *_span(p)) for p in s.parameters} for name, s in self.signatures.items()}
+        self.forms: dict[str, Any] = {}
 
     def request(self, name: str, args: Mapping[str, Any], line: int | None) -> Request:
         """The checked request, in which missing arguments have their defaults and numbers are clipped into their
@@ -43,7 +48,7 @@ class Checker:
         :raises Refused: there is no primitive with the name ``name`` (kind ``primitive``), or an argument is unknown or
             has a wrong type or value (kind ``type``).
         """
-        parameters = self._parameters.get(name)
+        parameters = self.spans.get(name)
         if parameters is None:
             near = difflib.get_close_matches(name[:40], self.signatures, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""

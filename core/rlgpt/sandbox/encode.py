@@ -1,5 +1,5 @@
-"""Encodes views and outcomes as JSON text for a guest. The *view* is the dict that a coded action gets as its
-observation. An *outcome* is the dict that a primitive returns to the action.
+"""Encodes views and outcomes as text for a guest: their floats as bytes, all else as JSON. The *view* is the dict that
+a coded action gets as its observation. An *outcome* is the dict that a primitive returns to the action.
 """
 
 from __future__ import annotations
@@ -11,19 +11,24 @@ from typing import Any
 
 from rlgpt.errors import PluginError
 from rlgpt.sandbox.checks import Refused
+from rlgpt.sandbox.guest import floats
 
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def encode(value: Any, action: str, limit: int) -> str:
-    """Convert ``value`` to JSON text.
+    """Convert ``value`` to text, with its floats as bytes (:mod:`rlgpt.sandbox.guest.floats`) unless it has few.
 
-    :param action: name of the coded action that gets the text, for messages.
-    :param limit: maximal number of characters of the JSON text.
+    :param action: name of the coded action that receives the text, for messages.
+    :param limit: maximal number of bytes of the floats, and of the JSON of all else; a value that is longer is accepted
+        if all of it as JSON is not.
     :raises Refused: the text is longer than ``limit``, or a number is not finite (kind ``view``).
     :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. Such a
         value is a fault of the plugin, not of the coded action.
     """
+    packed = floats.pack(value, lambda rest: _encode(rest, action))
+    if packed is not None and max(packed.size, packed.others) <= limit:
+        return packed.text
     return _bounded(_encode(value, action), action, limit)
 
 

@@ -31,6 +31,7 @@ class Sandbox:
 
     def __init__(self, limits: SandboxLimits = DEFAULT, *, on_turn: Callable[[], None] | None = None) -> None:
         self.limits, self.on_turn = limits, on_turn
+        self._checker: tuple[Library, Checker] | None = None
 
     def open(
         self, library: Library, actions: Sequence[CodedAction], *, seed: int, guards: ConstantGuards | None = None
@@ -42,7 +43,9 @@ class Sandbox:
             (:meth:`open_guards`).
         :raises SandboxError: two actions have the same name.
         """
-        return Guest(self.limits, library, actions, seed, self.on_turn, guards)
+        if self._checker is None or self._checker[0] is not library:
+            self._checker = library, Checker(library)  # It keeps forms of requests, which later episodes use again.
+        return Guest(self.limits, library, actions, seed, self.on_turn, guards, self._checker[1])
 
     def open_guards(self, library: Library, actions: Sequence[CodedAction]) -> ConstantGuards:
         """An object that answers ``can_start`` for all guests with the same actions. This method runs no code of the
@@ -83,6 +86,7 @@ class Guest:
         seed: int,
         on_turn: Callable[[], None] | None = None,
         guards: ConstantGuards | None = None,
+        checker: Checker | None = None,
     ) -> None:
         self.limits, self._guards = limits, guards
         self.actions = {a.name: a for a in actions}
@@ -90,7 +94,7 @@ class Guest:
             raise SandboxError(f"names of coded actions must differ, got {[a.name for a in actions]}")
         setup = GuestSetup(
             limits=limits,
-            checker=Checker(library),
+            checker=checker or Checker(library),
             functions=json.dumps(library.functions),
             view=tuple(key.name for key in library.view),
             pieces=len(actions),

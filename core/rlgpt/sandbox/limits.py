@@ -61,7 +61,11 @@ class SandboxLimits(Value):
     shared_bytes: int = Field(
         default=8192, ge=64, description="JSON length of the memory that the actions of an episode share"
     )
-    view_bytes: int = Field(default=8192, ge=64, description="JSON length of a view, or of one outcome")
+    view_bytes: int = Field(
+        default=8192,
+        ge=64,
+        description="JSON length of a view, or of one outcome; or bytes of its floats, and JSON length of all else",
+    )
     wall_seconds: float = Field(
         default=5.0, gt=0, description="time limit of one turn, for the case that fuel does not stop it first"
     )

@@ -7,7 +7,9 @@ import math
 from typing import Any, NamedTuple, NoReturn
 
 from rlgpt.domain import VerdictKind
+from rlgpt.sandbox import forms
 from rlgpt.sandbox.checks import Checker, Refused
+from rlgpt.sandbox.guest.floats import MARK
 from rlgpt.sandbox.guest.packing import PackingError, pack, unpack
 from rlgpt.sandbox.limits import SandboxLimits
 from rlgpt.sandbox.turns import Ask, Done, Request
@@ -41,8 +43,7 @@ def parse(reply: str, limit: int) -> list[Any]:
     :raises Refused: the message is too long, not JSON, nested too deeply, not a list, or contains NaN or an infinity
         (kind ``reply``).
     """
-    if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
-        raise Refused("reply", f"one yield may send at most {limit} bytes, got {len(reply)} characters")
+    _check_length(reply, limit)
     if reply.count("[") + reply.count("{") > DEPTH and _depth(reply) > DEPTH:
         raise Refused("reply", "the guest's message is nested too deeply")
     try:
@@ -52,6 +53,11 @@ def parse(reply: str, limit: int) -> list[Any]:
     if end != len(reply) or not isinstance(value, list) or not value or not isinstance(value[0], str):
         raise Refused("reply", "the guest sent something that is not a valid message")
     return value
+
+
+def _check_length(reply: str, limit: int) -> None:
+    if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
+        raise Refused("reply", f"one yield may send at most {limit} bytes, got {len(reply)} characters")
 
 
 def _depth(reply: str) -> int:
@@ -80,15 +86,41 @@ def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
 
     :raises Refused: the message is not valid, or reports an error. The exception has the kind of the verdict.
     """
+    if reply.startswith(MARK):
+        _check_length(reply, limits.reply_bytes)
+        return forms.read(reply, checker, lambda head: _head(head, limits))
     match parse(reply, limits.reply_bytes):
         case ["done"]:
             return Done()
         case ["ask", bool(many), list(items)] if items and (many or len(items) == 1):
-            if len(items) > limits.requests:
-                raise Refused("type", f"one yield may contain at most {limits.requests} requests, got {len(items)}")
+            _check_count(items, limits)
             return Ask(tuple([_request(item, checker) for item in items]), many)
         case other:
             raise _refusal(other, limits)
+
+
+def _check_count(items: list[Any], limits: SandboxLimits) -> None:
+    if len(items) > limits.requests:
+        raise Refused("type", f"one yield may contain at most {limits.requests} requests, got {len(items)}")
+
+
+def _head(head: str, limits: SandboxLimits) -> tuple[bool, list[tuple[str, int | None, list[str]]]]:
+    """The form of requests with floats: whether there is a list of them, and the name, line and arguments of each.
+
+    :raises Refused: the form is not valid.
+    """
+    match parse(head, limits.reply_bytes):
+        case ["ask", bool(many), list(items)] if items and (many or len(items) == 1):
+            _check_count(items, limits)
+            found = []
+            for item in items:
+                match item:
+                    case [str(name), line, *keys] if all(isinstance(key, str) for key in keys):
+                        found.append((name, _line(line), keys))
+                    case _:
+                        raise Refused("reply", "the guest's message contains something that is not a request")
+            return many, found
+    raise Refused("reply", "the guest sent something that is not a valid message")
 
 
 def loaded(reply: str, limits: SandboxLimits) -> Loaded:

@@ -10,7 +10,7 @@ import hashlib
 import json
 from pathlib import Path
 
-FILES = ("app.py", "modules.py", "packing.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
+FILES = ("app.py", "floats.py", "modules.py", "packing.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
 """The folder of the guest's sources."""
 _SECTION = b"rlgpt-guest"
 

@@ -80,6 +80,7 @@ KINDS: dict[str, tuple[str, ...]] = {
         "forged_replies/infinity",
         "forged_replies/beyond_every_float",
     ),
+    "floats as bytes": ("floats/torn", "floats/a_length_that_lies", "floats/not_a_number", "floats/views_changed_*"),
     "replies on no list": ("forged_replies/not_on_the_list", "forged_replies/choice_that_is_a_list"),
     "shared state": ("shared_state/constants", "shared_state/builtins", "shared_state/keep_between_calls"),
     "memories": ("shared_state/a_memory_*", "shared_state/a_forged_memory"),

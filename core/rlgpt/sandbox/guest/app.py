@@ -1,11 +1,11 @@
 """The guest: runs code of a language model in WebAssembly and talks to the host in JSON strings.
 
 Replies are lists: ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
-``["ask", many, [[name, args, line], ...]]``, ``["done"]``, ``["answer", bool]``, ``["value", value]``,
-``["memory", packed]``, ``["error", kind, message, line]``. The host trusts none of
-them. The restrictions in this program (the list of imports, the missing ``open``) exist only for their messages, which
-say what to use instead. The security boundary is WebAssembly: the guest has no access to files, clocks, the network or
-the memory of the host.
+``["ask", many, [[name, args, line], ...]]`` (or as :mod:`floats`, if all arguments are floats), ``["done"]``,
+``["answer", bool]``, ``["value", value]``, ``["memory", packed]``, ``["error", kind, message, line]``. The host trusts
+none of them. The restrictions in this program (the list of imports, the missing ``open``) exist only for their
+messages, which say what to use instead. The security boundary is WebAssembly: the guest has no access to files, clocks,
+the network or the memory of the host.
 """
 
 import abc
@@ -35,10 +35,12 @@ from types import ModuleType
 from typing import Any
 
 import annotationlib  # type: ignore[import-not-found]
+import floats  # type: ignore[import-not-found]
+import primitives  # type: ignore[import-not-found]
 import vec  # type: ignore[import-not-found]
 import wit_world  # type: ignore[import-not-found]
 from packing import PackingError, pack, unpack  # type: ignore[import-not-found]
-from primitives import SHARED, Request, RequestError, primitive  # type: ignore[import-not-found]
+from primitives import SHARED, Request, RequestError, primitive
 from surroundings import BUILTINS, audit  # type: ignore[import-not-found]
 
 # Imported above so that they are in the snapshot: at run time there is no file system to import from.
@@ -80,10 +82,20 @@ _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def _reply(*parts: Any) -> str:
+    if parts[0] == "ask":
+        _, many, requests = parts
+        text: str = floats.pack_requests(many, requests, _pieces)
+        if text:
+            return text
+        parts = "ask", many, [(request.name, request.args, request.line) for request in requests]
     return "".join(_pieces(parts, 0))
 
 
 def _read(text: str) -> Any:
+    return _json(text) if text[0] != floats.MARK else floats.unpack(text, _json)
+
+
+def _json(text: str) -> Any:
     return _scan(text, 0)[0]
 
 
@@ -146,15 +158,13 @@ def _ask(value: Any) -> str:
     requests = value if many else [value]
     if many and not value:
         raise RequestError("`yield []`: a list of requests must hold at least one")
-    asked = []
     for request in requests:
         if type(request) is not Request:
             names = ", ".join(STATE.functions)
             raise RequestError(
                 f"`yield` takes a request or a list of requests ({names}), got {type(request).__name__} {request!r:.80}"
             )
-        asked.append((request.name, request.args, request.line))
-    return _reply("ask", many, asked)
+    return _reply("ask", many, requests)
 
 
 def _value(entry: str, value: Any) -> Any:
@@ -218,6 +228,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
             return _error(error, action, "load")
         try:
             STATE.sources[action] = source
+            primitives.loaded_shared = primitives.loaded_shared or bool(shared)
             namespace = STATE.namespace(action)
             exec(before, namespace)
             for name in (entry, "can_start"):

@@ -10,6 +10,9 @@ from typing import Any, Never
 SHARED = "<shared>"
 """The file name in tracebacks of the code that the actions of a bundle share. No action's own source has this name."""
 
+loaded_shared = False
+"""Whether there is such code. Only then is the file of each call looked up, which takes longer than its line."""
+
 
 class RequestError(TypeError):
     """A primitive was called with invalid arguments, or its request was used without ``yield``."""
@@ -18,10 +21,10 @@ class RequestError(TypeError):
 class Request:
     """The result of a call of a primitive. Code must yield it to get the outcome."""
 
-    __slots__ = ("args", "line", "name")
+    __slots__ = ("args", "line", "name", "plain")
 
-    def __init__(self, name: str, args: dict[str, Any], line: int | None) -> None:
-        self.name, self.args, self.line = name, args, line
+    def __init__(self, name: str, args: dict[str, Any], line: int | None, plain: bool) -> None:
+        self.name, self.args, self.line, self.plain = name, args, line, plain
 
     def misused(self, *_: object) -> Never:
         raise RequestError(f"{self.name}(...) is a request; its outcome comes from `outcome = yield {self.name}(...)`")
@@ -61,12 +64,15 @@ def primitive(name: str, parameters: tuple[str, ...]) -> Callable[..., Request]:
     def call(*args: Any, **kwargs: Any) -> Request:
         if args:
             bind(args, kwargs)
+        plain = True
         for key, value in kwargs.items():
             # Most arguments are finite floats. This test finds them without a call: x * 0.0 is 0.0 only if x is finite.
             if type(value) is not float or value * 0.0 != 0.0 or key not in valid:
                 check(key, value)
+                plain = False
         frame = getframe(1)
-        return Request(name, kwargs, None if frame.f_code.co_filename == SHARED else frame.f_lineno)
+        line = None if loaded_shared and frame.f_code.co_filename == SHARED else frame.f_lineno
+        return Request(name, kwargs, line, plain)
 
     call.__name__ = call.__qualname__ = name
     return call

@@ -1,0 +1,226 @@
+"""Floats cross as bytes. Code sees the values that JSON would give. A guest that lies about its bytes is stopped."""
+
+from __future__ import annotations
+
+import copy
+import json
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rlgpt.domain import Verdict
+from rlgpt.sandbox import Ask, Done, Guest, Library, SandboxLimits, replies
+from rlgpt.sandbox.checks import Checker, Refused
+from rlgpt.sandbox.encode import encode
+from rlgpt.sandbox.guest.floats import MARK, pack, unpack
+
+Open = Callable[..., Guest]
+LIMITS = SandboxLimits()
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | NUMBERS | st.text(max_size=5) | st.lists(NUMBERS, max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+)
+VIEWS = st.dictionaries(st.text(max_size=4), VALUES, max_size=8)
+SMALL = {"hand": [0.1, -0.0, 5e-324, 1.7976931348623157e308], "far": [1, 2.5], "note": "a\x1fb", "on": True, "n": 3}
+
+
+def _exact(value: Any) -> str:
+    """A text that differs for values that code can tell apart: types, signs of zero, order of keys."""
+    return json.dumps(value)
+
+
+@given(VIEWS | st.lists(VIEWS | VALUES, max_size=4))
+@example(SMALL)
+@example([{"reached": True, "distance": 0.25}, SMALL, {}])
+@example({"a": [1.5] * 4, "b": [2.5, 3]})
+@example({"a": [1.5] * 4, "b": [], "c": [[0.5]], "d": {"a": 1.5}, "": 0.5})
+def test_floats_as_bytes_give_the_values_of_json(value: Any) -> None:
+    packed = pack(value, json.dumps)
+    if packed is not None:
+        assert packed.text.startswith(MARK)
+        text = packed.text.encode().decode()
+        assert _exact(unpack(text, json.loads)) == _exact(value)
+        assert _exact(unpack(text, json.loads)) == _exact(value), "a second time, with the known form"
+
+
+def test_equal_views_give_equal_texts_whatever_came_before() -> None:
+    first = encode(SMALL, "a", 8192)
+    encode(SMALL | {"hand": [1.0, 2.0, 3.0, 4.0, 5.0], "far": [0.5, 2.5]}, "a", 8192)
+    assert encode(copy.deepcopy(SMALL), "a", 8192) == first
+
+
+def test_view_in_the_guest_equals_the_view_of_the_host(open_guest: Open) -> None:
+    source = (
+        "def run():\n    view = yield observe()\n    outcome, again = yield [grasp(), observe()]\n"
+        "    assert type(view) is dict and type(view['hand']) is list and view == again and view is not again\n"
+        "    assert view['hand'] is not again['hand'] and list(view) == ['hand', 'far', 'note', 'on', 'n']\n"
+        "    raise ValueError(json.dumps([view, outcome]))"
+    )
+    guest = open_guest(source)
+    guest.start("a")
+    guest.send(SMALL)
+    turn = guest.send([{"reached": True, "error": 0.25}, SMALL])
+    assert isinstance(turn, Verdict)
+    assert turn.message == f"ValueError: {json.dumps([SMALL, {'reached': True, 'error': 0.25}])}"
+
+
+def test_code_that_changes_or_keeps_a_view_changes_no_other_view(open_guest: Open) -> None:
+    source = (
+        "def run():\n    old = yield observe()\n"
+        "    old['hand'][0] = 99.0\n    old['hand'] += [1.0]\n    del old['far']\n"
+        "    new = yield observe()\n    newest = yield observe()\n    new['hand'].clear()\n"
+        "    raise ValueError(json.dumps([old['hand'][0], len(old['hand']), newest]))"
+    )
+    guest, view = open_guest(source), copy.deepcopy(SMALL)
+    guest.start("a")
+    for _ in range(2):
+        guest.send(view)
+    turn = guest.send(view)
+    assert isinstance(turn, Verdict)
+    assert turn.message == f"ValueError: {json.dumps([99.0, 5, SMALL])}"
+    assert view == SMALL
+
+
+def test_view_of_many_floats_is_limited_by_their_bytes_or_by_its_json(open_guest: Open) -> None:
+    guest = open_guest("def run():\n    yield observe()", limits=SandboxLimits(view_bytes=160))
+    long, short = 1 / 3, 0.5
+    for numbers, fits in (([long] * 20, True), ([long] * 21, False), ([short] * 30, True), ([short] * 40, False)):
+        guest.start("a")
+        turn = guest.send({"a": numbers})
+        assert (turn == Done()) is fits, len(numbers)
+        assert fits or (isinstance(turn, Verdict) and turn.kind == "view")
+
+
+def test_view_with_a_float_that_is_not_finite_causes_a_verdict(open_guest: Open) -> None:
+    guest = open_guest("def run():\n    yield observe()")
+    for number in (float("nan"), float("inf")):
+        guest.start("a")
+        turn = guest.send({"a": [0.5, 1.5, 2.5, number, -number]})
+        assert isinstance(turn, Verdict)
+        assert turn.kind == "view"
+    guest.start("a")
+    assert guest.send({"a": [1.7e308] * 5}) == Done(), "a sum that is not finite is no fault"
+
+
+REQUESTS = [
+    "move_to(x=0.1, y=1/3)",
+    "move_to(x=9.5, y=1.0)",
+    "move_to(0.5)",
+    "move_to(y=1)",
+    "[move_to(x=0.1), grasp(), move_to(y=0.2, x=-1.0)]",
+    "[move_to(x=0.1, speed='fast'), move_to()]",
+    "[move_to(x=i / 7) for i in range(16)]",
+    "observe()",
+]
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_requests_with_floats_equal_those_in_json(
+    request_: str, library: Library, open_guest: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = f"def run():\n    while True:\n        yield {request_}"
+    guest = open_guest(source)
+    turns = [guest.start("a"), guest.send([{}] * 16), guest.send([{}] * 16)]
+    off = "    __builtins__['__import__'].__globals__['sys'].modules['floats'].LONGEST = -1\n"
+    plain = open_guest(source.replace("def run():\n", f"def run():\n{off}"))
+    (expected,) = {repr(plain.start("a")).replace("line=4", "line=3")}
+    assert [repr(turn) for turn in turns] == [expected] * 3
+
+
+def _head(*items: Any, many: bool = False) -> str:
+    return json.dumps(["ask", many, list(items)])
+
+
+def _data(*numbers: float) -> str:
+    return struct.pack(f"<{len(numbers)}d", *numbers).hex()
+
+
+MOVE = ["move_to", 3, "x", "y"]
+LIES = {
+    "torn": (_head(MOVE), _data(0.1, 0.2)[:-2], "reply"),
+    "half a digit": (_head(MOVE), _data(0.1, 0.2)[:-1], "reply"),
+    "too many": (_head(MOVE), _data(0.1, 0.2, 0.3), "reply"),
+    "none": (_head(MOVE), "", "reply"),
+    "no digits": (_head(MOVE), "z" * 32, "reply"),
+    "white space": (_head(MOVE), _data(0.1, 0.2) + " ", "reply"),
+    "white space for digits": (_head(MOVE), _data(0.1) + " " * 16, "reply"),
+    "digits of another script": (_head(MOVE), "\u0661" * 32, "reply"),
+    "a third part": (_head(MOVE), _data(0.1) + MARK + _data(0.2), "reply"),
+    "NaN": (_head(MOVE), _data(0.1, float("nan")), "reply"),
+    "infinity": (_head(MOVE), _data(float("inf"), float("-inf")), "reply"),
+    "another primitive": (_head(["fly", 3, "x"]), _data(0.1), "primitive"),
+    "another argument": (_head(["grasp", 3, "x"]), _data(0.1), "type"),
+    "a choice": (_head(["move_to", 3, "speed"]), _data(0.1), "type"),
+    "a fraction for an int": (_head(["move_to", 3, "tries"]), _data(1.5), "type"),
+    "a float for a bool": (_head(["move_to", 3, "hold"]), _data(1.0), "type"),
+    "no list": ('{"ask": 1}', "", "reply"),
+    "no JSON": ("[", "", "reply"),
+    "nested": ("[" * 100, "", "reply"),
+    "an error": ('["error","error","no",1]', "", "reply"),
+    "no requests": (_head(many=True), "", "reply"),
+    "two that are one": (_head(MOVE, MOVE), _data(*[0.1] * 4), "reply"),
+    "too many requests": (_head(*[["grasp", 1]] * 17, many=True), "", "type"),
+    "a name that is a list": (_head([["grasp"], 3]), "", "reply"),
+    "arguments that are numbers": (_head(["move_to", 3, 1]), _data(0.1), "reply"),
+    "too long": (_head(["move_to", 3, *["x"] * 400]), _data(*[0.1] * 400), "reply"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_lie_about_floats_gives_a_verdict_however_often_it_is_told(
+    lie: str, library: Library, open_guest: Open
+) -> None:
+    head, data, kind = LIES[lie]
+    checker = Checker(library)
+    for _ in range(2):
+        with pytest.raises(Refused) as refused:
+            replies.turn(f"{MARK}{head}{MARK}{data}", checker, LIMITS)
+        assert refused.value.kind == kind
+    reach = "__builtins__['__import__'].__globals__['sys'].modules['app'].__dict__"
+    text = f"{MARK}{head}{MARK}{data}"
+    guest = open_guest(f"def run():\n    {reach}['_reply'] = lambda *_: {text!r}\n    yield grasp()")
+    turn = guest.start("a")
+    assert isinstance(turn, Verdict)
+    assert turn.kind == kind
+
+
+def test_lines_and_repeated_arguments_of_a_form_are_not_trusted(library: Library) -> None:
+    head = _head(["move_to", "3; x", "x", "x"], ["grasp", 10**9], many=True)
+    turn = replies.turn(f"{MARK}{head}{MARK}{_data(0.1, 0.2)}", Checker(library), LIMITS)
+    assert isinstance(turn, Ask)
+    assert [request.line for request in turn.requests] == [None, None]
+    assert turn.requests[0].args["x"] == 0.2
+
+
+def test_requests_of_a_known_form_do_not_share_their_arguments(library: Library) -> None:
+    checker, text = Checker(library), f"{MARK}{_head(MOVE)}{MARK}"
+    first, second = (replies.turn(text + _data(x, 0.2), checker, LIMITS) for x in (0.1, 0.3))
+    assert isinstance(first, Ask)
+    assert isinstance(second, Ask)
+    first.requests[0].args["tries"] = 99
+    assert second.requests[0].args == {"x": 0.3, "y": 0.2, "speed": "slow", "tries": 3, "hold": False}
+
+
+def test_many_forms_do_not_fill_the_memory(library: Library) -> None:
+    checker = Checker(library)
+    for line in range(1, 2000):
+        replies.turn(f"{MARK}{_head(['grasp', line])}{MARK}", checker, LIMITS)
+    assert len(checker.forms) <= 256
+
+
+def test_code_that_changes_its_own_forms_gets_a_verdict(open_guest: Open) -> None:
+    """The host reads the bytes by the form that it checked."""
+    reach = "__builtins__['__import__'].__globals__['sys'].modules['floats'].__dict__"
+    source = (
+        "def run():\n    yield move_to(x=0.1, y=0.2)\n"
+        f"    {reach}['to_bytes'] = lambda form, *floats: bytes(8)\n    yield move_to(x=0.1, y=0.2)"
+    )
+    guest = open_guest(source)
+    assert isinstance(guest.start("a"), Ask)
+    turn = guest.send({})
+    assert isinstance(turn, Verdict)
+    assert turn.kind == "reply"
