@@ -106,9 +106,7 @@ def test_llm_settings_with_a_model_and_without_a_kind_are_of_kind_record() -> No
 
 
 def test_error_about_a_missing_recording_names_the_tasks_with_recordings(tmp_path: Path) -> None:
-    with pytest.raises(
-        TranscriptError, match=r"'kitchen/kettle'; tasks with recordings: kitchen/microwave. Make one"
-    ):
+    with pytest.raises(TranscriptError, match=r"'kitchen/kettle'; tasks with recordings: kitchen/microwave. Make one"):
         build(tmp_path)
 
 

@@ -127,9 +127,7 @@ class Folder:
             except FileNotFoundError:
                 return []
         if wrong := next((n for n in found if not is_utf8(n)), None):
-            raise self.error(
-                f"{self.path / name} contains the name {wrong!a}, which is not UTF-8. Rename it."
-            )
+            raise self.error(f"{self.path / name} contains the name {wrong!a}, which is not UTF-8. Rename it.")
         return found
 
     def adopt(self, source: Path, name: str) -> bool:
