@@ -4,10 +4,10 @@
     python benchmarks/scale.py --quick     # a smoke test, its figures mean nothing
 
 ================================  ==================================================================================
-``scale/job``                     seconds of one rehearsal in this process: three episodes of the kitchen
+``scale/job``                     CPU seconds of one rehearsal in this process: three episodes of the kitchen
 ``scale/sent/job``                bytes of a rehearsal as a job, and ``scale/sent/result`` of its result
 ``scale/sent/decision``           bytes of job and result together, for each decision of the rehearsal
-``scale/dispatch``                seconds of this process for a job of the same bytes that does nothing: the serial part
+``scale/dispatch``                CPU seconds of this process for a job of these bytes that does nothing: what is serial
 ``scale/round_trip``              seconds of such a job on one worker, from its submission to its result
 ``scale/measured/N``              seconds of all rehearsals on N workers, which have executed a job before
 ``scale/predicted/N``             the same by the model: ``jobs * max(dispatch, (job + round_trip) / N)``
@@ -15,6 +15,8 @@
 ================================  ==================================================================================
 
 A worker is a process with one thread. The model's numbers come from the measurements above, not from the two points.
+The model assumes a free core for each worker: on a loaded machine it is wrong. ``load`` is the machine's load average
+at the beginning, and ``load_after`` at the end.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ def seconds(executor: Executor[Any, RehearsalResult], jobs: Sequence[Job]) -> tu
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="few jobs: a smoke test, its figures mean nothing")
-    count, repeats = (2, 1) if parser.parse_args().quick else (6, 5)
+    count, repeats = (2, 1) if parser.parse_args().quick else (4, 3)
     facts = {"commit": commit(), "jobs": count, "load": round(os.getloadavg()[0], 1)}
 
     job = rehearsal(0)
@@ -104,9 +106,9 @@ def main() -> int:
     with Ray(rehearse_candidate) as executor:
         seconds(executor, jobs)  # Each worker imports what it needs.
     for _ in range(repeats):  # In turns, because the load of the machine changes.
-        began = time.perf_counter()
+        began = time.process_time()
         rehearse_candidate(job)
-        alone.append(time.perf_counter() - began)
+        alone.append(time.process_time() - began)
         for workers in WORKERS:
             with Ray(rehearse_candidate, jobs=workers) as executor:
                 measured[workers].append(seconds(executor, jobs)[0])
@@ -116,6 +118,7 @@ def main() -> int:
         figures = measured[workers]
         emit(f"scale/measured/{workers}", statistics.median(figures), "s", all=figures, **facts)
         emit(f"scale/predicted/{workers}", count * max(dispatch, (play + trip) / workers), "s", **facts)
+    facts["load_after"] = round(os.getloadavg()[0], 1)
     emit("scale/saturation", (play + trip) / dispatch, "workers", **facts)
     return 0
 
