@@ -13,6 +13,11 @@ from rlgpt.errors import PluginError
 from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.guest import floats
 
+LEAST = 48
+"""Minimal number of items in lists for which the text has floats as bytes. The guest reads shorter views faster as
+JSON. Bytes took 1.2 times the time of JSON for a view of 8 floats, 0.75 times for 125 floats, and half for 1,024.
+"""
+
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
@@ -26,10 +31,15 @@ def encode(value: Any, action: str, limit: int) -> str:
     :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. Such a
         value is a fault of the plugin, not of the coded action.
     """
-    packed = floats.pack(value, lambda rest: _encode(rest, action))
+    packed = floats.pack(value, lambda rest: _encode(rest, action)) if _is_long(value) else None
     if packed is not None and max(packed.size, packed.others) <= limit:
         return packed.text
     return _bounded(_encode(value, action), action, limit)
+
+
+def _is_long(value: Any) -> bool:
+    dicts = [item for item in (value if type(value) is list else [value]) if type(item) is dict]
+    return sum([len(item) for given in dicts for item in given.values() if type(item) is list]) >= LEAST
 
 
 class ViewTexts:
