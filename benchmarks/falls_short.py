@@ -5,10 +5,11 @@ suite ``falls_short``, from plugins and from ``design()``.
     python benchmarks/falls_short.py --report             # measure nothing, print the figures of the table
     python benchmarks/falls_short.py --tasks falls_short/wet_road falls_short/lunar_lander
 
-falls_short_cases.py has the tasks, falls_short_calibration.py measures the success of recorded code on these tasks, and
-comparison.py explains the methods. The cells are in results/falls_short_cells.jsonl. results/falls_short.jsonl has the
-printed lines. Each method has a line ``falls_short/TASK/ROW``, and the line ``falls_short/TASK/margin`` has the success
-of RL-GPT minus that of the best other method.
+Every method learns with ``trainer=sac``, which learns from each decision many times. 200,000 primitive steps are too
+few decisions for PPO. falls_short_cases.py has the tasks, falls_short_calibration.py measures the success of recorded
+code on these tasks, and comparison.py explains the methods. The cells are in results/falls_short_cells.jsonl.
+results/falls_short.jsonl has the printed lines. Each method has a line ``falls_short/TASK/ROW``, and the line
+``falls_short/TASK/margin`` has the success of RL-GPT minus that of the best other method.
 
 ``rlgpt`` and the methods that are derived from it replay recordings. If a task has no recording, or only recordings for
 older prompts, these cells fail with a message that states which recording is needed. ``rl`` and ``primitives`` need no
@@ -48,6 +49,7 @@ FALLS_SHORT = Comparison(
     name="falls_short",
     tasks=tuple(f"falls_short/{name}" for name in CASES),
     budget=200_000,
+    trainer="sac",
     runner=CaseRunner,
     first_seed=FIRST_SEED,
     lines=RESULTS / "falls_short.jsonl",
