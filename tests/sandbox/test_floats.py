@@ -133,6 +133,22 @@ def test_requests_with_floats_equal_those_in_json(
     assert [repr(turn) for turn in turns] == [expected] * 3
 
 
+CHANGES = {"x": ("'far'", "type"), "y": ("2", None), "z": ("0.5", "type"), "again": ("[0.5]", "type")}
+
+
+@pytest.mark.parametrize("key", CHANGES)
+def test_arguments_that_code_changes_after_the_call_are_checked_as_json(key: str, open_guest: Open) -> None:
+    value, kind = CHANGES[key]
+    change = f"    request.args[{key!r}] = {value}\n"
+    turn = open_guest(f"def run():\n    request = move_to(x=0.5)\n{change}    yield request").start("a")
+    if kind is None:
+        assert isinstance(turn, Ask)
+        assert turn.requests[0].args["y"] == 2.0
+    else:
+        assert isinstance(turn, Verdict)
+        assert turn.kind == kind
+
+
 def _head(*items: Any, many: bool = False) -> str:
     return json.dumps(["ask", many, list(items)])
 

@@ -147,11 +147,13 @@ def pack_requests(many: bool, requests: Sequence[Any], encode: Callable[[Any, in
     floats: list[float] = []
     key: list[Any] = [many]
     for request in requests:
-        if not request.plain:
-            return ""
         args = request.args
+        if not request.plain or type(args) is not dict:
+            return ""
         key += request.name, request.line, *args
         floats += args.values()
+    if not set(map(type, floats)) <= _FLOATS:  # The program has changed the arguments of a request.
+        return ""
     known = tuple(key)
     head = _heads.get(known)
     if head is None:
