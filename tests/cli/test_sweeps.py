@@ -6,7 +6,6 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -66,7 +65,6 @@ def test_hydra_launcher_runs_the_jobs_of_a_sweep(site: Path, launcher: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'rlgpt[ray]'")
 def test_sweep_runs_on_a_cluster_of_ray(site: Path) -> None:
     rlgpt("train", "-m", *SMOKE, "executor=ray", "seed=1,2", "hydra.sweep.dir=sweep")
     runs = [Run.open(path.parent).record for path in sorted(Path("sweep").rglob("run.json"))]

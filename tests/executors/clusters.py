@@ -11,7 +11,6 @@ import pytest
 
 MODULES = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "loop")]
 """Folders of the modules with jobs, and of the story that runs play."""
-NO_RAY = "Ray is not installed: pip install 'rlgpt[ray]'"
 
 
 @contextmanager

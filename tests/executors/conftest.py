@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,8 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "loo
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A cluster whose head runs no jobs."""
-    from clusters import NO_RAY, ray_environment
+    from clusters import ray_environment
 
-    if find_spec("ray") is None:
-        pytest.skip(NO_RAY)
     with ray_environment():
         import ray
         from ray.cluster_utils import Cluster

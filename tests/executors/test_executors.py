@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cluster_jobs import Task, square
-from clusters import NO_RAY
 from rlgpt.config import components
 from rlgpt.config.components import Component, make
 from rlgpt.errors import ConfigError
@@ -74,7 +72,6 @@ def test_executor_without_ray_says_what_to_install(monkeypatch: pytest.MonkeyPat
         executor_of("ray")
 
 
-@pytest.mark.skipif(find_spec("ray") is None, reason=NO_RAY)
 @pytest.mark.parametrize("address", ["127.0.0.1:{free}", "127.0.0.1:head"])
 def test_ray_executor_says_that_there_is_no_cluster_at_an_address(address: str) -> None:
     with socket.socket() as unused:

@@ -7,18 +7,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 from cluster_jobs import Task, executions_of, square
-from clusters import NO_RAY, ray_environment
+from clusters import ray_environment
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("ray") is None, reason=NO_RAY)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
