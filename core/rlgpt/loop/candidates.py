@@ -111,9 +111,9 @@ def best_candidate(
 def evidence(rehearsal: Rehearsal, score: Score | None) -> tuple[float, ...]:
     """The evidence of a rehearsal as numbers; greater is better, and the first numbers decide.
 
-    The numbers are, in this order: whether no episode ended with an error, whether the traced episode had no verdict, the
-    number of episodes in which the action ran, the number of successes, the mean score, the return of the traced episode,
-    and the negative number of primitive steps.
+    The numbers are, in this order: whether no episode ended with an error, whether the traced episode had no
+    verdict, the number of episodes in which the action ran, the number of successes, the mean score, the return of
+    the traced episode, and the negative number of primitive steps.
     """
     trace, others = rehearsal.trace, rehearsal.others
     if trace is None:
