@@ -1,8 +1,8 @@
-"""Frozen values that the other packages exchange. The classes of these values validate the fields and compute a few
-figures.
+"""Frozen (immutable) values that the other packages of rlgpt exchange. The classes of this package validate the fields
+of their values and compute a few figures from these fields.
 
-All values are pydantic models. The files of a run store such values, and replies of a language model are parsed into
-values.
+All values are pydantic models. The files of a run store values of this package, and the replies of language models are
+parsed into values of this package.
 """
 
 from rlgpt.domain.events import (

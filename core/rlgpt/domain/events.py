@@ -19,7 +19,8 @@ class Verdict(Value):
     """The reason why a coded action was stopped or refused. All kinds except ``lint``, ``quarantined`` and ``wall`` are
     violations.
 
-    :ivar line: number of the line of the action's source, from 1; None if the line is unknown.
+    :ivar line: number of the source line, from 1, at which the coded action was stopped or refused; None if the line is
+        unknown.
     """
 
     kind: VerdictKind
@@ -58,13 +59,13 @@ Mode = Literal["sampled", "sharpened", "greedy", "code"]
 class PrimitiveCall(Value):
     """One call of a primitive by a coded action.
 
-    :ivar args: the arguments of the call, clipped into their ranges. Arguments that the code left out have their
-        defaults.
+    :ivar args: the arguments of the primitive's call, clipped into their ranges. An argument that the code did not give
+        has its default value.
     :ivar steps: number of primitive steps of the call.
     :ivar outcome: the dict that the primitive returned.
-    :ivar view_changes: the keys of the view that changed during the call, with their values after the call. The dict is
-        empty if the episode is not traced. The dict is also empty for the last call of a decision, because the decision
-        itself contains the view after this call.
+    :ivar view_changes: the keys of the view that changed during the call of the primitive, with their values after the
+        call. ``view_changes`` is empty if the episode is not traced. ``view_changes`` is also empty for the last call
+        of a decision, because the decision itself contains the view after this call.
     """
 
     name: str
@@ -100,7 +101,7 @@ class Decision(Value):
 class Trace(Value):
     """The trace of one episode: its decisions in order.
 
-    :ivar success: whether ``info["success"]`` was true at any primitive step.
+    :ivar success: whether ``info["success"]`` was true at any primitive step of the episode.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
     :ivar omitted: number of decisions from the middle of the episode that the trace does not contain.
@@ -123,15 +124,16 @@ class Trace(Value):
 class Episode(Value):
     """The results of one evaluated episode.
 
-    :ivar success: whether ``info["success"]`` was true at any primitive step.
+    :ivar success: whether ``info["success"]`` was true at any primitive step of the episode.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
-    :ivar cut: the reason if the evaluation ended the episode before the environment did. ``stuck`` means that the code
-        was stuck; ``limit`` means that the budget allows no longer episode. None if the environment ended the episode.
-    :ivar ending: the text of ``info["cause"]``, which says how the environment ended the episode; empty if info has no
-        key ``cause``.
-    :ivar reached: for each coded predicate that became true, the number of primitive steps of the episode at the end of
-        the decision that first made the predicate true.
+    :ivar cut: the reason why the evaluation ended the episode before the environment did; ``stuck`` means that the
+        coded actions had no effect any more; ``limit`` means that the budget of primitive steps allows no longer
+        episode. None if the environment ended the episode.
+    :ivar ending: the text of ``info["cause"]``, which says how the environment ended the episode; empty if ``info`` has
+        no key ``cause``.
+    :ivar reached: for each coded predicate that became true, the number of primitive steps from the start of the
+        episode to the end of the decision that first made the predicate true.
     :ivar score: the score of the episode; None if the task has no score.
     """
 
@@ -155,8 +157,8 @@ Rank = tuple[float, float]
 
 
 def rank(success_rate: float, mean_score: float | None, score: Score | None) -> Rank:
-    """A tuple that orders the results of one task, first by success rate and then by mean score. A score that is
-    minimised is negated.
+    """Return a tuple that orders the evaluations of one task, first by success rate and then by mean score. A score
+    that is minimised is negated.
 
     A task without a success has a success rate of 0 in every evaluation. A mean score that is None or not
     finite ranks last.
@@ -194,7 +196,7 @@ class Evaluation(Value):
 
     @property
     def mean_score(self) -> float | None:
-        """Mean score of the episodes that have a score; None if no episode has one."""
+        """Mean score of the evaluated episodes that have a score; None if no episode has a score."""
         scores = [e.score for e in self.episodes if e.score is not None]
         return sum(scores) / len(scores) if scores else None
 
@@ -213,17 +215,19 @@ class Evaluation(Value):
 
     @property
     def mean_reward(self) -> float:
-        """Mean episode return, undiscounted; 0 without episodes."""
+        """Mean undiscounted return of the evaluated episodes; 0 without episodes."""
         return sum(e.total_reward for e in self.episodes) / max(1, len(self.episodes))
 
     @property
     def primitive_steps(self) -> int:
-        """Primitive steps of all episodes together."""
+        """Number of primitive steps of all evaluated episodes together."""
         return sum(e.primitive_steps for e in self.episodes)
 
     @property
     def steps_per_success(self) -> float | None:
-        """Primitive steps of all episodes, divided by the number of successful episodes; None if none succeeded."""
+        """Primitive steps of all evaluated episodes, divided by the number of successful episodes; None if no episode
+        succeeded.
+        """
         successes = sum(e.success for e in self.episodes)
         return self.primitive_steps / successes if successes else None
 
@@ -231,10 +235,11 @@ class Evaluation(Value):
 class CurvePoint(Value):
     """One point of a learning curve. The point has means over the episodes that ended since the previous point.
 
-    :ivar episodes: number of episodes that ended since the previous point, over all environments.
+    :ivar episodes: number of episodes, over all environments, that ended since the previous point of the learning
+        curve.
     :ivar success: success rate of the episodes, 0 to 1.
-    :ivar total_reward: mean undiscounted return of the episodes.
-    :ivar usage: for each action, its share of the decisions, 0 to 1.
+    :ivar total_reward: mean undiscounted return of the episodes since the previous point of the learning curve.
+    :ivar usage: for each action of the policy, its share of the decisions, 0 to 1.
     """
 
     primitive_steps: int = Field(ge=0, description="primitive steps since this training began, in all environments")
@@ -255,12 +260,12 @@ class CurvePoint(Value):
 class SearchRecord(Value):
     """The record of the parameter search with which a training began.
 
-    :ivar episodes: number of episodes of the search that ended.
-    :ivar successes: number of episodes of the search that succeeded.
-    :ivar ended: number of primitive steps of the training when the search ended; None if the training stopped before
-        the end of the search.
-    :ivar found: for each parameter (``action.parameter``), the value with which the policy begins, in the unit of the
-        parameter. The dict is empty if the parameters kept their defaults.
+    :ivar episodes: number of finished episodes of the parameter search.
+    :ivar successes: number of successful episodes of the parameter search.
+    :ivar ended: number of primitive steps of the training when the parameter search ended; None if the training stopped
+        before the search ended.
+    :ivar found: for each parameter (``action.parameter``), the value with which the policy begins its training, in the
+        unit of the parameter. ``found`` is empty if the parameters kept their defaults.
     """
 
     episodes: int = Field(ge=0, le=10**12)
@@ -272,11 +277,13 @@ class SearchRecord(Value):
 class TrainingRecord(Value):
     """The record of one training.
 
-    :ivar primitive_steps: number of primitive steps in all environments, including steps whose results were lost in a
-        kill.
+    :ivar primitive_steps: number of primitive steps of the training in all environments, including steps whose results
+        were lost in a kill.
     :ivar seconds: wall-clock time.
-    :ivar quarantined: coded actions that were masked because they violated the sandbox's limits.
-    :ivar search: the record of the parameter search with which the training began; None if there was no search.
+    :ivar quarantined: coded actions that were masked during the training because they violated the limits of the
+        sandbox.
+    :ivar search: the record of the parameter search with which the training began; None if the training began without a
+        search.
     """
 
     trainer: str

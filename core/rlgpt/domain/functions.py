@@ -1,5 +1,5 @@
-"""Coded functions, which are the features, reward terms and predicates that run at every primitive step. Only the
-sandbox runs the source of a coded function; for all other code, the source is data.
+"""Coded functions: the features, reward terms and predicates that run at every primitive step. Only the sandbox runs
+the source of a coded function; for all other code, the source is data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ def _ordered(what: str, low: float, high: float) -> None:
 
 
 class Output(Value):
-    """The definition of one number that a coded feature computes. The number is clipped into ``[low, high]``."""
+    """The definition of one number that a coded feature computes at each step. The number of a coded feature is clipped
+    into ``[low, high]``.
+    """
 
     name: Name
     low: Finite
@@ -34,8 +36,8 @@ class Output(Value):
 
     @property
     def neutral(self) -> float:
-        """The number that replaces the output if the function fails, which is the number in the bounds that is nearest
-        to 0.
+        """The number that replaces the output of a coded feature if the feature fails: the number nearest to 0 within
+        the bounds.
         """
         return neutral(self.low, self.high)
 
@@ -46,8 +48,8 @@ def neutral(low: float, high: float) -> float:
 
 
 class _Function(Value):
-    """A coded function. The arguments of the function are the view and ``memory``, a dict that exists until the episode
-    ends.
+    """A coded function. The arguments of a coded function are the view and ``memory``, a dict that exists until the
+    episode ends.
     """
 
     entry: ClassVar[str]
@@ -59,7 +61,7 @@ class _Function(Value):
 class CodedFeatures(_Function):
     """A coded feature. ``def features(view, memory) -> dict`` returns a number for each of ``outputs``.
 
-    The policy may observe these numbers, and other code reads them as keys of the view.
+    The policy may observe the numbers of a coded feature, and other code reads these numbers as keys of the view.
     """
 
     entry: ClassVar[str] = "features"
@@ -75,10 +77,10 @@ class CodedFeatures(_Function):
 
 
 class CodedReward(_Function):
-    """A coded reward term. ``def reward(view, memory) -> float`` returns the term, which is clipped into ``[low,
-    high]``.
+    """A coded reward term. ``def reward(view, memory) -> float`` returns the value of the reward term, which is clipped
+    into ``[low, high]``.
 
-    :ivar kind: kind of the reward term, as in :class:`rlgpt.plugin.types.RewardTerm`.
+    :ivar kind: kind of the coded reward term, as in :class:`rlgpt.plugin.types.RewardTerm`.
     """
 
     entry: ClassVar[str] = "reward"

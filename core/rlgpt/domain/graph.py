@@ -1,4 +1,4 @@
-"""A long task as a graph of sub-goals, and the records of its episodes."""
+"""A long task as a graph of sub-goals, and the records of the episodes in which such graphs were played."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ MAX_CALLS = 200
 class SubGoal(Value):
     """A sub-goal, which is one node of a graph.
 
-    :ivar goal: a description, for people and prompts, of what is true when the sub-goal is reached.
-    :ivar done: source of ``def done(view, memory) -> bool``, which returns True while the sub-goal holds. The function
-        reads only the view, because ``memory`` is always empty.
-    :ivar needs: names of sub-goals that must hold when this sub-goal is called.
-    :ivar horizon: maximal number of primitive steps of one call.
+    :ivar goal: a description, for people and prompts, of what is true in the world when the sub-goal is reached.
+    :ivar done: source of ``def done(view, memory) -> bool``, which returns True while the sub-goal holds. The predicate
+        of a sub-goal reads only the view, because its argument ``memory`` is always empty.
+    :ivar needs: names of the sub-goals that must hold when this sub-goal is called.
+    :ivar horizon: maximal number of primitive steps of one call of the sub-goal.
     :ivar kind: how the sub-goal is solved. ``code`` means coded actions alone, ``rl`` means a policy over base actions,
         and with ``both`` the two loops decide.
-    :ivar standing: whether the sub-goal must hold at all times. When it does not hold, the current call ends and this
-        sub-goal is called.
+    :ivar standing: whether the sub-goal is standing, which means that it must hold at all times. When a standing
+        sub-goal does not hold, the current call ends and the standing sub-goal is called.
     :ivar version: number of revisions of the graph that changed a field of the sub-goal other than ``needs``.
     """
 
@@ -54,14 +54,16 @@ class SubGoal(Value):
         return f"{self.name}-{self.version}" if self.version else self.name
 
     def is_same(self, other: SubGoal) -> bool:
-        """Whether results for the sub-goal ``other`` are valid for this one too. Only needs and version may differ."""
+        """Whether results of the work on the sub-goal ``other`` are also valid for this sub-goal. Only needs and
+        version may differ.
+        """
         same = ("name", "goal", "done", "horizon", "kind", "standing")
         return all(getattr(self, field) == getattr(other, field) for field in same)
 
 
 class GoalGraph(Value):
-    """A graph of sub-goals. Each sub-goal names the sub-goals that it needs. The last sub-goal is the task's own
-    success.
+    """A graph of sub-goals. Each sub-goal of the graph names the sub-goals that it needs. The predicate of the last
+    sub-goal of a graph is the task's own success.
 
     :raises ValueError: two names are equal; or a need does not exist, is a standing sub-goal or is the last sub-goal;
         or the needs form a circle; or the last sub-goal is standing; or a sub-goal is not standing, and the last
@@ -108,8 +110,8 @@ class GoalGraph(Value):
                         )
 
     def _circle(self) -> list[str]:
-        """Names of sub-goals that need each other in a circle; the first name is also the last. Empty without a
-        circle.
+        """Names of sub-goals that need each other in a circle; the first name is also the last name in the list. Empty
+        without a circle.
         """
         finished: set[str] = set()
 
@@ -142,12 +144,14 @@ class GoalGraph(Value):
 
     @property
     def standing(self) -> tuple[SubGoal, ...]:
-        """The standing sub-goals; the first has priority."""
+        """The standing sub-goals of the graph; if several do not hold, the first of them is called."""
         return tuple(n for n in self.nodes if n.standing)
 
     @property
     def in_order(self) -> tuple[SubGoal, ...]:
-        """All sub-goals, in an order in which each one comes after its needs. The last sub-goal comes last."""
+        """All sub-goals of the graph, in an order in which each sub-goal comes after the sub-goals that it needs. The
+        last sub-goal comes last.
+        """
         ordered: list[SubGoal] = []
 
         def visit(node: SubGoal) -> None:
@@ -161,8 +165,8 @@ class GoalGraph(Value):
         return tuple(ordered)
 
     def revised(self, new: GoalGraph) -> GoalGraph:
-        """The graph ``new`` with version numbers. Unchanged sub-goals keep their version; changed ones get the next
-        version.
+        """The graph ``new`` with version numbers. Sub-goals that did not change keep their version number; each changed
+        sub-goal gets the next version number.
         """
         nodes = []
         for node in new.nodes:
@@ -173,8 +177,8 @@ class GoalGraph(Value):
 
 
 def part_prefix(whole: str) -> str:
-    """The text with which the task ids of sub-goals begin. The argument ``whole`` is the id of the task that is
-    divided.
+    """The text with which the task ids of all sub-goals of a task begin. The argument ``whole`` is the id of the task
+    that the graph divides into sub-goals.
     """
     plugin, _, name = whole.partition("/")
     return f"{plugin}/{name[:36]}."
@@ -194,8 +198,8 @@ CallEnd = Literal["done", "horizon", "episode", "stuck", "interrupted"]
 class Call(Value):
     """One call of a sub-goal in an episode.
 
-    :ivar start: primitive steps of the episode before the call.
-    :ivar holding: sub-goals that held at the start of the call.
+    :ivar start: number of primitive steps of the episode before the sub-goal was called.
+    :ivar holding: names of the sub-goals that held when the call began.
     """
 
     node: Name
@@ -208,12 +212,12 @@ class Call(Value):
 class GraphEpisode(Value):
     """How a graph was played in one episode.
 
-    :ivar calls: the calls in order, at most the first :data:`MAX_CALLS`.
-    :ivar reached: for each sub-goal that was reached, the number of primitive steps of the episode when its predicate
-        was first true.
+    :ivar calls: the calls of sub-goals in order, at most the first :data:`MAX_CALLS` of the episode.
+    :ivar reached: for each sub-goal that was reached, the number of primitive steps from the start of the episode until
+        the predicate of the sub-goal was first true.
     :ivar agrees: whether, at the end of the episode, the predicate of the last sub-goal gave the same answer as the
         task's success.
-    :ivar view: the plugin's summary of the last view, if the episode failed.
+    :ivar view: the plugin's summary, as text, of the last view of a failed episode.
     """
 
     seed: int
@@ -229,12 +233,13 @@ class SubGoalFigures(Value):
     """Figures of a sub-goal.
 
     :ivar calls: number of calls of the sub-goal in the episodes of the whole graph.
-    :ivar done: number of calls that reached the sub-goal.
+    :ivar done: number of calls after which the predicate of the sub-goal was true.
     :ivar steps: number of primitive steps of all calls of the sub-goal.
-    :ivar ended: for each way in which a call can end, the number of calls that ended so.
-    :ivar alone: success rate in episodes of the sub-goal alone; None if the run has not worked on the sub-goal yet.
+    :ivar ended: for each way in which a call of a sub-goal can end, the number of calls that ended so.
+    :ivar alone: success rate in episodes that play this sub-goal alone; None if the run has not worked on the sub-goal
+        yet.
     :ivar iterations: number of finished iterations in which the run worked on the sub-goal.
-    :ivar worked: number of primitive steps that the run spent on these iterations.
+    :ivar worked: number of primitive steps that the run spent on its iterations for this sub-goal.
     :ivar blocked: number of episodes of the graph in which the sub-goal was never called, because an earlier sub-goal
         failed.
     """
@@ -252,17 +257,20 @@ class SubGoalFigures(Value):
 
     @property
     def failed(self) -> int:
-        """Number of calls that did not reach the sub-goal. Calls that a standing sub-goal interrupted do not count."""
+        """Number of calls of the sub-goal after which its predicate was not true. Calls that a standing sub-goal
+        interrupted do not count as failed.
+        """
         return self.calls - self.done - self.ended.get("interrupted", 0)
 
 
 class Edge(Value):
-    """A finding about a need, from episodes of the graph.
+    """A finding about a need of a sub-goal, derived from episodes in which the graph was played.
 
-    :ivar kind: ``unneeded`` means that the sub-goal ``node`` has the need ``need``, but was reached in episodes in
-        which ``need`` had not held before. ``missing`` means that ``node`` does not have the need ``need``, but was
-        reached only in calls at whose start ``need`` held.
-    :ivar count: number of episodes (``unneeded``) or calls (``missing``) that show this.
+    :ivar kind: ``unneeded`` means that ``node`` names ``need`` among its needs, but ``node`` was reached in episodes in
+        which ``need`` had not held before. ``missing`` means that ``node`` does not name ``need`` among its needs, but
+        ``node`` was reached only in calls at whose start ``need`` held.
+    :ivar count: number of episodes (for ``unneeded``) or of calls (for ``missing``) that show that a need is
+        superfluous or missing.
     """
 
     kind: Literal["unneeded", "missing"]
@@ -274,9 +282,10 @@ class Edge(Value):
 class GraphEvidence(Value):
     """The evidence from played episodes on which a revision of the graph is based.
 
-    :ivar episodes: number of episodes of the whole graph, of which ``successes`` succeeded.
-    :ivar furthest: for a sub-goal, the last view, as text, of a failed episode that ended in a call of this sub-goal.
-    :ivar disagreements: number of episodes at whose end the predicate of the last sub-goal and the task's success
+    :ivar episodes: number of episodes in which the whole graph was played, of which ``successes`` succeeded.
+    :ivar furthest: for each sub-goal, the last view, as text, of a failed episode that ended in a call of this
+        sub-goal.
+    :ivar disagreements: number of episodes at whose end the predicate of the last sub-goal and the task's own success
         differed.
     """
 
@@ -291,7 +300,8 @@ class GraphEvidence(Value):
 class GraphEvaluation(Value):
     """Episodes of a whole graph with the task's own start, horizon and success.
 
-    :ivar evaluation: the results as an evaluation, for reports. The returns are sums of the environment's own reward.
+    :ivar evaluation: the results of the episodes of the whole graph as an :class:`Evaluation`, for reports. The returns
+        of these episodes are sums of the environment's own reward.
     """
 
     evaluation: Evaluation

@@ -14,7 +14,9 @@ from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Name, Plain, RL
 
 
 class Finding(Value):
-    """A problem that the critic found, with a suggestion. ``action`` names a sub-action; empty means the whole plan."""
+    """A problem that the critic found, with a suggestion. ``action`` is the name of a sub-action; if it is empty, the
+    critic's finding is about the whole plan.
+    """
 
     action: str = ""
     problem: str
@@ -39,10 +41,10 @@ class Review(Value):
 
 
 class OtherStart(Value):
-    """The result of a rehearsal in an episode whose trace is not kept.
+    """The result of a rehearsal of a coded action in an episode whose trace is not kept.
 
-    :ivar ended: how the action ended; ``masked`` if it was not allowed to start.
-    :ivar verdict: the verdict that stopped the action; None if no verdict stopped it.
+    :ivar ended: how the coded action ended; ``masked`` if the action was not allowed to start.
+    :ivar verdict: the verdict that stopped the coded action; None if no verdict stopped it.
     :ivar steps: number of primitive steps of the action.
     :ivar score: the score of the episode; None if the task has no score.
     :ivar before, after: the view before and after the action.
@@ -59,13 +61,15 @@ class OtherStart(Value):
 
 
 class Rehearsal(Value):
-    """One attempt at a coded action, with the action, its trace in the environment, and the critic's review.
+    """One attempt at a coded action: the action, the trace of its rehearsal in the environment, and the critic's
+    review.
 
-    :ivar attempt: number of the version of the action, 0 for the first version and 1 for the first repair.
-    :ivar trace: the trace of the episode whose last decision is the action; None if lint refused the source.
-    :ivar verdict: the verdict that stopped the action in the trace; None if no verdict stopped it.
-    :ivar others: the results of the rehearsal in episodes without a trace.
-    :ivar review: the critic's review; None if the critic was not asked.
+    :ivar attempt: number of the version of the coded action, 0 for the first version and 1 for the first repair.
+    :ivar trace: the trace of the episode whose last decision is the rehearsed action; None if lint refused the source
+        of the action.
+    :ivar verdict: the verdict that stopped the rehearsed action in the traced episode; None if no verdict stopped it.
+    :ivar others: the results of the rehearsal in the episodes whose trace is not kept.
+    :ivar review: the critic's review of the rehearsal; None if the critic was not asked.
     """
 
     attempt: int
@@ -80,15 +84,17 @@ class Rehearsal(Value):
 
     @property
     def stopped_by(self) -> Verdict | None:
-        """The verdict on the action in the trace, else the first verdict in another episode."""
+        """The verdict that stopped the action in the traced episode, else the first verdict in another episode of the
+        rehearsal.
+        """
         return self.verdict or next((o.verdict for o in self.others if o.verdict is not None), None)
 
     @property
     def failed(self) -> bool:
-        """Whether a verdict stopped the action in any episode, or the critic's review says that the action does not
-        work.
+        """Whether a verdict stopped the rehearsed action in any episode, or the critic's review says that the action
+        does not work.
 
-        An action that never ran has not failed, but it does not count as working either.
+        A rehearsed action that never ran has not failed, but does not count as working either.
         """
         if self.stopped_by is not None:
             return True
@@ -96,30 +102,32 @@ class Rehearsal(Value):
 
     @property
     def exercised(self) -> bool:
-        """Whether the action was allowed to start in the episode of the trace. The action is the last decision of the
-        trace.
+        """Whether the rehearsed action was allowed to start in the traced episode. The rehearsed action is the last
+        decision of the trace.
         """
         return self.trace is not None and not (self.trace.decisions and self.trace.decisions[-1].ended == "masked")
 
     @property
     def succeeded(self) -> bool:
-        """Whether the action works and every episode of the rehearsal was a success of the task."""
+        """Whether the rehearsed action works and the task succeeded in every episode of the rehearsal."""
         return self.works and self.trace is not None and self.trace.success and all(o.success for o in self.others)
 
     @property
     def works(self) -> bool:
-        """Whether the action ran in some episode and did not fail."""
+        """Whether the rehearsed action ran in some episode and did not fail."""
         return self.exercised and not self.failed
 
 
 class AnswerSummary(Value):
-    """The answers of a function at the moments of a rehearsal, before they are clipped into their bounds.
+    """Figures about the answers of a coded function during a rehearsal, before the answers are clipped into their
+    bounds.
 
-    :ivar name: name of the feature's output, or of the function if it is not a feature.
+    :ivar name: name of the output that the answers belong to, or of the coded function if it is not a feature.
     :ivar low, high: the least and the greatest answer. The answers of a predicate are 0 for False and 1 for True.
-    :ivar changes: number of moments at which the answer differs from the previous answer in the same episode.
-    :ivar outside: number of moments at which the answer is outside its declared bounds.
-    :ivar samples: a few answers from the first episode, at evenly spaced moments, in order of time.
+    :ivar changes: number of moments at which the answer of the function differs from its previous answer in the same
+        episode.
+    :ivar outside: number of moments at which the answer of the function is outside its declared bounds.
+    :ivar samples: a few answers of the function from the first episode, at evenly spaced moments, in order of time.
     """
 
     name: Name
@@ -132,19 +140,20 @@ class AnswerSummary(Value):
 
 
 class FunctionRehearsal(Value):
-    """One attempt at a coded function, with the function and its answers at the primitive steps of some episodes.
+    """One attempt at a coded function: the function, and its answers at the primitive steps of a few episodes.
 
-    :ivar attempt: number of the version of the function, 0 for the first version and 1 for the first repair.
-    :ivar played: a description of the episodes of the rehearsal, in words.
-    :ivar moments: number of views (of resets and primitive steps) on which the function was called. The first verdict
-        ends the calls of the function.
-    :ivar fuel: the largest fuel that one call of the function used.
-    :ivar answers: summaries of the answers, one for each output of a feature, or one for another function; empty if
-        the function gave no answer.
-    :ivar verdict: the verdict that stopped the function; None if no verdict stopped it.
-    :ivar fault: a description of a fault that no verdict covers, such as bounds that exclude every answer; empty if the
-        rehearsal found no such fault.
-    :ivar remarks: descriptions of properties that may or may not be faults, such as answers that never change.
+    :ivar attempt: number of the version of the coded function, 0 for the first version and 1 for the first repair.
+    :ivar played: a description, in words, of the episodes in which the coded function was rehearsed.
+    :ivar moments: number of views (after resets and primitive steps) with which the coded function was called. The
+        coded function is not called any more after its first verdict.
+    :ivar fuel: the largest number of units of fuel that one call of the coded function used.
+    :ivar answers: figures about the answers, one for each output of a feature, or one for a function of another kind;
+        empty if the function gave no answer.
+    :ivar verdict: the verdict that stopped the coded function in its rehearsal; None if no verdict stopped it.
+    :ivar fault: a description of a fault of the function that no verdict covers, such as bounds that exclude every
+        answer; empty without such a fault.
+    :ivar remarks: descriptions of properties of the function that may or may not be faults, such as answers that never
+        change.
     """
 
     attempt: int
@@ -167,16 +176,16 @@ class FunctionRehearsal(Value):
 
 
 class Steps(Value):
-    """Numbers of primitive steps of a run, by purpose. The episodes of the report do not count, because they are
-    outside the budget.
+    """Numbers of primitive steps that a run took, by purpose. Primitive steps of the report's episodes are not counted,
+    because they are outside the budget of the run.
 
     :ivar rehearsal: primitive steps of the rehearsals of coded actions.
     :ivar code: primitive steps of the evaluations of coded actions alone.
     :ivar training: primitive steps of the trainings, including steps whose results were lost in a kill.
-    :ivar selection: primitive steps of the evaluations on the selection seeds, and of the episodes that are played to
-        show pictures to the critic.
-    :ivar lost: primitive steps outside training in stages that a kill or an error ended early. Such a stage was
-        repeated, or was never finished.
+    :ivar selection: primitive steps of the evaluations on the selection seeds, and of the episodes that are played only
+        to show pictures to the critic.
+    :ivar lost: primitive steps, outside trainings, of stages that a kill or an error ended early. A stage that a kill
+        or an error ended early was repeated later, or was never finished.
     """
 
     rehearsal: int = Field(default=0, ge=0)
@@ -191,7 +200,7 @@ class Steps(Value):
 
     @property
     def before_training(self) -> int:
-        """Primitive steps of an iteration that are counted before the steps of its training."""
+        """Number of primitive steps that an iteration takes before its training begins."""
         return self.rehearsal + self.code + self.lost
 
     def __add__(self, other: Steps) -> Steps:
@@ -202,12 +211,15 @@ class Iteration(Value):
     """One finished iteration of the outer loop.
 
     :ivar index: number of the iteration, from 0.
-    :ivar actions: the coded actions that the policy may choose, including kept actions.
-    :ivar functions: features, reward terms and predicates that run at every primitive step, including kept functions.
-    :ivar training: the record of the training; None if no policy was trained.
-    :ivar evaluation: the evaluation of the policy in its best mode, or of the code if no policy was evaluated.
-    :ivar rivals: the evaluations of the policy in its other modes.
-    :ivar critique: the critic's findings; None until a later iteration needs the findings.
+    :ivar actions: the coded actions that the policy of the iteration may choose, including actions that are kept from
+        earlier iterations.
+    :ivar functions: features, reward terms and predicates that run at every primitive step, including functions that
+        are kept from earlier iterations.
+    :ivar training: the record of the iteration's training; None if no policy was trained.
+    :ivar evaluation: the evaluation of the iteration's policy in its best mode, or of the coded actions if no policy
+        was evaluated.
+    :ivar rivals: the evaluations of the iteration's policy in the modes that lost the race.
+    :ivar critique: the critic's findings on the iteration; None until a later iteration needs the findings.
     """
 
     index: int
@@ -232,8 +244,8 @@ class Iteration(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """The better evaluation on the selection seeds. If code and policy are equally good, the result is the policy's
-        evaluation.
+        """The better of the two evaluations (of the code and of the policy) on the selection seeds. If code and policy
+        are equally good, the result is the policy's evaluation.
         """
         code = self.code_evaluation
         return code if code is not None and code.rank > self.evaluation.rank else self.evaluation
@@ -245,10 +257,11 @@ class Iteration(Value):
 
 
 def best_of(history: Sequence[Iteration]) -> Iteration:
-    """The iteration with the best result on the selection seeds. Success rates are compared first, then scores.
+    """The iteration whose code or policy has the best result on the selection seeds. To find the best iteration,
+    success rates are compared first, then scores.
 
-    Of two iterations with the same rank, the iteration with the higher mean return is better. If the mean returns are
-    equal too, the later iteration is better.
+    Of two iterations with equal success rates and scores, the iteration with the higher mean return is better. If the
+    mean returns of two iterations are equal too, the later iteration is better.
 
     :param history: all iterations to compare, at least one.
     """
@@ -256,10 +269,11 @@ def best_of(history: Sequence[Iteration]) -> Iteration:
 
 
 class Provenance(Value):
-    """The origin of a bundle, and its result on seeds that were not used for selection.
+    """The origin of a bundle, and its success rate on seeds that were not used for selection.
 
-    :ivar versions: a mapping from each package to its version when the bundle was made.
-    :ivar success_rate: success rate, 0 to 1; None if the bundle was not evaluated or the task has no success.
+    :ivar versions: for each installed package, its version at the time when the bundle was made.
+    :ivar success_rate: success rate of the bundle, 0 to 1; None if the bundle was not evaluated or the task has no
+        success.
     """
 
     task: TaskId
@@ -272,20 +286,20 @@ class Provenance(Value):
 
 
 class World(Value):
-    """The names that the code uses in a bundle for an environment without a plugin.
+    """The names of actions and observations that the code in a bundle uses, for an environment without a plugin.
 
-    :ivar labels: a mapping from the label of each part of the base action to its meaning; None if the environment's own
+    :ivar labels: for the label of each part of the base action, the meaning of this part; None if the environment's own
         labels are used.
-    :ivar observations: a mapping from the name of each number of the observation to its meaning; None if the
-        observation is one list without names. For a Dict space, a mapping from each part to its meaning, or to the
-        names of its numbers with their meanings.
-    :ivar primitives: names of the user's own primitives. These primitives are Python code outside the sandbox and are
-        not part of a bundle.
-    :ivar idle: the action that does nothing, either a label of a Discrete space or an action with lists in place of
+    :ivar observations: for the name of each number of the observation, its meaning; None if the observation is one list
+        without names. For an observation from a Dict space, each part of the observation has a meaning, or names and
+        meanings for its numbers.
+    :ivar primitives: names of the user's own primitives. The user's own primitives are Python code outside the sandbox
+        and are not part of a bundle.
+    :ivar idle: the user's idle action, which is either a label of a Discrete space or an action with lists in place of
         arrays. None if the user gave no idle action.
-    :ivar success: the rule of success as text (:mod:`rlgpt.plugin.rules`). None if there is no rule, or if the rule is
-        a function.
-    :ivar metrics: a mapping from keys of ``info`` to metrics.
+    :ivar success: the user's rule of success as text (:mod:`rlgpt.plugin.rules`); None if there is no rule, or if the
+        rule is a Python function.
+    :ivar metrics: for keys of ``info``, the metrics that the values of these keys are.
     """
 
     labels: Mapping[str, str | Mapping[str, str]] | None = None
@@ -300,8 +314,8 @@ class World(Value):
 class BundledGraph(Value):
     """The sub-goals of a graph, and the coded actions of a bundle that reach these sub-goals.
 
-    :ivar actions: a mapping from each sub-goal to the coded actions that play it. The actions run in this order, and
-        then from the beginning again.
+    :ivar actions: for each sub-goal, the names of the coded actions that play it. The coded actions of a sub-goal run
+        in their order in the tuple, and then from the beginning again.
     """
 
     graph: GoalGraph
@@ -309,15 +323,17 @@ class BundledGraph(Value):
 
 
 class Bundle(Value):
-    """Coded actions with their RL setup and their test result. Users can publish and share a bundle.
+    """A bundle: coded actions with their RL setup and their test result. Users can publish and share a bundle.
 
-    :ivar schema_version: version of the format. Version 1 has no functions, version 2 has no shared code, version 3
-        has no graph.
-    :ivar actions: coded actions with distinct names. All actions with shared code have the same shared code.
-    :ivar functions: coded features, reward terms and predicates, with distinct names.
+    :ivar schema_version: version of the format. A bundle of version 1 has no functions, of version 2 no shared code, of
+        version 3 no graph.
+    :ivar actions: coded actions with distinct names. All coded actions of the bundle that use shared code use the same
+        shared code.
+    :ivar functions: coded features, reward terms and predicates of the bundle, with distinct names.
     :ivar setup: the RL setup with which a policy learned to use the coded actions; None if no policy was trained.
-    :ivar world: the names of the environment's actions and observations, if :func:`rlgpt.design` made the bundle.
-    :ivar graph: the sub-goals that the actions reach, if a planner divided the task.
+    :ivar world: the names of the environment's actions and observations, if :func:`rlgpt.design` made the bundle; else
+        None.
+    :ivar graph: the graph of sub-goals that the coded actions reach, if a planner divided the task; else None.
     """
 
     schema_version: Literal[1, 2, 3, 4] = 3

@@ -1,4 +1,4 @@
-"""Validates settings. An error message has one sentence for each invalid setting."""
+"""Validates settings. The error message about invalid settings has one sentence for each invalid setting."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SHOWN = 8
 
 
 def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
-    """Validate ``values`` and return an object of ``model``.
+    """Validate the settings ``values`` and return them as an object of the pydantic class ``model``.
 
     :param where: prefix of the keys in messages.
-    :raises UnknownNameError: the values have a key that ``model`` does not have, and no other fault.
-    :raises ConfigError: some values are not valid. The message names the keys of these values.
+    :raises UnknownNameError: some keys in ``values`` are not fields of ``model``, and ``values`` has no other fault.
+    :raises ConfigError: some values are not valid. The message of the error names the invalid keys.
     """
     try:
         return model.model_validate(dict(values))
@@ -47,7 +47,7 @@ def _fault(model: type[BaseModel], error: ErrorDetails, where: str) -> RlgptErro
 
 
 def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
-    """The names of the fields of the model at ``path``; empty if they are unknown."""
+    """The names of the fields of the pydantic model at the position ``path``; empty if the names are unknown."""
     for part in path:
         field = model.model_fields.get(part)
         kinds = () if field is None else (field.annotation, *getattr(field.annotation, "__args__", ()))

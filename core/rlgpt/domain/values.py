@@ -48,9 +48,9 @@ class Value(BaseModel):
 class Parameter(Value):
     """One typed, bounded argument of a primitive or of a coded action.
 
-    The kinds ``float`` and ``int`` need ``low < high``, the inclusive range in the unit ``unit``. The kind ``choice``
-    needs ``choices``. The default must be in the range or among the choices. All parameters of a coded action have the
-    kind ``float``, because the policy chooses their values from a Box space.
+    A parameter of kind ``float`` or ``int`` needs ``low < high``, the inclusive range in the unit ``unit``. The kind
+    ``choice`` needs ``choices``. The default value of a parameter must be in its range or among its choices. All
+    parameters of a coded action have the kind ``float``, because the policy chooses their values from a Box space.
     """
 
     model_config = ConfigDict(
@@ -87,10 +87,11 @@ RETURN = "return"
 class Metric(Value):
     """A number of an episode that the environment reports, such as an achievement or a distance.
 
-    :ivar name: the key of the metric in ``info["metrics"]``, a mapping with numbers that a reset and each step may
-        report.
-    :ivar reduce: how the numbers of the steps are reduced to one number for the episode. A step without a number is
-        ignored. If no step has a number, the episode has no value for this metric.
+    :ivar name: the key of the metric in ``info["metrics"]``, a dict of numbers that the environment may report after a
+        reset and after each step.
+    :ivar reduce: how the numbers that the steps of an episode report are reduced to one number for the episode. A step
+        without a number is ignored. If no step of an episode reports a number, the episode has no value for this
+        metric.
     """
 
     name: Name
@@ -111,8 +112,8 @@ class Score(Value):
 
     :ivar metric: the name of a metric of the task, or ``return`` for the environment's own undiscounted return.
     :ivar maximize: whether a higher score is better.
-    :ivar target: the mean score over the selection episodes at which a run ends. If the target is None, a run uses its
-        whole budget.
+    :ivar target: the mean score over the selection episodes at which a run may end before its budget is used up. If the
+        target score is None, a run uses its whole budget.
     """
 
     metric: Name = RETURN
@@ -162,8 +163,8 @@ class Task(Value):
 class SubAction(Value):
     """A sub-action of a plan. A sub-action is either written as code or learned.
 
-    :ivar keep: whether the newest code of an earlier iteration is used unchanged. Kept code is neither written nor
-        rehearsed again.
+    :ivar keep: whether the newest code of an earlier iteration is used unchanged for the sub-action. Kept code is
+        neither written nor rehearsed again.
     """
 
     name: Name
@@ -174,10 +175,11 @@ class SubAction(Value):
 
 
 class FunctionPlan(Value):
-    """A function that runs at every primitive step, as a plan asks for it (:mod:`rlgpt.domain.functions`).
+    """The part of a plan that asks for one function, which then runs at every primitive step
+    (:mod:`rlgpt.domain.functions`).
 
-    :ivar name: a name that differs from the names of all sub-actions.
-    :ivar keep: whether the newest code of an earlier iteration is used unchanged, as for :class:`SubAction`.
+    :ivar name: name of the function, which differs from the names of all sub-actions of the plan.
+    :ivar keep: whether the newest code of an earlier iteration is used unchanged for the function.
     """
 
     name: Name
@@ -188,7 +190,7 @@ class FunctionPlan(Value):
 
 
 class ActionPlan(Value):
-    """The slow agent's plan. A plan has at least one sub-action; the sub-actions stand in the order of use, and all
+    """The slow agent's plan. A plan has at least one sub-action; the sub-actions are in the order of their use, and all
     names differ.
 
     :ivar functions: the features, reward terms and predicates that the plan asks for.
@@ -212,16 +214,17 @@ class ActionPlan(Value):
 
 
 class CodedAction(Value):
-    """A coded action, which is an option (Sutton, Precup and Singh 1999) as code. The source defines a generator
-    ``run(**parameters)`` that yields calls of primitives.
+    """A coded action: an option (Sutton, Precup and Singh 1999) as code. The source of a coded action defines a
+    generator ``run(**parameters)`` that yields calls of primitives.
 
-    The source may also define ``can_start(view) -> bool``, the option's initiation set. Only the sandbox runs the
-    source. If ``run`` or ``can_start`` has an argument ``memory``, it gets a dict that exists until the episode ends
-    and that all actions of the environment share.
+    The source of a coded action may also define ``can_start(view) -> bool``, the option's initiation set. Only the
+    sandbox runs the source. If ``run`` or ``can_start`` has an argument ``memory``, it gets a dict that exists until
+    the episode ends; all coded actions of the environment share this dict.
 
-    :ivar parameters: at most 8 parameters, all of kind ``float`` with finite ranges; the policy sets their values.
-    :ivar shared: source with helper functions and constants that is loaded before ``source``. Each action that uses the
-        shared source contains a copy of it.
+    :ivar parameters: the parameters of the coded action, at most 8, all of kind ``float`` with finite ranges; the
+        policy sets their values.
+    :ivar shared: source of helper functions and constants, which the sandbox loads before ``source``. Each coded action
+        that uses the shared source contains a copy of it.
     """
 
     name: Name
@@ -257,7 +260,9 @@ class CodedAction(Value):
 
 
 class RLSetup(Value):
-    """The setup of the reinforcement learning. An evaluation uses the task's own horizon, reset and success instead."""
+    """The setup of the reinforcement learning. An evaluation ignores the setup's horizon and start states, and uses the
+    task's own horizon, reset and success.
+    """
 
     reward_weights: Mapping[str, float] = Field(description="weight of each of the plugin's reward terms used")
     observation_keys: tuple[str, ...] = Field(description="observation or view keys the policy sees, in order")
@@ -303,7 +308,9 @@ class RLSetup(Value):
 
     @model_serializer(mode="wrap")
     def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Omit newer fields that have their defaults, so that prompts and records of earlier versions do not change."""
+        """Omit newer fields of a setup that have their defaults, so that prompts and records of earlier versions do not
+        change.
+        """
         plain: dict[str, Any] = handler(self)
         return {key: value for key, value in plain.items() if key not in _NEWER or value != _NEWER[key]}
 

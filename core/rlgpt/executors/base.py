@@ -12,13 +12,13 @@ from typing import Generic, Self, TypeVar
 
 @dataclass(frozen=True)
 class Job:
-    """One job of an executor, as a picklable value. A subclass adds the data that the work needs.
+    """One job of an executor, as a value that can be pickled. A subclass of ``Job`` adds the data that the work needs.
 
-    A job may be executed more than once, for example if its machine is lost. Therefore a second execution of a job must
-    end with the same result as the first one.
+    An executor may execute a job more than once, for example if the machine of the job is lost. A second execution of a
+    job must therefore end with the same result as the first execution.
 
     :ivar number: number of the job, from 0.
-    :ivar name: a text for messages that distinguishes the job from the other jobs.
+    :ivar name: the name of the job in messages, which distinguishes it from the other jobs.
     :ivar folder: the folder of the job. A job with a folder has its own process, whose output is written to
         ``output.txt`` in this folder. A short job without output has the folder None, and one process executes many
         such jobs.
@@ -44,9 +44,10 @@ Work = Callable[[J], R]
 
 
 class Executor(ABC, Generic[J, R]):
-    """Runs jobs. Use an executor as a context manager; at the end of the block, no job is running.
+    """Runs jobs. Use an executor as a context manager; when the ``with`` block ends, no job of the executor is running
+    any more.
 
-    :param work: a function that executes one job. If this function raises an exception, :meth:`as_completed` raises the
+    :param work: a function that executes one job. If ``work`` raises an exception, :meth:`as_completed` raises the same
         exception.
     """
 
@@ -55,15 +56,16 @@ class Executor(ABC, Generic[J, R]):
 
     @abstractmethod
     def submit(self, job: J) -> None:
-        """Add ``job``. If jobs run in other processes, this method returns at once; else it runs the job.
+        """Add ``job``. If the jobs run in other processes, ``submit`` returns before the job ends; else ``submit`` runs
+        the job.
 
         :param job: a value that can be pickled.
         """
 
     @abstractmethod
     def as_completed(self) -> Iterator[tuple[J, R | Lost]]:
-        """Yield each submitted job with its outcome, in the order in which the jobs end, until no job is left. Between
-        two outcomes, more jobs may be submitted.
+        """Yield each submitted job with its outcome, in the order in which the jobs end, until no job is left. The
+        caller may submit more jobs while it reads the outcomes.
 
         :returns: pairs of a job and its outcome: the result of ``work``, or :class:`Lost` if the process of the job was
             killed.

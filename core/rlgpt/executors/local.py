@@ -15,7 +15,7 @@ from rlgpt.executors.output import OUTPUT, begins, ended, with_output
 
 
 class InProcess(Executor[J, R]):
-    """Runs the jobs one after the other in this process."""
+    """An executor that runs its jobs one after the other in this process."""
 
     def __init__(self, work: Work[J, R]) -> None:
         super().__init__(work)
@@ -33,9 +33,10 @@ class InProcess(Executor[J, R]):
 
 
 class Processes(Executor[J, R]):
-    """Runs several jobs at once, each in a separate process. If a process is killed, only its job is lost.
+    """An executor that runs several jobs simultaneously, each in a separate process. If the process of a job is killed,
+    no other job is lost.
 
-    :param jobs: number of jobs that run at the same time.
+    :param jobs: maximal number of jobs that run at the same time.
     """
 
     def __init__(self, work: Work[J, R], *, jobs: int = 2) -> None:

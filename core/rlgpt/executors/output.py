@@ -1,4 +1,4 @@
-"""Writes the output of a job to a file in its folder, and prints the messages about jobs."""
+"""Writes the output of a job to a file in the folder of the job, and prints the messages about jobs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ OUTPUT = "output.txt"
 
 
 def begins(job: Job) -> None:
-    """Tell the user that ``job`` begins, if it has a folder."""
+    """Tell the user that ``job`` begins, if the job has a folder."""
     if job.folder is not None:
         print(f"[{job.number}] {job.name}: begins", file=sys.stderr, flush=True)
 
 
 def ended(job: Job, outcome: Any) -> None:
-    """Tell the user how ``job`` ended, if it has a folder."""
+    """Tell the user how ``job`` ended, if the job has a folder."""
     if job.folder is None:
         return
     status, message = getattr(outcome, "exit_status", 0), getattr(outcome, "message", "")
@@ -33,7 +33,7 @@ def ended(job: Job, outcome: Any) -> None:
 def with_output(work: Work[J, R], job: J, folder: Path) -> R:
     """Run ``job``, and append the standard output and error of this process and its children to a file in ``folder``.
 
-    After the call, the process cannot be used for anything else.
+    After ``with_output``, the process cannot be used for anything else.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / OUTPUT).open("a") as out:

@@ -33,14 +33,16 @@ class Ray(Executor[J, R]):
     """Runs the jobs on a Ray cluster. If the process or the machine of a job is lost, the job is executed again on a
     remaining machine. Two executions of a job with a folder never overlap.
 
-    This process connects to the cluster once and stays connected until it ends.
+    The process that makes this executor connects to the Ray cluster once and stays connected until the process ends.
 
-    :param address: the cluster. ``local`` means a new cluster of this machine alone, which ends with this process.
-        ``auto`` means the cluster to which this machine belongs. ``HOST:PORT`` is the address of the head of a cluster.
-    :param jobs: maximal number of jobs at the same time. If ``jobs`` is None, the cluster runs as many jobs as it can.
+    :param address: the cluster. The address ``local`` means a new cluster of this machine alone, which ends with this
+        process. The address ``auto`` means the Ray cluster to which this machine belongs. ``HOST:PORT`` is the address
+        of the head node of a Ray cluster.
+    :param jobs: maximal number of jobs at the same time. If ``jobs`` is None, the Ray cluster runs as many jobs as it
+        can.
     :param cpus: number of CPUs that a job occupies.
     :param gpus: number of GPUs that a job occupies. A job without GPUs cannot see the GPUs of its machine.
-    :param retries: maximal number of times that a lost job is executed again.
+    :param retries: maximal number of times that a job is executed again after its process or machine was lost.
     """
 
     def __init__(
@@ -113,9 +115,10 @@ class Ray(Executor[J, R]):
 
 
 def _execute(work: Work[J, R], job: J, folder: str) -> R | Lost:
-    """Execute ``job`` in a process of the cluster.
+    """Execute ``job`` in a process of the Ray cluster.
 
-    :param folder: the current folder of the process that submitted the job, for relative paths in its configuration.
+    :param folder: the current folder of the process that submitted the job; relative paths in the job's configuration
+        begin there.
     """
     if Path(folder).is_dir():
         os.chdir(folder)
@@ -132,9 +135,9 @@ def _execute(work: Work[J, R], job: J, folder: str) -> R | Lost:
 
 
 def _connect(address: str) -> None:
-    """Connect this process to a cluster, unless the process is connected already.
+    """Connect this process to a Ray cluster, unless the process is connected already.
 
-    :raises ConfigError: there is no cluster at ``address``, or the cluster refuses the connection.
+    :raises ConfigError: no Ray cluster runs at ``address``, or the cluster refuses the connection.
     """
     if ray.is_initialized():
         return
@@ -156,7 +159,9 @@ def _connect(address: str) -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """:raises OSError: nothing listens at ``HOST:PORT``. Ray itself would try for minutes and then end the process."""
+    """:raises OSError: nothing listens at ``HOST:PORT``. Without this check, Ray itself would try to connect for
+    minutes and then end the process.
+    """
     host, colon, port = address.rpartition("/")[2].rpartition(":")
     if colon:
         socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()

@@ -11,12 +11,12 @@ from rlgpt.executors.base import Job, Lost
 
 @dataclass(frozen=True)
 class RunJob(Job):
-    """A job that executes one run. If the job is executed again, the run in its folder is resumed.
+    """A job of a sweep that executes one run. If a job is executed again, it resumes the run in its folder.
 
     :ivar name: the settings that distinguish the job from the other jobs of the sweep.
     :ivar folder: the run's folder.
-    :ivar config: the run's configuration as values of JSON; None if the configuration could not be composed.
-    :ivar fault: the reason why the configuration could not be composed; empty if it could be composed.
+    :ivar config: the configuration of the run as values of JSON; None if the configuration could not be composed.
+    :ivar fault: the reason why the configuration of the run could not be composed; empty if it could be composed.
     """
 
     config: Mapping[str, Any] | None = None
@@ -27,9 +27,10 @@ class RunJob(Job):
 class JobResult:
     """The result of a run.
 
-    :ivar exit_status: exit status of the error that ended the run, or 0 without an error.
-    :ivar objective: the number that a sweep maximises; None if the run has no report. The objective is the success rate
-        in the report, 0 to 1. For a task without a success, it is the mean score, negated if less is better.
+    :ivar exit_status: exit status of the error that ended the run, or 0 if the run ended without an error.
+    :ivar objective: the number that a sweep maximises; None if the run has no report. For a task with a success, the
+        objective is the success rate in the report, 0 to 1. For a task without a success, the objective is the mean
+        score, negated if a lower score is better.
     :ivar message: the error as one line of text.
     """
 
