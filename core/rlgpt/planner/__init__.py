@@ -1,7 +1,7 @@
 """The planner divides a long task into a graph of sub-goals. The outer and the inner loop of RL-GPT work on each
 sub-goal as on a separate task. An executor (:class:`GraphPlayer`) then plays the whole graph.
 
-The names of this package are imported when they are first used.
+A name of this package is imported when it is first used.
 """
 
 from __future__ import annotations

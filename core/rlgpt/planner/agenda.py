@@ -8,12 +8,12 @@ from rlgpt.domain import Call, GoalGraph, SubGoal
 
 
 class Agenda:
-    """The order of the calls of sub-goals in one episode. A sub-goal *holds* while its predicate is True. A sub-goal
-    that held earlier and does not hold now is called again only if it is standing, or if a sub-goal that must still be
-    reached needs it.
+    """The rules for the order in which the sub-goals of a graph are called in one episode. A sub-goal *holds* while its
+    predicate is True. A sub-goal that held earlier and does not hold now is called again only if it is standing, or if
+    a sub-goal that must still be reached needs it.
 
-    :param able: the names of the sub-goals that can be played. A standing sub-goal without its name in ``able`` is
-        ignored.
+    :param able: the names of the sub-goals for which there is code or a policy. A standing sub-goal whose name is not
+        in ``able`` is ignored.
     """
 
     def __init__(self, graph: GoalGraph, able: Collection[str]) -> None:
@@ -22,9 +22,9 @@ class Agenda:
         self._given_up: set[str] = set()
 
     def next(self, holds: Mapping[str, bool]) -> SubGoal:
-        """The sub-goal that is called now. The first standing sub-goal that does not hold is called. If all standing
-        sub-goals hold, the search begins at the last sub-goal of the graph and follows the needs that do not hold,
-        until it finds a sub-goal whose needs all hold.
+        """The sub-goal that is called now. The first standing sub-goal that does not hold is called next. If all
+        standing sub-goals hold, the search begins at the last sub-goal of the graph and follows the needs that do not
+        hold, until it finds a sub-goal whose needs all hold.
 
         :param holds: sub-goal -> whether it holds now.
         """
@@ -38,7 +38,7 @@ class Agenda:
 
     def ended(self, call: Call) -> None:
         """Record that a call of a sub-goal has ended. If a standing sub-goal was called and still does not hold, it is
-        not called again before another call has ended.
+        not called again before the call of another sub-goal has ended.
         """
         if self._graph[call.node].standing and call.ended not in ("done", "interrupted"):
             self._given_up.add(call.node)
@@ -46,6 +46,6 @@ class Agenda:
             self._given_up.clear()
 
     def interrupts(self, node: SubGoal, holds: Mapping[str, bool]) -> bool:
-        """Whether the call of ``node`` must end now, because a standing sub-goal no longer holds."""
+        """Whether the call of ``node`` must end now because a standing sub-goal no longer holds."""
         chosen = self.next(holds)
         return chosen.standing and chosen.name != node.name

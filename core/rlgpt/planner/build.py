@@ -1,4 +1,4 @@
-"""The built-in planners (``planner=NAME``)."""
+"""The built-in planners, which ``planner=NAME`` selects."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ class PlannerContext:
     """The objects from which a planner is built.
 
     :ivar library: the primitives of the task, and the keys of the view that predicates read.
-    :ivar connect: returns the language models, or raises ConfigError or TranscriptError if there is no language model.
-    :ivar prompts: a folder with the user's own prompts, which replace the built-in ones of the same file names.
-    :ivar file: a JSON file with the graph. With None, the language model writes the graph.
+    :ivar connect: a function that returns the language models, or raises ConfigError or TranscriptError if no language
+        model is available.
+    :ivar prompts: a folder with the user's own prompts, which replace the built-in prompts with the same file names.
+    :ivar file: a JSON file with the graph. If the file is None, the language model writes the graph.
     """
 
     library: Library
@@ -37,8 +38,8 @@ class PlannerContext:
 
 
 def graph(context: PlannerContext) -> Planner:
-    """The planner for ``planner=graph``. This planner takes the graph from the file if a file is given, else from the
-    language model.
+    """The planner for ``planner=graph``. The planner reads the graph from the given file; without a file, the language
+    model writes the graph.
 
     :raises ConfigError: the file contains no valid graph.
     """
@@ -56,8 +57,8 @@ def graph(context: PlannerContext) -> Planner:
 
 
 def none(context: PlannerContext) -> Planner:
-    """The factory for ``planner=none``. This function always raises ConfigError, because a run without a planner never
-    builds a planner.
+    """The factory for ``planner=none``. The factory ``none`` always raises ConfigError, because a run without a planner
+    never builds a planner.
     """
     raise ConfigError("planner=none stands for a run without a planner, so it cannot be built.")
 
@@ -65,7 +66,8 @@ def none(context: PlannerContext) -> Planner:
 def read_graph(path: Path) -> GoalGraph:
     """The graph in a JSON file.
 
-    :raises ConfigError: the file is missing, too large, or contains no valid graph; the message names the fault.
+    :raises ConfigError: the JSON file is missing, too large, or contains no valid graph; the message says what is
+        wrong.
     """
     text = Folder(path.absolute().parent, ConfigError).read_text(path.name, limit=_FILE_LIMIT)
     return read_json(text, GoalGraph, path, ConfigError, "It has the form of plan/0.json in the folder of a run.")

@@ -1,4 +1,4 @@
-"""Makes the bundle of a graph. The bundle contains the graph and the coded actions of all sub-goals."""
+"""Makes the bundle of a graph. The bundle of a graph contains the graph and the coded actions of all sub-goals."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from rlgpt.runs import Report
 
 
 def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps) -> Bundle:
-    """The bundle of the graph that a run keeps. Like every bundle, it contains no weights of policies.
+    """Return the bundle of the graph that a run keeps. The bundle of a graph contains no weights of policies, as no
+    bundle does.
 
-    If two sub-goals have features with an output of the same name, the bundle contains only the features of the first
+    If two sub-goals have features whose outputs have the same name, the bundle contains only the features of the first
     of these sub-goals.
     """
     actions: list[CodedAction] = []
@@ -60,11 +61,11 @@ def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps
 
 
 def _named(node: str, best: Iteration, taken: set[str]) -> Iterator[CodedAction]:
-    """The actions of a sub-goal, each renamed to ``SUBGOAL_ACTION``.
+    """The coded actions of a sub-goal, each renamed to ``SUBGOAL_ACTION``.
 
-    :param taken: names that no action may have. This function adds the new names to the set.
+    :param taken: names that no action may have. ``_named`` adds the new names of the actions to the set ``taken``.
     """
-    for action in best.actions:
+    for action in best.kept_actions:
         name, number = f"{node}_{action.name}"[:40], 1
         while name in taken:
             number += 1
@@ -74,8 +75,8 @@ def _named(node: str, best: Iteration, taken: set[str]) -> Iterator[CodedAction]
 
 
 def _shared(actions: list[CodedAction]) -> tuple[CodedAction, ...]:
-    """``actions`` for one bundle. A bundle has at most one piece of shared code. If the actions have different shared
-    code, each source therefore gets its own copy.
+    """``actions`` for one bundle. A bundle contains at most one source of shared code. If the coded actions have
+    different shared code, the source of each action gets its own copy of the shared code.
     """
     if len({a.shared for a in actions if a.shared}) <= 1:
         return tuple(actions)

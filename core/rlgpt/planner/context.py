@@ -1,4 +1,4 @@
-"""The objects that a run with a planner works with, and the objects for the work on one sub-goal."""
+"""The objects that a run with a planner works with, and the objects for its work on one sub-goal."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class PlannerSettings(Value):
 
 @dataclass(frozen=True)
 class PlannedContext(LoopContext):
-    """A :class:`~rlgpt.loop.LoopContext` with a planner.
+    """A :class:`~rlgpt.loop.LoopContext` with a planner, for a run that divides its task into sub-goals.
 
-    :ivar planner: writes and revises the graph. With None, the task is not divided.
-    :ivar teams: kind of a sub-goal (``code``, ``rl``, ``both``) -> the agents that work on sub-goals of this kind. The
-        agents of the run work on a kind that is missing in this mapping.
+    :ivar planner: writes and revises the graph. If ``planner`` is None, the task is not divided into sub-goals.
+    :ivar teams: for kinds of sub-goals (``code``, ``rl``, ``both``), the agents that work on the sub-goals of this
+        kind. If a kind of sub-goals is missing in ``teams``, the agents of the run work on the sub-goals of this kind.
     """
 
     planner: Planner | None = None
@@ -48,19 +48,19 @@ def planned(
     planning: PlannerSettings | None = None,
     teams: Mapping[str, Agents] | None = None,
 ) -> PlannedContext:
-    """The context ``ctx`` with a planner. With None as the planner, the result can still play the graph that a run has
-    kept.
+    """The context ``ctx`` with a planner. If ``planner`` is None, the new context can still play the graph that a run
+    has kept.
     """
     own = {f.name: getattr(ctx, f.name) for f in fields(LoopContext)}
     return PlannedContext(**own, planner=planner, planning=planning or PlannerSettings(), teams=teams or {})
 
 
 class PartRun(Run):
-    """The run of a sub-goal, in a subfolder of the whole run. The run of the sub-goal stops when somebody requests a
-    stop of the whole run.
+    """The run of a sub-goal, stored in a subfolder of the run of the whole task. The run of the sub-goal stops when
+    somebody requests a stop of the whole run.
 
     :ivar whole: the run of the whole task.
-    :ivar tell: called with the steps of this run whenever they are updated.
+    :ivar tell: a function that is called with the steps of the sub-goal's run whenever they are updated.
     """
 
     whole: Run
@@ -97,9 +97,10 @@ def part_context(
     """The context in which both loops work on one sub-goal.
 
     :param starts: the states in which the sub-goal's episodes begin.
-    :param way: plays from the start of the task to a start of the sub-goal. The value is None if the environment can
-        restore states.
-    :param settings: the fields of :class:`~rlgpt.loop.LoopSettings` whose values differ from those of the whole run.
+    :param way: an object that plays from the start of the task to a start of the sub-goal. ``way`` is None if the
+        environment can restore states.
+    :param settings: the fields of :class:`~rlgpt.loop.LoopSettings` whose values for the sub-goal differ from those of
+        the whole run.
     """
     task = task_of(ctx.task, graph, node)
     done = None if node.name == graph.last.name else node.predicate
@@ -126,15 +127,16 @@ def actor_of(ctx: LoopContext, iteration: int | None = None) -> tuple[int, Actor
     """The actor (code or policy) that plays the sub-goal of the context ``ctx``, and the index of the iteration that
     made this actor.
 
-    :param iteration: index of an iteration. With None, the best iteration.
-    :returns: None if no iteration is finished, or if the iteration acts by code and has no coded actions.
+    :param iteration: index of an iteration of the sub-goal's run. If ``iteration`` is None, the best iteration is used.
+    :returns: None if no iteration of the sub-goal is finished, or if the iteration acts by code and has no coded
+        actions.
     """
     history = ctx.run.iterations()
     if not history:
         return None
     best = best_of(history) if iteration is None else history[iteration]
     spec, kept = ctx.kept_spec(best), best.kept
-    if kept.mode == "code":
+    if kept.is_code:
         return (best.index, Actor(spec, "code")) if best.actions else None
     policy = ctx.policy(spec, best.index, trained=best.training is not None)
     return best.index, Actor(spec, kept.mode, policy, kept.sharpness)

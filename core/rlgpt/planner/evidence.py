@@ -16,9 +16,9 @@ hold.
 
 
 def evidence_of(graph: GoalGraph, episodes: Sequence[GraphEpisode], learnt: Mapping[str, Learnt]) -> GraphEvidence:
-    """The figures about a graph that a few played episodes give.
+    """Compute the evidence about a graph from the episodes in which the graph was played.
 
-    :param learnt: sub-goal -> the result of the work on this sub-goal.
+    :param learnt: for each sub-goal, the result of the work on this sub-goal.
     """
     last = {}
     for episode in episodes:
@@ -35,8 +35,8 @@ def evidence_of(graph: GoalGraph, episodes: Sequence[GraphEpisode], learnt: Mapp
 
 
 def failures(episodes: Sequence[GraphEpisode]) -> dict[str, int]:
-    """Sub-goal -> number of episodes that failed while this sub-goal was called. The sub-goal with the largest number
-    is first.
+    """For each sub-goal, the number of episodes that failed while this sub-goal was called. The sub-goal whose calls
+    failed in the most episodes is the first key of the dict.
     """
     return dict(Counter(e.calls[-1].node for e in episodes if not e.success and e.calls).most_common())
 

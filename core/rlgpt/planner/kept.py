@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def keep(ctx: PlannedContext, rounds: Rounds) -> KeptGraph | None:
-    """Store the graph with the best result on the selection seeds. Of graphs with equal results, the newest is stored.
+    """Store the graph with the best result on the selection seeds. Of graphs with equal results on the selection seeds,
+    the newest graph is stored.
 
-    :returns: the stored graph; None if no graph was played.
+    :returns: the stored graph; None if no graph of the run was played.
     """
     if not rounds.playings:
         return None
@@ -44,5 +45,7 @@ def player_of(ctx: PlannedContext, kept: KeptGraph, **arguments: Any) -> GraphPl
 
 
 def part_of(ctx: PlannedContext, kept: KeptGraph, name: str) -> LoopContext:
-    """The context of a sub-goal, only for reading its finished iterations. No episode can begin in this context."""
+    """The context of a sub-goal in a kept graph, only for reading the finished iterations of the sub-goal. No episode
+    can begin in this context.
+    """
     return part_context(ctx, kept.graph, kept.graph[name], Starts(own=1), None)

@@ -35,11 +35,11 @@ ATTEMPTS = 5
 class Actor:
     """The code or the policy that plays one sub-goal.
 
-    :ivar spec: describes how to make the sub-goal's environment.
-    :ivar mode: ``code`` if the coded actions of ``spec`` are played in their order; else the mode in which ``policy``
-        acts.
-    :ivar policy: the policy that acts; None if ``mode`` is ``code``.
-    :ivar sharpness: exponent of the policy's probabilities; 1 does not change the probabilities.
+    :ivar spec: description of how to make the environment of the sub-goal.
+    :ivar mode: ``code`` if the actor plays the coded actions of ``spec`` in their order; else the mode in which
+        ``policy`` acts.
+    :ivar policy: the policy that plays the sub-goal; None if ``mode`` is ``code``.
+    :ivar sharpness: exponent to which the policy's probabilities are raised; 1 does not change the probabilities.
     """
 
     spec: EnvSpec
@@ -55,18 +55,18 @@ class Actor:
 
     @property
     def played(self) -> EnvSpec:
-        """The description of the environment in which the actor plays."""
+        """The description of the environment in which the actor of a sub-goal plays."""
         return code_spec(self.spec, self.spec.actions) if self.policy is None else self.spec
 
 
 class _Heard(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Records what the environment of the whole task reports, during the calls of all sub-goals.
 
-    :param hear: a function that gets the info and the reward of each step.
+    :param hear: a function that gets the info dict and the reward of each step.
     :ivar info: the newest info.
-    :ivar over: whether the environment has ended the episode.
-    :ivar success: whether the environment reported success at any step of the episode.
-    :ivar steps: primitive steps of the episode so far.
+    :ivar over: whether the environment of the whole task has ended the episode.
+    :ivar success: whether the environment of the whole task reported success at any step of the episode.
+    :ivar steps: number of primitive steps of the episode so far.
     :ivar total: sum of the environment's own rewards in the episode so far.
     """
 
@@ -98,20 +98,20 @@ class Played(NamedTuple):
 class GraphPlayer:
     """Plays a graph of sub-goals in an environment of the whole task.
 
-    A call of a sub-goal ends when its predicate is True, its horizon is reached, its code is stuck, or the episode
-    ends. After a call, the predicates of all sub-goals decide which sub-goal is called next
-    (:class:`~rlgpt.planner.agenda.Agenda`). A standing sub-goal that no longer holds interrupts a call between two
-    decisions.
+    The call of a sub-goal ends when its predicate is True, its horizon is reached, its code is stuck, or the episode
+    ends. After the call of a sub-goal, the predicates of all sub-goals decide which sub-goal is called next
+    (:class:`~rlgpt.planner.agenda.Agenda`). A standing sub-goal that no longer holds interrupts the current call after
+    a decision.
 
     :param plugin: the plugin of the whole task.
-    :param actors: sub-goal -> the code or policy that plays it. If a sub-goal that is missing in this mapping must be
-        called, the episode ends early.
+    :param actors: for each sub-goal, the code or policy that plays it. If a sub-goal that is missing in ``actors`` must
+        be called, the episode ends early.
     :param on_step: a function that is called after each reset and each primitive step (:data:`rlgpt.options.OnStep`).
-    :param on_frame: a function that gets each frame, with the names of the active sub-goal and action.
-    :param env: an environment of the task that already exists. The player does not close this environment. With None,
-        the player makes and closes an environment.
+    :param on_frame: a function that gets each rendered frame, with the names of the current sub-goal and action.
+    :param env: an existing environment of the task, which the player uses and does not close. If ``env`` is None, the
+        player makes an environment and closes it at the end.
     :ivar stopped: whether the last :meth:`play` ended before the call of the sub-goal ``until``.
-    :ivar context: the context of the newest step.
+    :ivar context: the context of the newest primitive step.
     """
 
     def __init__(
@@ -150,13 +150,13 @@ class GraphPlayer:
 
     @property
     def info(self) -> Mapping[str, Any]:
-        """The newest info of the environment."""
+        """The newest info dict of the environment."""
         return self._heard.info
 
     def save(self) -> EpisodeState | None:
         """The saved state of the episode; None at the start of the episode.
 
-        :raises StateError: the plugin cannot save this task.
+        :raises StateError: the plugin cannot save the state of an episode of this task.
         """
         if not self._heard.steps:
             return None
@@ -166,7 +166,7 @@ class GraphPlayer:
     def begin(self, seed: int) -> Mapping[str, bool]:
         """Begin an episode.
 
-        :returns: sub-goal -> whether it holds.
+        :returns: for each sub-goal, whether it holds at the start of the episode.
         """
         _, info = self._root.reset(seed=seed)
         self._heard.begin(info)
@@ -177,7 +177,7 @@ class GraphPlayer:
     def play(self, seed: int, *, until: str | None = None) -> Played:
         """Play one episode.
 
-        :param until: name of a sub-goal. The episode ends just before the first call of this sub-goal.
+        :param until: name of the sub-goal before whose first call the episode ends.
         """
         holds, heard, graph = self.begin(seed), self._heard, self._graph
         agenda, rng = Agenda(graph, {*self._actors, until or graph.last.name}), np.random.default_rng([seed, 0xE7A1])
@@ -206,8 +206,8 @@ class GraphPlayer:
     def evaluate(self, seeds: Sequence[int], *, steps: int | None = None) -> GraphEvaluation:
         """Play one episode for each seed.
 
-        :param steps: number of primitive steps of all episodes together. No episode begins after this number is
-            reached.
+        :param steps: maximal number of primitive steps of all episodes together. No episode begins after ``steps``
+            primitive steps have been taken.
         """
         played: list[Played] = []
         for seed in seeds:
@@ -231,7 +231,7 @@ class GraphPlayer:
     def _call(self, node: SubGoal, agenda: Agenda, seed: int, rng: np.random.Generator) -> tuple[CallEnd, int]:
         """Call one sub-goal.
 
-        :returns: how the call ended, and the number of its decisions.
+        :returns: how the call of the sub-goal ended, and the number of its decisions.
         """
         env, actor, heard = self._open(node), self._actors[node.name], self._heard
         observation, _ = env.take_over(self.context, heard.info, seed)
@@ -319,8 +319,8 @@ class GraphPlayer:
 
 @dataclass(frozen=True)
 class PlayedWay:
-    """Reaches the start of a sub-goal by playing the graph until just before the first call of this sub-goal. The class
-    is used if the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`).
+    """Reaches the start of a sub-goal by playing the graph until just before the first call of this sub-goal.
+    ``PlayedWay`` is used if the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`).
     """
 
     task: Task

@@ -16,7 +16,7 @@ from rlgpt.sandbox import Sandbox, SandboxLimits
 
 
 class GraphPolicy:
-    """A policy that plays a graph of sub-goals with its coded actions::
+    """A policy that plays a graph of sub-goals with the coded actions of its bundle::
 
         env = rlgpt.extend(gymnasium.make(ENV_ID), bundle)
         policy = GraphPolicy(bundle, env)
@@ -25,12 +25,12 @@ class GraphPolicy:
         while not over:
             _, _, terminated, truncated, _ = env.step(policy.act())
 
-    A bundle contains no weights of policies. If the run trained a policy for a sub-goal, this class therefore plays the
+    A bundle contains no weights of policies. If the run trained a policy for a sub-goal, ``GraphPolicy`` plays this
     sub-goal with its coded actions instead.
 
     :param bundle: a bundle with a graph, or its folder.
     :param env: the result of ``extend(env, bundle)``.
-    :raises BundleError: the bundle has no graph, or ``env`` lacks some of its actions.
+    :raises BundleError: the bundle has no graph, or ``env`` lacks some coded actions of the bundle.
     """
 
     def __init__(self, bundle: Bundle | str | Path, env: ExtendedEnv, limits: SandboxLimits | None = None) -> None:
@@ -53,20 +53,20 @@ class GraphPolicy:
         self._node: SubGoal | None = None
 
     def reset(self) -> None:
-        """Begin an episode. Call this method after each ``env.reset()``."""
+        """Begin an episode. Call ``GraphPolicy.reset()`` after each ``env.reset()``."""
         self._asked.reset(self._env.view(), seed=0, quarantined=())
         self._agenda = Agenda(self._graph, [name for name, played in self._actions.items() if played])
         self._node, self._start, self._turn = None, 0, 0
 
     @property
     def sub_goal(self) -> str:
-        """The name of the sub-goal that is called now; empty before the first action."""
+        """The name of the sub-goal that is called now; empty before the first action of the episode."""
         return "" if self._node is None else self._node.name
 
     def act(self) -> Any:
-        """The next action, an element of the environment's action space.
+        """Return the next action of the policy, an element of the environment's action space.
 
-        :raises BundleError: the graph needs a sub-goal that has no coded action.
+        :raises BundleError: the graph needs a sub-goal for which the bundle has no coded action.
         """
         self._asked.update(self._env.view())
         holds, steps, node = self._asked.answers.predicates, self._env.primitive_steps, self._node

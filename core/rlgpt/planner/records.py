@@ -21,11 +21,11 @@ REPORTED = "graph-report"
 class Learnt(Value):
     """The result of the work on a sub-goal so far.
 
-    :ivar success: success rate of the best iteration, in episodes of this sub-goal alone; None if no iteration is
-        finished.
-    :ivar mode: whether the best iteration acts by code or by a policy.
-    :ivar iterations: number of finished iterations.
-    :ivar steps: primitive steps that the work on the sub-goal has taken.
+    :ivar success: success rate of the best iteration for the sub-goal, in episodes that play this sub-goal alone; None
+        if no iteration is finished.
+    :ivar mode: whether the best iteration for the sub-goal acts by code or by a policy.
+    :ivar iterations: number of finished iterations for the sub-goal.
+    :ivar steps: number of primitive steps that the work on the sub-goal has taken.
     """
 
     success: float | None = None
@@ -35,15 +35,15 @@ class Learnt(Value):
 
 
 class Starts(Value):
-    """The states in which a sub-goal is first called. The states are found by playing episodes with the earlier
-    sub-goals.
+    """The states of the environment in which a sub-goal is first called. The start states of a sub-goal are found by
+    playing episodes with the earlier sub-goals of the graph.
 
     :ivar own: number of episodes in which the sub-goal is called at the start of the episode.
     :ivar later: number of episodes in which the sub-goal is first called after the start of the episode.
-    :ivar states: the states of the ``later`` episodes at the first call of the sub-goal; empty if the environment
+    :ivar states: the saved states of the ``later`` episodes at the first call of the sub-goal; empty if the environment
         cannot save states.
-    :ivar failed: earlier sub-goal -> number of episodes that ended while this earlier sub-goal was called.
-    :ivar steps: primitive steps of all the episodes.
+    :ivar failed: for each earlier sub-goal, the number of episodes that ended while this earlier sub-goal was called.
+    :ivar steps: number of primitive steps of the episodes that were played to find the start states.
     """
 
     own: int = Field(default=0, ge=0)
@@ -58,14 +58,15 @@ class Starts(Value):
 
 
 class Decision(Value):
-    """The decision about what the run does in one round.
+    """The decision about what a run with a planner does in one of its rounds.
 
-    :ivar kind: in a round ``work``, both loops work on the sub-goal ``node``. In a round ``play``, the whole graph is
-        played. In a round ``revise``, the planner changes the graph. With ``stop``, the run ends.
-    :ivar steps: maximal number of primitive steps. For ``work``, the number limits the steps of the sub-goal over all
-        rounds; for ``play``, the number limits the steps of this round.
+    :ivar kind: in a round of kind ``work``, both loops work on the sub-goal ``node``. In a round of kind ``play``, the
+        whole graph is played. In a round of kind ``revise``, the planner changes the graph. The kind ``stop`` ends the
+        run.
+    :ivar steps: maximal number of primitive steps of the round. In a round of kind ``work``, ``steps`` limits the steps
+        of the sub-goal over all rounds; in a round of kind ``play``, it limits the steps of this round alone.
     :ivar iterations: maximal number of iterations of the sub-goal over all rounds.
-    :ivar reason: the reason for the decision, in words.
+    :ivar reason: the reason for the decision, as a text.
     """
 
     kind: Literal["work", "play", "revise", "stop"]
@@ -78,8 +79,9 @@ class Decision(Value):
 class Playing(Value):
     """The result of playing the whole graph on the selection seeds or on the seeds of the report.
 
-    :ivar revision: the number of the graph. The first graph has the number 0; the n-th revision has the number n.
-    :ivar actors: sub-goal -> index of the iteration whose code or policy plays this sub-goal.
+    :ivar revision: the number of the revision of the graph that was played. The first graph has the number 0; the n-th
+        revision has the number n.
+    :ivar actors: for each sub-goal, the index of the iteration whose code or policy plays this sub-goal.
     """
 
     revision: int
@@ -91,10 +93,10 @@ class Playing(Value):
 class KeptGraph(Value):
     """The graph that a run keeps.
 
-    :ivar revision: the number of the graph, as in :class:`Playing`.
-    :ivar actors: sub-goal -> index of the iteration whose code or policy plays this sub-goal.
-    :ivar evidence: the figures about the graph from the episodes of the report. Before the report, the figures come
-        from the episodes on the selection seeds.
+    :ivar revision: the number of the revision of the kept graph, as in :class:`Playing`.
+    :ivar actors: for each sub-goal, the index of the iteration whose code or policy plays this sub-goal.
+    :ivar evidence: the evidence about the graph from the episodes of the report. Before the report, the evidence about
+        the graph comes from the episodes on the selection seeds.
     """
 
     revision: int

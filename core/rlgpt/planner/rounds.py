@@ -1,6 +1,8 @@
-"""The rounds of a run with a planner. Each round works on one sub-goal, plays the whole graph, or revises the graph.
+"""The rounds of a run with a planner. Each round of a run with a planner works on one sub-goal, plays the whole graph,
+or revises the graph.
 
-The decision and the results of each round are stored. If the process is killed, the run continues in the same round.
+The decision and the results of each round are stored on disk. If the process is killed and the run is resumed, the run
+continues in the same round.
 """
 
 from __future__ import annotations
@@ -33,11 +35,11 @@ PLAY_SHARE = 0.1
 class Rounds:
     """Runs all rounds of a run with a planner.
 
-    :param graph: the first graph.
-    :param check: finds the faults of a revised graph.
+    :param graph: the graph with which the run begins.
+    :param check: a function that finds the faults of a revised graph.
     :ivar graph: the newest graph.
-    :ivar revision: number of revisions so far.
-    :ivar playings: the results of all graphs on the selection seeds, oldest first.
+    :ivar revision: number of revisions of the graph so far.
+    :ivar playings: the results of all graphs of the run on the selection seeds, oldest first.
     """
 
     def __init__(self, ctx: PlannedContext, graph: GoalGraph, check: Check) -> None:
@@ -53,7 +55,8 @@ class Rounds:
     def run(self) -> LLMError | None:
         """Run rounds until the graph reaches the target, no sub-goal can be improved, or the budget is spent.
 
-        :returns: the error that ended the rounds early, such as a spent budget of the language model; else None.
+        :returns: the error that ended the rounds early, such as a spent budget of the language model; None if no error
+            ended them.
         """
         ctx = self._ctx
         for number in itertools.count():
@@ -78,8 +81,8 @@ class Rounds:
         return sum((part.run.record.steps for part in self._parts.values()), self._ctx.book.counted)
 
     def learnt(self, graph: GoalGraph) -> dict[str, Learnt]:
-        """Sub-goal -> the result of the work on this sub-goal. The mapping contains only the sub-goals on which the run
-        has worked.
+        """For each sub-goal, the result of the work on this sub-goal. The dict contains only the sub-goals on which the
+        run has worked.
         """
         return {n.name: learnt_in(self._parts[n.label].run) for n in graph.nodes if n.label in self._parts}
 
@@ -109,7 +112,9 @@ class Rounds:
         return self._improve(left - reserve)
 
     def _improve(self, left: int) -> Decision:
-        """Decide to work on the sub-goal that fails most often, or to revise the graph if this work did not help."""
+        """Decide to work on the sub-goal that fails most often, or to revise the graph if earlier work on this sub-goal
+        did not help.
+        """
         ctx, worst = self._ctx, self._worst()
         if worst is None:
             return Decision(kind="stop", reason="no sub-goal fails")
@@ -141,10 +146,10 @@ class Rounds:
         return all((self._learnt(self.graph[need]).success or 0) > 0 for need in node.needs)
 
     def _worst(self) -> SubGoal | None:
-        """The sub-goal to improve next; None if no sub-goal fails.
+        """The sub-goal to improve in the next round; None if no sub-goal fails.
 
-        A sub-goal that never succeeds comes first, because the sub-goals that need it cannot be reached. If there
-        is none, the sub-goal in whose calls the most episodes failed comes first.
+        A sub-goal that never succeeds is improved first, because the sub-goals that need it cannot be reached. If every
+        sub-goal sometimes succeeds, the sub-goal in whose calls the most episodes failed is improved first.
         """
         if (blocker := self._blocker()) is not None:
             return blocker
@@ -154,9 +159,7 @@ class Rounds:
         return next((self.graph[name] for name in failed), None)
 
     def _blocker(self) -> SubGoal | None:
-        """The first sub-goal that never succeeded in the episodes of this sub-goal alone, although the run has worked
-        on the sub-goal.
-        """
+        """The first sub-goal that never succeeded in episodes of this sub-goal alone, although the run worked on it."""
         known = [n for n in self.graph.in_order if n.label in self._parts and not n.standing]
         return next((n for n in known if not self._learnt(n).success), None)
 
@@ -218,10 +221,11 @@ class Rounds:
         return stopped
 
     def _reach(self, node: SubGoal, steps: int) -> Starts:
-        """Play a few episodes up to the first call of the sub-goal ``node``, and save the state at this moment.
+        """Play a few episodes up to the first call of the sub-goal ``node``, and save the state of the environment at
+        this call.
 
-        :param steps: primitive steps of the round. The episodes take at most the share :data:`STARTS_SHARE` of these
-            steps.
+        :param steps: number of primitive steps of the round. The episodes that find start states take at most the share
+            :data:`STARTS_SHARE` of ``steps``.
         """
         ctx = self._ctx
         saves = ctx.plugin.states(ctx.task) is not None

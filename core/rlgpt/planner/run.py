@@ -27,13 +27,13 @@ CHECK_SHARE = 0.005
 
 
 def run(ctx: LoopContext) -> Result:
-    """Run the loops of ``ctx``, with its planner if it has one, or continue an unfinished run.
+    """Run the loops of ``ctx``, with the planner of ``ctx`` if it has one, or continue an unfinished run.
 
     If the planner returns a graph of one sub-goal, the run continues as a run without a planner.
 
     :raises RlgptError: the run fails for one of the reasons for which :func:`rlgpt.loop.run` fails.
-    :raises ConfigError: the task defines no success. A planner needs one, because the last sub-goal of a graph is the
-        task's success.
+    :raises ConfigError: the task defines no success. A planner needs a task with a success, because the last sub-goal
+        of a graph is the task's success.
     """
     if not isinstance(ctx, PlannedContext) or ctx.planner is None:
         return run_loops(ctx)

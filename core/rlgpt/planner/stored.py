@@ -1,4 +1,6 @@
-"""Reads what a run with a planner has stored. This module does not import the loops, so reading a run stays cheap."""
+"""Reads what a run with a planner has stored. This module does not import the loops, so reading the results of a run
+takes little time.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from rlgpt.runs import Run
 
 
 def kept_of(run: Run) -> KeptGraph | None:
-    """The graph that ``run`` keeps; None if the run keeps none.
+    """The graph that ``run`` keeps; None if ``run`` keeps no graph.
 
     :raises RunError: the file of the graph cannot be read.
     """
@@ -20,9 +22,9 @@ def kept_of(run: Run) -> KeptGraph | None:
 
 
 def newest(run: Run) -> KeptGraph | None:
-    """The graph that the run keeps. While the run has not ended, this is the newest graph with the evidence so far.
+    """The graph that a run keeps or, while the run has not ended, the newest graph with the evidence so far.
 
-    :returns: None if the task is not divided.
+    :returns: None if the run does not divide its task into sub-goals.
     :raises RunError: a file of the run cannot be read.
     """
     if (kept := kept_of(run)) is not None:
@@ -39,7 +41,7 @@ def newest(run: Run) -> KeptGraph | None:
 
 
 def part_run(run: Run, node: SubGoal) -> Run | None:
-    """The run of a sub-goal; None if it has not begun."""
+    """The run of a sub-goal; None if the run of this sub-goal has not begun."""
     folder = run.files.subfolder(f"{NODES}/{node.label}")
     return Run.open(folder) if Run.exists(folder) else None
 
@@ -54,8 +56,9 @@ def playings_of(run: Run) -> Iterator[Playing]:
 
 
 def graph_curve(run: Run) -> list[tuple[float, float]]:
-    """The points of a learning curve of the whole graph. Each time that the run plays the graph on the selection seeds
-    gives one point: the primitive steps of the run so far, and the success rate.
+    """The points of a learning curve of the whole graph of a run. Each time that the run plays the graph on the
+    selection seeds gives one point of the learning curve: the number of primitive steps of the run so far, and the
+    success rate.
     """
     return [(p.steps, p.played.evaluation.success_rate) for p in playings_of(run)]
 
@@ -63,7 +66,7 @@ def graph_curve(run: Run) -> list[tuple[float, float]]:
 def learnt_in(run: Run) -> Learnt:
     """The result of the work on a sub-goal so far.
 
-    :param run: the run of this sub-goal.
+    :param run: the run of the sub-goal.
     """
     history = run.iterations()
     if not history:
@@ -75,6 +78,6 @@ def learnt_in(run: Run) -> Learnt:
 def part_id(whole: str, node: SubGoal) -> str:
     """The task id of a sub-goal.
 
-    :param whole: the id of the whole task.
+    :param whole: the id of the whole task, which the graph divides.
     """
     return f"{part_prefix(whole)}{node.label}"

@@ -1,5 +1,6 @@
-"""Makes a task from a sub-goal, so that both loops can work on the sub-goal as on any task. The environment is that of
-the whole task. The success, the horizon and the start states are those of the sub-goal.
+"""Makes a task from a sub-goal, so that both loops can work on the sub-goal as on any task. The environment of a
+sub-goal is the environment of the whole task. The success, the horizon and the start states of the new task are those
+of the sub-goal.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Way(Protocol):
     """Plays from the start of the task to the start of a sub-goal, in an environment that cannot restore states."""
 
     def __call__(self, env: ExtendedEnv, seed: int) -> tuple[Any, dict[str, Any]]:
-        """Play to the start of the sub-goal, and begin an episode of ``env`` in the state that is reached.
-        ``env.on_step`` counts the steps that this takes.
+        """Play to the start of the sub-goal, and begin an episode of ``env`` in the state that was reached.
+        ``env.on_step`` counts the primitive steps that are played before the start of the sub-goal.
 
         :returns: observation and info, as ``env.reset()`` returns them.
         """
@@ -48,18 +49,19 @@ class Way(Protocol):
 
 @dataclass(frozen=True)
 class Part(SubTask):
-    """Defines where an episode of a sub-goal begins and when it succeeds.
+    """Defines where an episode of a sub-goal begins and when this episode succeeds.
 
-    An episode begins at the start of the whole task or in one of ``states``. Each start is drawn with the same
-    probability from ``own`` copies of the task's start and all ``states``. If ``way`` is given, every episode begins in
-    the state that ``way`` reaches.
+    An episode of a sub-goal begins at the start of the whole task or in one of ``states``. Each start of an episode is
+    drawn, with equal probabilities, from ``own`` copies of the task's start and all ``states``. If ``way`` is given,
+    every episode of the sub-goal begins in the state that ``way`` reaches.
 
     :ivar whole: the whole task.
-    :ivar done: the predicate that decides success. With None, the success of the whole task decides.
-    :ivar own: weight of the start of the whole task; each of ``states`` has the weight 1.
-    :ivar states: the states in which earlier episodes called the sub-goal for the first time.
-    :ivar way: plays from the start of the whole task to the start of the sub-goal. This object is given only if the
-        environment cannot restore states and the sub-goal begins later than the task.
+    :ivar done: the predicate that decides whether an episode of the sub-goal succeeds. If ``done`` is None, the success
+        of the whole task decides.
+    :ivar own: weight of the start of the whole task among the starts; each of ``states`` has the weight 1.
+    :ivar states: the states of the environment in which earlier episodes called the sub-goal for the first time.
+    :ivar way: an object that plays from the start of the whole task to the start of the sub-goal. ``way`` is given only
+        if the environment cannot restore states and the sub-goal begins later than the task.
     """
 
     whole: Task
@@ -80,10 +82,10 @@ class Part(SubTask):
 
 @dataclass(frozen=True)
 class PartFactory:
-    """Makes the plugin of a sub-goal. The factory can be pickled, as :class:`~rlgpt.rl.base.EnvSpec` requires of a
+    """Makes the plugin of a sub-goal. ``PartFactory`` can be pickled, as :class:`~rlgpt.rl.base.EnvSpec` requires of a
     factory.
 
-    :ivar base: makes the plugin of the whole task.
+    :ivar base: a function that makes the plugin of the whole task.
     """
 
     base: str | Callable[[Task], Any]
@@ -97,7 +99,7 @@ class PartFactory:
 
 
 def task_of(whole: Task, graph: GoalGraph, node: SubGoal) -> Task:
-    """The task of one sub-goal. The texts ``goal`` and ``success`` of this task are part of prompts."""
+    """The task of one sub-goal. The fields ``goal`` and ``success`` of the sub-goal's task are parts of prompts."""
     last = node.name == graph.last.name
     needs = f" It begins where {', '.join(node.needs)} hold{'s' * (len(node.needs) == 1)}." if node.needs else ""
     code = f"`{node.name}` is True, which is this code:\n```python\n{node.done.strip()}\n```"
@@ -112,8 +114,8 @@ def task_of(whole: Task, graph: GoalGraph, node: SubGoal) -> Task:
 
 
 class PartPlugin(EnvironmentPlugin):
-    """The plugin for the task of a sub-goal. Except for success, start states and reset options, each method returns
-    what the plugin of the whole task returns for the whole task.
+    """The plugin for the task of a sub-goal. Except for success, start states and reset options, each method of this
+    class returns what the plugin of the whole task returns for the whole task.
 
     :ivar base: the plugin of the whole task.
     """
@@ -128,13 +130,17 @@ class PartPlugin(EnvironmentPlugin):
         return self._part
 
     def default_setup(self, task: Task) -> RLSetup:
-        """The setup of the whole task with a reward for reaching the sub-goal. No other reward has a larger weight."""
+        """The default setup of the whole task, with an additional reward for reaching the sub-goal. No other reward has
+        a larger weight than the reward for reaching the sub-goal.
+        """
         setup = self.base.default_setup(self._whole)
         most = max((abs(w) for w in setup.reward_weights.values()), default=1.0)
         return setup.model_copy(update={"reward_weights": {**setup.reward_weights, SUCCESS.name: max(1.0, most)}})
 
     def reset_options(self, task: Task) -> Sequence[ResetOption]:
-        """An empty sequence, because the options of the whole task would ignore the start states of the sub-goal."""
+        """An empty sequence, because the reset options of the whole task would ignore the start states of the
+        sub-goal.
+        """
         return ()
 
     def transcripts(self, task: Task) -> Sequence[Path]:
