@@ -1,8 +1,8 @@
 """The sandbox runs coded actions in CPython inside WebAssembly, under limits. A coded action can only request
 primitives of the environment; it has no other effect.
 
-Importing this package is fast, because the WebAssembly runtime is loaded with the first guest. A *guest* is the running
-WebAssembly program. The *host* is the Python process around the guest.
+Importing this package is fast, because the WebAssembly runtime is loaded only with the first guest. A *guest* is the
+running WebAssembly program. The *host* is the Python process that runs the guest.
 """
 
 from rlgpt.sandbox.functions import Answers, Functions

@@ -1,8 +1,8 @@
-"""Calls of exported functions that take and return text.
+"""Calls of functions that the guest exports, whose arguments and results are texts.
 
-wasmtime's Python package makes new ctypes types for the length of each text, which takes 40 % of a call. This module
-calls the same C functions with buffers that are made once. The fast calls use a private module of the package, whose
-version is pinned.
+wasmtime's Python package makes new ctypes types for the length of each text, which takes 40 % of the time of a call of
+the guest. This module calls the same C functions of wasmtime with buffers that are made once. The fast calls use a
+private module of the wasmtime package, whose version is therefore pinned.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _TEXT = ffi.WASMTIME_COMPONENT_STRING.value
 
 
 class TextFunction:
-    """An exported function of one instance.
+    """A function that one instance of the guest exports.
 
-    :param count: number of the arguments of the function. All arguments and the result are texts.
+    :param count: number of the arguments of the exported function. All arguments and the result are texts.
     """
 
     def __init__(self, function: Func, store: Store, count: int) -> None:
@@ -35,8 +35,8 @@ class TextFunction:
         self._result: Any = ffi.wasmtime_component_val_t()
 
     def __call__(self, *texts: str) -> str:
-        """:raises WasmtimeError: the function trapped.
-        :raises UnicodeError: a text cannot be encoded.
+        """:raises WasmtimeError: the exported function trapped.
+        :raises UnicodeError: a text cannot be encoded as UTF-8.
         """
         encoded = [text.encode() for text in texts]  # The C functions read these bytes without a copy.
         for place, data in zip(self._texts, encoded, strict=True):

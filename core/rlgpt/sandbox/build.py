@@ -1,9 +1,9 @@
 """Builds ``guest.wasm``, the WebAssembly program that runs coded actions. ``make guest`` calls ``python -m
 rlgpt.sandbox.build``.
 
-The build needs ``componentize-py``, a development dependency. (A released wheel contains the built guest.) The built
-file ends with a custom section that contains a hash of the sources, so that a file built from other sources is
-detected.
+The build of the guest needs ``componentize-py``, a development dependency. (A released wheel contains the built guest.)
+The built file ends with a custom section that contains a hash of the sources, so that a file built from other sources
+is detected.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def sources_hash() -> str:
 
 
 def current() -> dict[str, str]:
-    """The :func:`~rlgpt.sandbox.stamps.stamp` that a guest has if it is built now."""
+    """The :func:`~rlgpt.sandbox.stamps.stamp` that the guest has if it is built now."""
     return {"sources": sources_hash(), "componentize_py": importlib.metadata.version("componentize-py")}
 
 
@@ -47,10 +47,10 @@ def can_build() -> bool:
 
 
 def build(guest: Path, *, force: bool = False) -> bool:
-    """Build the file ``guest`` from the sources, completely or not at all.
+    """Build the guest program ``guest`` from the sources, completely or not at all.
 
-    :param force: whether to build the file even if it is up to date.
-    :returns: False if the file was up to date and was not built.
+    :param force: whether to build the guest even if its file is up to date.
+    :returns: False if the guest's file was up to date and was not built.
     :raises SandboxError: ``componentize-py`` is missing or failed.
     """
     if not can_build():
@@ -70,7 +70,9 @@ def build(guest: Path, *, force: bool = False) -> bool:
 
 
 def _componentize(folder: Path) -> Path:
-    """Run componentize-py in ``folder``, on a copy of the sources. The build can import no other package."""
+    """Run componentize-py in ``folder``, on a copy of the guest's sources. The guest's sources can import no other
+    package during the build.
+    """
     app, wit, venv = folder / "app", folder / "wit", folder / "venv"
     for directory in (app, wit, venv / "lib" / "python3" / "site-packages"):
         directory.mkdir(parents=True)

@@ -1,9 +1,9 @@
 """The cache of compiled guests. The guest is compiled to machine code once, and the machine code is stored on disk.
 
-The name of a cache file contains a hash of its inputs and a hash of its content. A file gets this name, by a rename,
-when it is complete. A damaged file is refused before the WebAssembly runtime reads it. Machine code runs with the
-rights of this user, without a sandbox, so a file that another user owns or may write is never loaded. The least
-recently used files are deleted.
+The name of a cache file contains a hash of the inputs of the compilation and a hash of the machine code. A cache file
+gets its final name, by a rename, when it is complete. A damaged cache file is refused before the WebAssembly runtime
+reads it. Machine code runs with the rights of this user, without a sandbox, so a cache file that another user owns or
+may write is never loaded. The least recently used cache files are deleted.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ def folder() -> Path:
 
 
 def guest() -> Path:
-    """The path of the guest program. If the program is missing or was built from other sources, this function builds
-    the program, for which it needs ``componentize-py``.
+    """The path of the guest program. If the guest program is missing or was built from other sources, ``guest`` builds
+    it, for which ``componentize-py`` is needed.
 
-    :raises SandboxError: the guest program is missing or was built from other sources, and cannot be built here.
+    :raises SandboxError: the guest program is missing or was built from other sources, and cannot be built here because
+        ``componentize-py`` is missing.
     """
     if stamps.stamp(build.GUEST).get("sources") != build.sources_hash():
         if not build.can_build():
@@ -61,11 +62,12 @@ def guest() -> Path:
 
 
 def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
-    """The compiled guest. The guest is loaded from the cache. If the cache does not contain the guest, it is compiled
-    (which takes a few seconds) and stored in the cache.
+    """The compiled guest. The guest is loaded from the cache. If the cache does not contain the compiled guest, the
+    guest is compiled (which takes a few seconds) and stored in the cache.
 
-    :param guest: the path of the program, a WebAssembly component.
-    :param settings: the engine's configuration. Code that was compiled with another configuration is not used.
+    :param guest: the path of the guest program, a WebAssembly component.
+    :param settings: the engine's configuration. Machine code that was compiled with another configuration of the engine
+        is not used.
     :param where: the folder of the cache. Default: the result of :func:`folder`.
     """
     from wasmtime.component import Component
@@ -96,7 +98,7 @@ def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = No
 
 
 def _check_ours(path: Path, state: os.stat_result) -> None:
-    """:raises PermissionError: another user owns ``path`` or may write it."""
+    """:raises PermissionError: another user owns the file ``path`` or may write it."""
     if not hasattr(os, "getuid"):
         return
     if state.st_uid not in (os.getuid(), 0):
@@ -156,11 +158,11 @@ def _store(code: bytes | bytearray, where: Path, key: str) -> None:
 
 
 def _drop_old(where: Path) -> None:
-    """Keep the :data:`KEPT` most recently used guests. Delete all other guests, and incomplete files of killed
-    processes.
+    """Keep the :data:`KEPT` most recently used compiled guests in the cache folder. Delete all other compiled guests,
+    and incomplete files of killed processes.
 
-    A file that another process has mapped stays mapped after it is removed. If the system refuses to remove a file, the
-    file remains.
+    A compiled guest that another process has mapped into its memory stays mapped after its file is deleted. If the
+    operating system refuses to delete a cache file, the file remains.
     """
     last = sorted(((_used(path), path) for path in where.glob("*.cwasm")), reverse=True)
     half = [(used, path) for path in where.glob(".*-*") if (used := _used(path)) < time.time() - _ABANDONED_SECONDS]
@@ -170,7 +172,7 @@ def _drop_old(where: Path) -> None:
 
 
 def _used(path: Path) -> float:
-    """The time of the file's last use, in seconds since 1970; 0 if the file does not exist."""
+    """The time of the last use of the cache file, in seconds since 1970; 0 if the file does not exist."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

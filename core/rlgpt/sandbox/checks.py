@@ -1,5 +1,5 @@
-"""Checks the requests of the guest. A *request* is a call of a primitive, with arguments. The library lists the valid
-primitives.
+"""Checks the requests of the guest. A *request* is a call of a primitive, with arguments, that the guest sends to the
+host. The library lists the valid primitives.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from rlgpt.sandbox.turns import Request
 
 
 class Refused(Exception):
-    """Input from the guest is not accepted. The caller makes a verdict of kind ``kind`` from this exception.
+    """The host does not accept an input from the guest. The code that catches this exception makes a verdict of kind
+    ``kind`` from it.
 
     :ivar message: the reason, as printable text.
-    :ivar line: the line of the source; None if it is not known.
+    :ivar line: the number of the source line that caused the refusal; None if the line is not known.
     """
 
     def __init__(self, kind: VerdictKind, message: str, line: int | None = None) -> None:
@@ -30,7 +31,7 @@ class Refused(Exception):
 class Checker:
     """Checks requests against one library.
 
-    :ivar spans: primitive -> argument -> its parameter, and the range in which a float needs no change.
+    :ivar spans: for each argument of each primitive, its parameter, and the range in which a float needs no change.
     :ivar forms: the forms of requests that were checked before (:mod:`rlgpt.sandbox.forms`).
     """
 
@@ -42,11 +43,11 @@ class Checker:
         self.forms: dict[str, Any] = {}
 
     def request(self, name: str, args: Mapping[str, Any], line: int | None) -> Request:
-        """The checked request, in which missing arguments have their defaults and numbers are clipped into their
+        """Return the checked request, in which missing arguments have their defaults and numbers are clipped into their
         ranges.
 
-        :raises Refused: there is no primitive with the name ``name`` (kind ``primitive``), or an argument is unknown or
-            has a wrong type or value (kind ``type``).
+        :raises Refused: the library has no primitive ``name`` (kind ``primitive``), or an argument is unknown or has a
+            wrong type or value (kind ``type``).
         """
         parameters = self.spans.get(name)
         if parameters is None:
@@ -76,7 +77,9 @@ class Checker:
 
 
 def _span(parameter: Parameter) -> tuple[float, float]:
-    """The range in which a float argument is valid as it is. The range is empty if the parameter has another type."""
+    """The range of the values of a float argument that need no clipping. The range is empty if the parameter has
+    another type than float.
+    """
     if parameter.kind != "float" or parameter.low is None or parameter.high is None:
         return math.inf, -math.inf
     return parameter.low, parameter.high
@@ -88,7 +91,7 @@ def fit(parameter: Parameter, value: Any, primitive: str, line: int | None) -> t
     A parameter of type float accepts ints, and a parameter of type int accepts whole floats. No such parameter accepts
     a bool.
 
-    :returns: the converted value, and whether it was clipped.
+    :returns: the converted value, and whether the value was clipped.
     :raises Refused: ``value`` has a wrong type, is not finite, or is not among the choices (kind ``type``).
     """
     kind = parameter.kind

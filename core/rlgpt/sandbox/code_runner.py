@@ -1,4 +1,4 @@
-"""Runs the code of one action or function, in its own WebAssembly instance, for one episode."""
+"""Runs the code of one coded action or function, in its own WebAssembly instance, for one episode."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ host adds the keys of the view to the message.
 class GuestSetup:
     """The settings that all actions and functions of one guest share.
 
-    :ivar functions: the library's functions and their arguments, as JSON.
+    :ivar functions: the names of the library's functions and of their arguments, as JSON.
     :ivar view: the keys of the view.
-    :ivar pieces: number of actions or functions in the episode.
-    :ivar seed: seed of the guest. The seed of each action or function is derived from this seed.
-    :ivar on_turn: a function that is called before each call into an instance.
+    :ivar pieces: number of coded actions or functions in the episode.
+    :ivar seed: seed of the guest. The seed of each coded action or function is derived from ``seed``.
+    :ivar on_turn: a function that the host calls before each call into an instance.
     """
 
     limits: SandboxLimits
@@ -59,13 +59,13 @@ class GuestSetup:
 class CodeRunner:
     """Runs one source in a separate WebAssembly instance, so that no other code can cause verdicts on this source.
 
-    A trap (too much fuel, memory or time) or an invalid message ends the instance. The next call makes a new instance,
-    in which the globals of the source have their initial values again. The fuel of the episode is counted over all
-    these instances.
+    A trap (too much fuel, memory or time) or an invalid message of the guest ends the instance. The next call of the
+    code makes a new instance, in which the globals of the source have their initial values again. The fuel of the
+    episode is counted over all instances that ran the source.
 
     :param entry: name of the function that the source must define.
-    :param make_room: a function that makes room for another instance.
-    :param shared: source that is loaded before ``source``, into the same namespace.
+    :param make_room: a function that deletes an instance if the maximal number of instances exists.
+    :param shared: source that the guest loads before ``source``, into the same namespace.
     :ivar fuel_used: fuel of the newest turn.
     :ivar calls: number of calls so far that may have changed the globals of the source.
     """
@@ -83,16 +83,16 @@ class CodeRunner:
 
     @property
     def live(self) -> bool:
-        """Whether an instance exists at present. An instance takes much memory."""
+        """Whether the instance of this source exists at present. An instance takes much memory."""
         return self._instance is not None
 
     @property
     def exhausted(self) -> bool:
-        """Whether the fuel of the episode is used up."""
+        """Whether the source has used up its fuel of the episode."""
         return self._meter.exhausted
 
     def add_step(self) -> None:
-        """Add the fuel of one primitive step. Call this method after each primitive step of the environment."""
+        """Add the fuel of one primitive step. Call ``add_step`` after each primitive step of the environment."""
         self._meter.add_step()
 
     def load(self) -> bool | Verdict:
@@ -121,12 +121,12 @@ class CodeRunner:
         return self._loaded.can_start
 
     def drop(self) -> None:
-        """Delete the instance. The globals of the source are deleted, too."""
+        """Delete the instance of this source. The globals of the source are deleted together with the instance."""
         self._instance, self._loaded = None, None
         self.calls += 1
 
     def verdict(self, refused: Refused) -> Verdict:
-        """Make a verdict on this code from the error ``refused``."""
+        """Make a verdict on the code of this runner from the error ``refused``."""
         message = refused.message
         missing = _NO_KEY.fullmatch(message)
         if missing and missing[1] not in self._setup.view:
@@ -135,7 +135,9 @@ class CodeRunner:
         return Verdict(kind=refused.kind, action=self.name, message=message, line=refused.line, fuel=self.fuel_used)
 
     def _call(self, export: str, *arguments: str, kind: Kind, read: Callable[[str, SandboxLimits], T]) -> T | Verdict:
-        """Call an exported function of the guest and read the reply. Any fault of the guest becomes a verdict."""
+        """Call a function that the guest exports, and read the guest's reply. Any fault of the guest becomes a verdict
+        on the code.
+        """
         try:
             reply = self._cross(export, *arguments, kind=kind)
             return read(reply, self._limits)
@@ -145,7 +147,9 @@ class CodeRunner:
             return self.verdict(refused)
 
     def _cross(self, export: str, *arguments: str, kind: Kind) -> str:
-        """:raises Refused: the fuel is used up, or the instance trapped. In both cases the instance is deleted."""
+        """:raises Refused: the fuel of the code is used up, or the instance trapped. After either fault, the instance
+        is deleted.
+        """
         self.fuel_used = 0
         self.calls += export != "ask-can-start"
         instance = self._ready()
@@ -165,7 +169,7 @@ class CodeRunner:
             self._meter.spend(instance.fuel_used, kind)
 
     def _ready(self) -> Instance:
-        """The instance. If there is no instance, or if the last one trapped, a new instance is made."""
+        """The instance. If there is no instance, or if the last instance trapped, ``_ready`` makes a new instance."""
         if self._instance is None:
             from rlgpt.sandbox.runtime import Instance
 

@@ -1,5 +1,5 @@
-"""Computes the answers of those ``can_start`` that depend only on the view. One instance computes the answers for all
-lanes and episodes.
+"""Computes the answers of each ``can_start`` that depends only on the view. One WebAssembly instance computes the
+answers of ``can_start`` for all lanes and episodes.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ view is a number with one bit for each action.
 
 class ConstantGuards:
     """Calls the ``can_start`` of the actions whose answers depend only on the view
-    (:class:`~rlgpt.sandbox.reads.Reads`). Equal views have equal answers, so the answers are stored. Several threads
-    may use this object.
+    (:class:`~rlgpt.sandbox.reads.Reads`). ``can_start`` gives equal answers for equal views, so its answers are stored.
+    Several threads may use one ``ConstantGuards`` object.
 
-    The instance runs only definitions and functions without effects, so no action can change the answers of another
-    action. If an action fails in this instance (its source cannot be loaded, it raises an exception or needs too much
-    fuel), this object no longer answers for this action. The ``can_start`` of such an action is called in the action's
-    own instance, and the verdict comes from there.
+    The instance of the constant guards runs only definitions and functions without effects, so no action can change the
+    answers of another action. An action fails in this instance if its source cannot be loaded, or if ``can_start``
+    raises an exception or needs too much fuel. After such a failure, ``can_start`` is called in the action's own
+    instance, which also gives the verdict.
 
-    :param on_turn: a function that is called before each call into the instance.
+    :param on_turn: a function that the host calls before each call into the instance.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ConstantGuards:
         self._lock = threading.Lock()
 
     def answers(self, actions: Iterable[str], texts: ViewTexts) -> dict[str, bool]:
-        """Name -> answer, for those of ``actions`` for which this object answers.
+        """For each of ``actions`` whose ``can_start`` depends only on the view, the answer of ``can_start``.
 
         :raises PluginError: the view contains a value that is not plain.
         """
@@ -123,7 +123,9 @@ class ConstantGuards:
             return answers
 
     def _together(self, asked: Mapping[str, str], texts: ViewTexts) -> dict[str, bool] | None:
-        """The answers of several actions, computed in one call; None if an action fails."""
+        """The answers of ``can_start`` of several actions, computed in one call of the guest; None if an action
+        fails.
+        """
         keys = [self._keys[name] for name in asked]
         union = None if None in keys else tuple(dict.fromkeys(key for own in keys for key in own or ()))
         numbers = [self._numbers[name] for name in asked]

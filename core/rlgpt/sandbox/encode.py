@@ -1,5 +1,5 @@
-"""Encodes views and outcomes as text for a guest: their floats as bytes, all else as JSON. The *view* is the dict that
-a coded action gets as its observation. An *outcome* is the dict that a primitive returns to the action.
+"""Encodes views and outcomes as text for a guest: floats as bytes, all other values as JSON. The *view* is the dict
+that a coded action gets as its observation. An *outcome* is the dict that a primitive returns to the coded action.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def encode(value: Any, action: str, limit: int) -> str:
-    """Convert ``value`` to text, with its floats as bytes (:mod:`rlgpt.sandbox.guest.floats`) unless it has few.
+    """Convert a view or outcome to text, with its floats as bytes (:mod:`rlgpt.sandbox.guest.floats`) if it has many
+    floats.
 
     :param action: name of the coded action that receives the text, for messages.
-    :param limit: maximal number of bytes of the floats, and of the JSON of all else; a value that is longer is accepted
-        if all of it as JSON is not.
-    :raises Refused: the text is longer than ``limit``, or a number is not finite (kind ``view``).
-    :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. Such a
-        value is a fault of the plugin, not of the coded action.
+    :param limit: maximal number of bytes of the floats, and of the JSON of the other values; a longer value is accepted
+        if the whole value as JSON is not longer.
+    :raises Refused: the text for the guest is longer than ``limit``, or a number is not finite (kind ``view``).
+    :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict. A value of
+        another type is a fault of the plugin, not of the coded action.
     """
     packed = floats.pack(value, lambda rest: _encode(rest, action)) if _is_long(value) else None
     if packed is not None and max(packed.size, packed.others) <= limit:
@@ -43,9 +44,10 @@ def _is_long(value: Any) -> bool:
 
 
 class ViewTexts:
-    """Encodes one view, or parts of the view, for several actions. Each value is encoded only once.
+    """Encodes one view, or parts of the view, as text for several actions. Each value of the view is encoded only once.
 
-    :raises PluginError: the view contains a value that is not plain. Every method may raise this error.
+    :raises PluginError: the view contains a value that is not plain. Every method of ``ViewTexts`` may raise this
+        error.
     """
 
     def __init__(self, view: Mapping[str, Any]) -> None:
@@ -55,8 +57,9 @@ class ViewTexts:
     def of(self, keys: Sequence[str] | None, action: str, limit: int) -> str:
         """The view as JSON text.
 
-        :param keys: the keys that the text contains, in this order. With None, all keys in the order of the view.
-        :raises Refused: the text is longer than ``limit``, or a number is not finite (kind ``view``).
+        :param keys: the keys of the view that the text contains, in this order. If ``keys`` is None, the text contains
+            all keys in the order of the view.
+        :raises Refused: the text for the guest is longer than ``limit``, or a number is not finite (kind ``view``).
         """
         if keys is None:
             self._whole = self._whole or _encode(dict(self._view), action)

@@ -1,5 +1,6 @@
-"""Reads requests whose arguments are floats (:mod:`rlgpt.sandbox.guest.floats`). The *form* of a yield is all but its
-floats. It is checked once. The floats of each turn are checked for their number, finiteness and ranges.
+"""Reads requests of the guest whose arguments are floats (:mod:`rlgpt.sandbox.guest.floats`). The *form* of a yield is
+all that the guest sends except the floats. A form is checked once, when it is first received. For each turn, the host
+checks the number of the floats, their finiteness and their ranges.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ KEPT = 256
 class Asked(NamedTuple):
     """A request of a form, without its floats.
 
-    :ivar keys: names of the given arguments; the floats ``begin`` to ``end`` are their values.
-    :ivar defaults: the values of all parameters, in the order of the signature; None if an argument is unknown or takes
-        no float, so that the checker has to look at the request.
+    :ivar keys: names of the given arguments of the request; their values are the floats ``begin`` to ``end``.
+    :ivar defaults: the defaults of all parameters, in the order of the signature; None if an argument is unknown or
+        takes no float, so that the checker must check the whole request.
     """
 
     name: str
@@ -40,7 +41,8 @@ class Asked(NamedTuple):
 class Form:
     """A checked form.
 
-    :ivar lows: for each float, the bound below which the checker has to look at its request; ``highs`` likewise.
+    :ivar lows: for each float of the form, the lower bound; if a float is below this bound, the checker must check the
+        whole request; ``highs`` are the upper bounds.
     """
 
     many: bool
@@ -50,11 +52,10 @@ class Form:
     read: Callable[[bytes], tuple[float, ...]]
 
     def ask(self, data: str, checker: Checker) -> Ask:
-        """The checked requests with the floats ``data``.
+        """Return the checked requests whose floats are encoded in ``data``.
 
         :raises Refused: ``reply``: ``data`` is not hexadecimal, has a wrong length, or contains a float that is not
-            finite.
-            For further causes see :meth:`Checker.request`.
+            finite. For further causes of this error see :meth:`Checker.request`.
         """
         try:
             packed = bytes.fromhex(data)
@@ -79,10 +80,10 @@ class Form:
 def read(
     reply: str, checker: Checker, parse: Callable[[str], tuple[bool, list[tuple[str, int | None, list[str]]]]]
 ) -> Ask:
-    """The checked requests in a reply that begins with :data:`MARK`, whose length was checked.
+    """Return the checked requests in a reply that begins with :data:`MARK` and whose length was checked.
 
-    :param parse: reads a form that the checker does not know.
-    :raises Refused: see :meth:`Form.ask`; or the form is not valid.
+    :param parse: a function that reads a form that the checker does not know yet.
+    :raises Refused: the form is not valid, or :meth:`Form.ask` raises the error.
     """
     parts = reply.split(MARK)
     if len(parts) != 3 or not reply.isascii():

@@ -1,5 +1,5 @@
 """Counts the fuel that one coded action or function has left in a turn, in a call and in an episode. *Fuel* is the
-runtime's count of instructions. A *turn* is what the code computes between two yields.
+WebAssembly runtime's count of executed instructions. A *turn* is what the code computes between two yields.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ Kind = Literal["load", "answer", "turn", "function"]
 
 
 class Allowance(NamedTuple):
-    """The fuel that one call into the instance may use.
+    """The fuel that one call into the WebAssembly instance may use.
 
-    :ivar exceeded: the message for the case that the call needs more fuel. None if the limit of a single turn decides;
-        the caller then makes the message.
+    :ivar exceeded: the message for the case that the call needs more fuel than allowed. ``exceeded`` is None if the
+        limit of a single turn decides; the caller then makes the message.
     """
 
     fuel: int
@@ -23,12 +23,12 @@ class Allowance(NamedTuple):
 
 
 class FuelMeter:
-    """Counts the fuel of one action or function during an episode.
+    """Counts the fuel of one coded action or function during an episode.
 
-    :param pieces: number of actions or functions in the episode. If this number is at most the limit ``fuel_shares``,
-        each action or function gets the full limits. If the number is larger, all together get the fuel of
-        ``fuel_shares`` actions, in equal shares. The fuel that one action uses does not reduce the limits of another
-        action.
+    :param pieces: number of coded actions or functions in the episode. If ``pieces`` is at most the limit
+        ``fuel_shares``, each action or function gets the full limits of fuel. If ``pieces`` is larger, all actions or
+        functions together get the fuel of ``fuel_shares`` actions, in equal shares. The fuel that one action uses does
+        not reduce the limits of another action.
     """
 
     def __init__(self, limits: SandboxLimits, pieces: int) -> None:
@@ -47,12 +47,14 @@ class FuelMeter:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the fuel of the episode is used up. The code then does not run again in this episode."""
+        """Whether the action or function has used up its fuel of the episode. Code that has used up its fuel of the
+        episode does not run again in this episode.
+        """
         return not self._episode_left
 
     def add_step(self) -> None:
-        """Add the fuel of one primitive step of the environment to the fuel of the call and to the fuel of the episode.
-        Fuel that is used up stays used up.
+        """Add the fuel of one primitive step to the fuel of the current call and to the fuel of the episode. If the
+        fuel of the call or of the episode is used up, ``add_step`` does not change it.
         """
         if self._episode_left:
             self._episode += self._step
@@ -66,14 +68,14 @@ class FuelMeter:
         self._call = self._call_left = self._each_call
 
     def spend(self, fuel: int, kind: Kind) -> None:
-        """Subtract the fuel that a call into the instance has used."""
+        """Subtract the fuel that a call into the WebAssembly instance has used."""
         self._episode_left = max(0, self._episode_left - fuel)
         if kind == "turn":
             self._call_left = max(0, self._call_left - fuel)
 
     def allowance(self, kind: Kind) -> Allowance:
-        """The fuel that the next call into the instance may use. The result is 0 if the fuel of the action's call or of
-        the episode is used up.
+        """The fuel that the next call into the WebAssembly instance may use. The allowance is 0 if the fuel of the
+        action's call or of the episode is used up.
         """
         fuel = self._each[kind]
         if kind == "turn" and self._call_left < min(fuel, self._episode_left):

@@ -22,12 +22,12 @@ Result = bool | float | dict[str, float]
 
 @dataclass
 class Answers:
-    """The answers of all functions at one primitive step.
+    """The answers of all coded functions at one primitive step.
 
-    :ivar features: output -> number within its bounds.
-    :ivar rewards: reward term -> potential or reward, a number within its bounds.
-    :ivar predicates: predicate -> whether its sub-goal is reached.
-    :ivar verdicts: verdicts on the functions that failed at this step.
+    :ivar features: for each output of a feature, a number within the bounds of the output.
+    :ivar rewards: for each reward term, its potential or reward, a number within the bounds of the term.
+    :ivar predicates: for each predicate, whether its sub-goal is reached.
+    :ivar verdicts: the verdicts on the functions that failed at this primitive step.
     """
 
     features: dict[str, float] = field(default_factory=dict)
@@ -37,7 +37,9 @@ class Answers:
 
 
 class FunctionRunner(CodeRunner):
-    """Runs one function in a separate instance. The memory dict of the function exists as long as this instance."""
+    """Runs one coded function in a separate WebAssembly instance. The memory dict of the coded function exists as long
+    as the function's instance.
+    """
 
     def __init__(self, function: CodedFunction, setup: GuestSetup) -> None:
         super().__init__(function.name, function.source, function.entry, setup, lambda: None)
@@ -56,7 +58,8 @@ class FunctionRunner(CodeRunner):
         return False
 
     def evaluate(self, view: str) -> Result | Verdict:
-        """The checked answer of the function. The numbers in the answer are clipped into their bounds.
+        """Return the checked answer of the coded function. The numbers in the answer of the function are clipped into
+        their bounds.
 
         :param view: the view as JSON text.
         """
@@ -85,15 +88,15 @@ class FunctionRunner(CodeRunner):
 
 
 class Functions:
-    """All coded functions of an episode. Features are evaluated first, because their outputs are keys of the view that
-    reward terms and predicates read.
+    """All coded functions of an episode. Features are evaluated before other functions, because reward terms and
+    predicates may read the outputs of the features in the view.
 
-    A function that fails causes one verdict. From then on, the function is not called, and its answer is neutral (zero
-    or False) until the episode ends. A function cannot change another function.
+    A coded function that fails causes one verdict in an episode. After its failure, the function is not called, and its
+    answer is neutral (zero or False) until the episode ends. One coded function cannot change another coded function.
 
-    :param seed: seed of the module ``random`` of each function.
-    :param quarantined: names of functions that are not called; their answers are neutral.
-    :raises SandboxError: two names are equal, or there are too many functions.
+    :param seed: seed of Python's module ``random`` in each function.
+    :param quarantined: names of quarantined functions, which are not called; their answers are neutral.
+    :raises SandboxError: two functions or outputs have the same name, or there are too many functions.
     """
 
     def __init__(
@@ -123,7 +126,7 @@ class Functions:
         self._newest: dict[str, Result] = {}
 
     def evaluate(self, view: Mapping[str, Plain]) -> Answers:
-        """Call every function with ``view``.
+        """Call every coded function with ``view``.
 
         :raises PluginError: ``view`` contains a value that is not plain.
         """
@@ -140,7 +143,7 @@ class Functions:
         return answers
 
     def fuel_used(self, name: str) -> int:
-        """Fuel that the function ``name`` used for its newest answer; 0 if the function was not called."""
+        """Units of fuel that the function ``name`` used for its newest answer; 0 if the function was not called."""
         return next(r.fuel_used for r in (*self._features, *self._others) if r.name == name)
 
     def _ask(
@@ -168,8 +171,8 @@ class Functions:
             yield runner, answer
 
     def _instead(self, runner: FunctionRunner) -> Result:
-        """The answer that replaces that of a failed function. A reward term of kind ``potential`` keeps its last value,
-        so that it adds no reward.
+        """The answer that replaces the answer of a failed function. A failed reward term of kind ``potential`` keeps
+        its last value, so that it adds no reward.
         """
         function = runner.function
         if isinstance(function, CodedReward) and function.kind == "potential":
@@ -178,7 +181,7 @@ class Functions:
 
 
 def check(functions: Sequence[CodedFunction], library: Library, limits: SandboxLimits) -> None:
-    """Check the names of all functions, of their outputs and of the view keys.
+    """Check that the names of all functions, of their outputs and of the view keys differ.
 
     :raises SandboxError: two functions have the same name, two outputs or view keys have the same name, or there are
         more functions than ``limits.instances``.

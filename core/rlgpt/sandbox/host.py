@@ -22,11 +22,11 @@ from rlgpt.sandbox.turns import Turn
 
 
 class Sandbox:
-    """Opens guests that all have the same limits. The first guest of a process loads the compiled program, so it takes
-    more time than later guests.
+    """A sandbox opens guests that all have the same limits. The first guest of a process loads the compiled program and
+    therefore takes more time than later guests.
 
     :param on_turn: a function that is called before each turn of a coded action, for example to record that a training
-        is alive. Its exceptions propagate.
+        is alive. If ``on_turn`` raises an exception, the exception propagates to the caller of the sandbox.
     """
 
     def __init__(self, limits: SandboxLimits = DEFAULT, *, on_turn: Callable[[], None] | None = None) -> None:
@@ -36,46 +36,46 @@ class Sandbox:
     def open(
         self, library: Library, actions: Sequence[CodedAction], *, seed: int, guards: ConstantGuards | None = None
     ) -> Guest:
-        """A guest for one episode. The code of the actions runs only when a method of the guest is called.
+        """Return a guest for one episode. The code of the coded actions runs only when a method of the guest is called.
 
-        :param seed: seed of the module ``random`` of each action; any integer.
+        :param seed: seed of Python's module ``random`` in each action; any integer.
         :param guards: an object that answers ``can_start`` for several guests with the same actions
             (:meth:`open_guards`).
-        :raises SandboxError: two actions have the same name.
+        :raises SandboxError: two coded actions have the same name.
         """
         if self._checker is None or self._checker[0] is not library:
             self._checker = library, Checker(library)  # It keeps forms of requests, which later episodes use again.
         return Guest(self.limits, library, actions, seed, self.on_turn, guards, self._checker[1])
 
     def open_guards(self, library: Library, actions: Sequence[CodedAction]) -> ConstantGuards:
-        """An object that answers ``can_start`` for all guests with the same actions. This method runs no code of the
-        actions.
+        """Return an object that answers ``can_start`` for all guests with the same actions. ``open_guards`` runs no
+        code of the actions.
         """
         return ConstantGuards(self.limits, library, actions, self.on_turn)
 
     def open_functions(
         self, library: Library, functions: Sequence[CodedFunction], *, seed: int, quarantined: Collection[str] = ()
     ) -> Functions:
-        """The coded features, reward terms and predicates of one episode. The code of these functions runs only when
-        :meth:`Functions.evaluate` is called.
+        """Return the coded features, reward terms and predicates of one episode. The code of the functions runs only
+        when :meth:`Functions.evaluate` is called.
 
-        :param seed: seed of the module ``random`` of each function; any integer.
-        :param quarantined: names of functions that are not called; their answers are zero or False.
-        :raises SandboxError: two names are equal, or there are too many functions.
+        :param seed: seed of Python's module ``random`` in each function; any integer.
+        :param quarantined: names of quarantined functions, which are not called; their answers are zero or False.
+        :raises SandboxError: two functions or outputs have the same name, or there are too many functions.
         """
         return Functions(self.limits, library, functions, seed, self.on_turn, quarantined)
 
 
 class Guest:
-    """The coded actions of an episode, each in a separate WebAssembly instance. An instance is made when its action is
-    used for the first time.
+    """The coded actions of an episode, each in a separate WebAssembly instance. The instance of a coded action is made
+    when the action is used for the first time.
 
     Guests with the same seed, sources and replies make the same requests. An action cannot change the globals, the
     random numbers or the fuel of another action, and cannot cause a verdict on another action. Actions whose ``run`` or
-    ``can_start`` has an argument ``memory`` share one memory for the episode; each gets a copy of it. Nothing else is
-    passed from one action to another.
+    ``can_start`` has an argument ``memory`` share one memory for the episode; each of these actions gets a copy of the
+    memory. Except for the shared memory, nothing is passed from one action to another.
 
-    :raises SandboxError: the guest program is missing. Every method that runs code may raise this error.
+    :raises SandboxError: the guest program is missing. Every method of a guest that runs code may raise this error.
     """
 
     def __init__(
@@ -113,29 +113,37 @@ class Guest:
 
     @property
     def fuel_used(self) -> int:
-        """The fuel that the newest turn used."""
+        """Units of fuel that the newest turn used."""
         return self._newest.fuel_used if self._newest is not None else 0
 
     @property
     def exhausted(self) -> frozenset[str]:
-        """The actions that have used up their fuel of the episode. These actions do not run again in this episode."""
+        """The names of the coded actions that have used up their fuel of the episode. Actions that have used up their
+        fuel do not run again in this episode.
+        """
         return frozenset(name for name, runner in self._runners.items() if runner.exhausted)
 
     def add_step(self) -> None:
-        """Add the fuel of one primitive step for each action. Call this method after each primitive step."""
+        """Add the fuel of one primitive step to each action's fuel. Call ``add_step`` after each primitive step of the
+        environment.
+        """
         for runner in self._runners.values():
             runner.add_step()
 
     @property
     def memory(self) -> dict[str, Plain]:
-        """A copy of the shared memory after the newest call. In the copy, tuples and sets are lists; keys are text."""
+        """A copy of the actions' shared memory after the newest call. In the copy of the shared memory, tuples and sets
+        are lists, and keys are text.
+        """
         return self._memory.plain
 
     def start(self, action: str, parameters: Mapping[str, float] | None = None) -> Turn:
-        """Start a call of ``action``. The action's function ``run`` executes until the first ``yield``. If a generator
-        waits for a reply, it is closed first. A declared parameter without a given value gets its default.
+        """Start a call of the coded action ``action``. The action's function ``run`` executes until its first
+        ``yield``. If a generator of the guest waits for a reply, this generator is closed before the new call starts. A
+        parameter of the action without a given value gets its default.
 
-        :raises UnknownNameError: there is no such action, or the action declares no such parameter.
+        :raises UnknownNameError: the guest has no action with this name, or the action does not declare a given
+            parameter.
         """
         runner = self._runner(action)
         if self._running is not runner:
@@ -146,8 +154,8 @@ class Guest:
     def send(self, reply: Plain) -> Turn:
         """Continue the waiting generator with ``reply`` as the value of its ``yield``.
 
-        :param reply: an outcome or a view. If ``Ask.many`` was True, a list of outcomes and views.
-        :raises SandboxError: no generator waits for a reply.
+        :param reply: an outcome or a view; if ``Ask.many`` was True, a list of outcomes and views.
+        :raises SandboxError: no generator of the guest waits for a reply.
         :raises PluginError: ``reply`` contains something other than None, bool, int, float, str, list and dict.
         """
         if self._running is None or not self._running.waits:
@@ -156,15 +164,15 @@ class Guest:
         return self._running.send(reply)
 
     def load(self, action: str) -> bool | Verdict:
-        """Execute the source of ``action`` once in its instance.
+        """Execute the source of ``action`` once in its WebAssembly instance.
 
-        :returns: whether the source defines ``can_start``. If the source failed, the verdict on it.
+        :returns: whether the source defines ``can_start``, or the verdict on the source if it failed.
         """
         return self._runner(action).load()
 
     def can_start(self, action: str, view: Mapping[str, Plain]) -> bool | Verdict:
         """The answer of the action's own ``can_start(view)``. The answer is True if the action does not define
-        ``can_start``. If ``can_start`` failed, the result is the verdict.
+        ``can_start``. If ``can_start`` failed, the result is the verdict on it.
 
         :raises PluginError: ``view`` contains something other than None, bool, int, float, str, list and dict.
         """
@@ -172,7 +180,7 @@ class Guest:
 
     def can_start_each(self, actions: Iterable[str], view: Mapping[str, Plain]) -> dict[str, bool | Verdict]:
         """The results of :meth:`can_start` for several actions with the same view. Each value of the view that the
-        actions read is encoded only once. The code of an action is not called if its answer cannot have changed
+        actions read is encoded only once. ``can_start`` of an action is not called if its answer cannot have changed
         (:mod:`rlgpt.sandbox.reads`).
         """
         texts = ViewTexts(view)
@@ -197,23 +205,23 @@ class Guest:
         return answers
 
     def cancel(self) -> Verdict | None:
-        """Close the generator that waits for a reply. The generator's ``finally`` blocks run and use the fuel of its
-        call. If no generator waits, this method does nothing.
+        """Close the generator that waits for a reply. When a generator is closed, its ``finally`` blocks run and use
+        the fuel of its call. If no generator waits for a reply, ``cancel`` does nothing.
 
-        :returns: the verdict on the action if its clean-up ran too long or ended the instance; else None.
+        :returns: the verdict on the action if its ``finally`` blocks ran too long or ended the instance; else None.
         """
         running, self._running = self._running, None
         return running.cancel() if running is not None else None
 
     def _runner(self, action: str) -> ActionRunner:
-        """:raises UnknownNameError: there is no such action."""
+        """:raises UnknownNameError: the guest has no action with this name."""
         if action not in self._runners:
             raise UnknownNameError("coded action", action, self.actions)
         self._newest = self._runners[action] = self._runners.pop(action)
         return self._newest
 
     def _make_room(self) -> None:
-        """If the maximal number of instances exists, drop the least recently used instance."""
+        """If the maximal number of WebAssembly instances exists, delete the least recently used instance."""
         live = [runner for runner in self._runners.values() if runner.live]
         idle = next((runner for runner in live if not runner.waits), None)
         if idle is not None and len(live) >= self.limits.instances:

@@ -1,5 +1,5 @@
-"""Defines the library: data about the primitives that a coded action may call and the view keys that it can read. The
-functions in the guest, the checks of requests and the text in the prompt are made from the library.
+"""Defines the class :class:`Library`: data about the primitives that a coded action may call and the view keys that it
+can read. The functions in the guest, the checks of requests and the text in the prompt are made from the library.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ a plugin.
 class Signature(Value):
     """The name, arguments and documentation of one primitive (a function of the plugin that coded actions call).
 
-    :ivar doc: the primitive's effect, with units.
-    :ivar parameters: its arguments, typed and bounded.
+    :ivar doc: the effect of the primitive, with units.
+    :ivar parameters: the arguments of the primitive, typed and bounded.
     """
 
     name: Name
@@ -40,8 +40,8 @@ class Signature(Value):
 class ViewDoc(Value):
     """One key of the view.
 
-    :ivar size: how many numbers a policy observes for the key; 0 if only code can use the key (text, lists of varying
-        length).
+    :ivar size: how many numbers of the key a policy observes; 0 if only code can use the key (for example text or lists
+        of varying length).
     """
 
     name: str
@@ -52,7 +52,7 @@ class ViewDoc(Value):
 
 
 class Library(Value):
-    """The primitives and view keys of a task, and the modules that code may use."""
+    """The library of a task: its primitives, its view keys, and the modules that code may use."""
 
     primitives: tuple[Signature, ...]
     view: tuple[ViewDoc, ...] = ()
@@ -81,12 +81,14 @@ class Library(Value):
         return self
 
     def with_features(self, functions: Iterable[CodedFunction]) -> Library:
-        """A copy of this library that has the outputs of the features in ``functions`` as further keys of the view."""
+        """A copy of the library in which the outputs of the features in ``functions`` are further keys of the view."""
         outputs = [o for f in functions if isinstance(f, CodedFeatures) for o in f.outputs]
         docs = [ViewDoc(name=o.name, doc=o.doc, unit=o.unit, size=1) for o in outputs]
         return self.model_copy(update={"view": (*self.view, *docs)})
 
     @property
     def functions(self) -> dict[str, tuple[str, ...]]:
-        """Function that makes a request -> names of its arguments, in order. The first function is ``observe``."""
+        """For each function that makes a request, the names of its arguments, in order. The first function in the dict
+        is ``observe``.
+        """
         return {OBSERVE: ()} | {s.name: tuple(p.name for p in s.parameters) for s in self.primitives}

@@ -1,5 +1,5 @@
-"""Lint: checks of a source before it runs. The findings are feedback for the language model that wrote the source. Lint
-does not protect the machine; the sandbox does.
+"""Lint: checks of a source before it runs. The findings of lint are feedback for the language model that wrote the
+source. Lint does not protect the machine on which the code runs; the sandbox does.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ MEMORY = "memory"
 
 
 def lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """Find faults in the source of ``code`` without running it. Each verdict is of kind ``lint``.
+    """Find faults in the source of ``code`` without running the source. Each verdict of lint is of kind ``lint``.
 
-    If the host's Python cannot parse the source, the guest's Python parses it, so all hosts give the same verdicts. If
-    only the guest's compiler refuses a source, the source gets a verdict when it is loaded.
+    If the host's Python cannot parse the source, the guest's Python parses it, so lint gives the same verdicts on all
+    hosts. If only the guest's compiler refuses a source, lint accepts the source, and the sandbox returns a verdict
+    when it loads the source.
 
-    :param library: the library of the task. For a reward term or a predicate, it contains the outputs of the features
-        (:meth:`Library.with_features`).
-    :raises SandboxError: the guest is needed and its program is missing.
+    :param library: the library of the task. For a reward term or a predicate, the library contains the outputs of the
+        features (:meth:`Library.with_features`).
+    :raises SandboxError: lint needs the guest to parse the source, and the guest program is missing.
     """
     return [_verdict(code, finding) for finding in _findings(code, library, limits)]
 
 
 def faults(code: CodedAction | CodedFunction, library: Library, limits: SandboxLimits = DEFAULT) -> list[Verdict]:
-    """The verdicts of :func:`lint` without those that only suspect a fault. Commands that load finished code use this
-    function.
+    """The verdicts of :func:`lint` about certain faults, without the verdicts about suspected faults. Commands that
+    load finished code (such as a bundle) use ``faults``.
     """
     return [_verdict(code, finding) for finding in _findings(code, library, limits) if finding.sure]
 
@@ -63,7 +64,7 @@ def _verdict(code: CodedAction | CodedFunction, finding: Finding) -> Verdict:
 
 
 def _helpers(action: CodedAction) -> frozenset[str] | Finding:
-    """The names that the shared code binds, or a finding if that code has a fault."""
+    """The names that the shared code binds, or a finding if the shared code has a fault."""
     try:
         tree = lint_parse.parse(action.shared)
     except lint_parse.NoTree as refused:

@@ -14,7 +14,7 @@ from rlgpt.sandbox.guest.modules import PREIMPORTED
 class Finding(NamedTuple):
     """One fault of a source.
 
-    :ivar line: line of the source; None if the fault has no line.
+    :ivar line: number of the source line with the fault; None if the fault has no line.
     :ivar sure: whether it is certain that a source with this fault cannot work.
     """
 
@@ -27,7 +27,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Every node under ``function`` that is not inside a nested function or class."""
+    """Yield every node under ``function`` that is not inside a nested function or class."""
     nodes = list(ast.iter_child_nodes(function))
     while nodes:
         node = nodes.pop()
@@ -37,7 +37,9 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """The definition of the function ``name`` in a source. If there are several, the last one."""
+    """The definition of the function ``name`` at the top level of a source. If the source defines ``name`` several
+    times, the last definition is returned.
+    """
     for node in reversed(tree.body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             return node
@@ -47,11 +49,11 @@ def top_level(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctio
 def check(
     tree: ast.Module, functions: Mapping[str, tuple[str, ...]], helpers: frozenset[str] = frozenset()
 ) -> list[Finding]:
-    """The faults in those calls of a source that call a function by its name. Names that the source binds are not
-    checked.
+    """Find the faults in those calls of a source that call a function by its name. Calls of names that the source
+    itself binds are not checked.
 
-    :param functions: name of a function that makes a request -> names of its arguments. Empty if the source makes no
-        requests.
+    :param functions: for the name of each function that makes a request, the names of its arguments. ``functions`` is
+        empty if the source can make no requests.
     :param helpers: further names that the source can use.
     """
     names = bound(tree) | helpers
@@ -117,10 +119,10 @@ def _arguments(call: ast.Call, name: str, parameters: tuple[str, ...]) -> list[F
 class _Uses(NamedTuple):
     """How the source uses its variables.
 
-    :ivar values: variables whose values are yielded, returned, stored or passed to a function. A request in such a
-        variable may reach a yield.
-    :ivar containers: the variables in ``values``, and the variables that are indexed or whose methods are called. If
-        such a variable contains a list, a request in this list may reach a yield.
+    :ivar values: variables whose values the source yields, returns, stores or passes to a function. A request in a
+        variable of ``values`` may reach a yield.
+    :ivar containers: the variables in ``values``, and the variables that the source indexes or whose methods it calls.
+        If a variable of ``containers`` contains a list, a request in this list may reach a yield.
     """
 
     values: set[str]
@@ -128,7 +130,9 @@ class _Uses(NamedTuple):
 
 
 def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], uses: _Uses) -> bool:
-    """Whether the request that ``call`` makes may reach a ``yield``. The answer is False only if this is certain."""
+    """Whether the request that ``call`` makes may reach a ``yield``. The answer is False only if the request can
+    certainly not reach a ``yield``.
+    """
     node, parent = call, parents[call]
     listed = False
     unused = ast.Expr | ast.Subscript | ast.Attribute | ast.Compare | ast.YieldFrom | ast.Assert

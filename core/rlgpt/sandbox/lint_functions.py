@@ -1,5 +1,5 @@
-"""Checks of the source of a feature, reward term or predicate: its signature, its return values, and the keys of the
-view that it reads.
+"""Checks of the source of a feature, reward term or predicate: the signature of the function, its return values, and
+the keys of the view that the function reads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _RETURNS = {
 
 
 def check(tree: ast.Module, function: CodedFunction, library: Library) -> list[Finding]:
-    """The faults in the function that the source must define, and in its declaration.
+    """Find the faults in the function that the source must define, and in the declaration of the function.
 
     :param library: the library with the keys of the view that ``function`` gets.
     """
@@ -52,8 +52,8 @@ def check(tree: ast.Module, function: CodedFunction, library: Library) -> list[F
 
 
 def _declared(function: CodedFunction, library: Library) -> list[Finding]:
-    """Findings on outputs that have the name of a key of the view. Outputs become keys of the view, so they must have
-    other names.
+    """Findings on outputs of a feature that have the name of a key of the view. The outputs of a feature become keys of
+    the view, so their names must differ from the existing keys.
     """
     outputs = [o.name for o in function.outputs] if isinstance(function, CodedFeatures) else []
     keys = {key.name for key in library.view}
@@ -63,8 +63,8 @@ def _declared(function: CodedFunction, library: Library) -> list[Finding]:
 
 
 def _keys(function: ast.FunctionDef, view: str, library: Library) -> Iterator[Finding]:
-    """Findings on keys that the view does not have. These findings are not certain, because a source may read such a
-    key in a branch that never runs.
+    """Findings on keys that the source reads but that the view does not have. A finding about an unknown key is not
+    certain, because a source may read the key in a branch that never runs.
     """
     keys = [key.name for key in library.view]
     nodes = list(own_nodes(function))
@@ -94,8 +94,8 @@ def _outputs(nodes: Collection[ast.AST], declared: list[str]) -> Iterator[Findin
 
 
 def _text(node: ast.AST | None) -> str | None:
-    """The text in a constant; None if the node is anything else, or a constant in a tree from the guest, which contains
-    no values of constants.
+    """The text of a constant; None if the node is not a text constant, or if the guest parsed the source, because its
+    trees contain no values of constants.
     """
     value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
     return value if isinstance(value, str) else None

@@ -1,8 +1,8 @@
-"""Parses a coded action's source. The guest's Python decides what is valid, because the host's Python may be older or
-newer.
+"""Parses a coded action's source. The guest's Python decides what valid source is, because the host's Python may be
+older or newer.
 
-The host's parser is tried first, because it is faster. If the host's parser fails, the guest parses the source (about
-30 ms) and returns its tree, so that lint gives the same verdicts on every host.
+The host's parser is tried before the guest's parser, because the host's parser is faster. If the host's parser fails,
+the guest parses the source (about 30 ms) and returns the tree, so that lint gives the same verdicts on every host.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _MAX_TREE_BYTES = 16 * 2**20
 class NoTree(Exception):
     """The guest's Python refuses the source.
 
-    :ivar line: line of the error; None if the guest reports none.
+    :ivar line: number of the source line with the error; None if the guest reports no line.
     """
 
     def __init__(self, message: str, line: int | None) -> None:
@@ -73,13 +73,13 @@ class NoTree(Exception):
 
 
 def parse(source: str) -> ast.Module | None:
-    """The tree of ``source``; None if the source is too large or too deeply nested to be parsed.
+    """The syntax tree of ``source``; None if the source is too large or too deeply nested to be parsed.
 
-    In a tree from the guest, constants have no value. A node of a class that the host's Python does not know is an
-    object of :class:`ast.AST`. The source does not run.
+    In a syntax tree from the guest, constants have no value. A node whose class the host's Python does not know is an
+    object of :class:`ast.AST`. Parsing does not run the source.
 
-    :raises NoTree: the guest cannot parse the source. The exception contains the message of the guest.
-    :raises SandboxError: the guest is needed and its program is missing.
+    :raises NoTree: the guest's Python cannot parse the source. The exception contains the error message of the guest.
+    :raises SandboxError: the guest is needed to parse the source, and the guest program is missing.
     """
     try:
         with warnings.catch_warnings():
@@ -116,8 +116,9 @@ def _parse_in_guest(source: str) -> ast.Module | None:
 
 
 def _tree(rows: Sequence[Any]) -> ast.Module:
-    """Make a tree from rows. The first row is the root. Each row is a node: the name of its class, its line, and its
-    fields. Constants have no fields, because no check reads their values.
+    """Make a syntax tree from the rows that the guest sends. The first row is the root of the tree. Each row is a node
+    of the tree: the name of the node's class, the line of the node, and the fields of the node. Constants in the tree
+    have no fields, because no check reads their values.
     """
     nodes = [_blank(name) for name, *_ in rows]
     for node, (_, line, *fields) in zip(nodes, rows, strict=True):
@@ -138,7 +139,9 @@ def _blank(name: str) -> ast.AST:
 
 
 def _put(value: Any, nodes: Sequence[ast.AST]) -> Any:
-    """Convert the value of a field. A list with one number stands for a node; any other list is a list of values."""
+    """Convert the value of a field of a syntax node. A list with one number is a reference to the node with this
+    number; any other list is a list of values.
+    """
     match value:
         case [int() as place]:
             return nodes[place]

@@ -4,5 +4,7 @@ from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """``text`` without control characters and lone surrogates, so that terminals, files and prompts can contain it."""
+    """Return ``text`` without control characters and lone surrogates, so that terminals, files and prompts can contain
+    it.
+    """
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

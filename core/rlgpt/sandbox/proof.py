@@ -27,8 +27,8 @@ _UNLOCK = f"    {_SYS}.modules['surroundings'].audit.__code__ = (lambda event, _
 class Escape:
     """One attempt to break out of the sandbox.
 
-    :ivar body: the body of the function ``run``. ``FILE`` and ``NEW`` in the body are replaced by paths.
-    :ivar stopped_by: the kinds of verdict with which the sandbox may stop the attempt.
+    :ivar body: the body of the function ``run``. ``FILE`` and ``NEW`` in the code of an attack are replaced by paths.
+    :ivar stopped_by: the kinds of verdict with which the sandbox may stop the attack.
     """
 
     name: str
@@ -55,10 +55,11 @@ ESCAPES = (
 
 
 def prove(sandbox: Sandbox | None = None) -> list[str]:
-    """Try every attack.
+    """Try every attack of this module.
 
-    :param sandbox: the sandbox that is tested. With None, a sandbox with the default limits.
-    :returns: a message for each attempt that was not stopped; empty if all attempts were stopped.
+    :param sandbox: the sandbox that the attacks try to break. If ``sandbox`` is None, a sandbox with the default limits
+        is tested.
+    :returns: a message for each attack that the sandbox did not stop; empty if all attacks were stopped.
     :raises SandboxError: the guest program is missing.
     """
     with _bait() as (file, new):
@@ -87,8 +88,8 @@ def _started(sandbox: Sandbox, library: Library, source: str) -> Turn:
 
 @contextmanager
 def _bait() -> Iterator[tuple[Path, Path]]:
-    """Make a file and an environment variable that contain a secret. The block gets the path of this file, and a path
-    at which no file may appear.
+    """Make a file and an environment variable that contain a secret, for attacks that try to read the secret. The
+    ``with`` block gets the path of the file with the secret, and a path at which no file may appear.
     """
     before = os.environ.get(VARIABLE)
     with tempfile.TemporaryDirectory(prefix="rlgpt-proof-") as folder:

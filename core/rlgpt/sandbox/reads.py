@@ -1,11 +1,11 @@
-"""Static analysis of ``can_start``, which finds the keys of the view that ``can_start`` reads. ``can_start`` is then
-called again only after one of these keys has changed.
+"""Static analysis of ``can_start``, which finds the keys of the view that ``can_start`` reads. After the analysis,
+``can_start`` is called again only when one of the keys that it reads has changed.
 
-The analysis is conservative. The analysis accepts ``can_start`` only if this function and the functions that it calls
-contain nothing that could change a value or draw a random number. The answer then depends only on the view, the memory
-and the action's own globals. Any other ``can_start`` is called at each step with the whole view. A wrong result of the
-analysis could only make the mask of the same action out of date. The security of the sandbox does not depend on the
-analysis.
+The analysis of ``can_start`` is conservative. The analysis accepts ``can_start`` only if this function and the
+functions that it calls contain nothing that could change a value or draw a random number. The answer of an accepted
+``can_start`` depends only on the view, the memory and the action's own globals. A ``can_start`` that the analysis does
+not accept is called at each step with the whole view. A wrong result of the analysis could only make the mask of the
+same action out of date. The security of the sandbox does not depend on the analysis.
 """
 
 from __future__ import annotations
@@ -60,14 +60,15 @@ _NODES = (
 
 @dataclass(frozen=True)
 class Reads:
-    """The inputs on which the answer of ``can_start`` depends.
+    """The inputs on which the answer of a ``can_start`` depends.
 
     :ivar steady: whether ``can_start`` gives equal answers for equal views, memories and globals, and has no side
         effects.
-    :ivar keys: the keys of the view that ``can_start`` may read, sorted. None means that it may read any key.
-    :ivar constant: whether ``can_start`` is steady, does not read the memory, and no other code of the source can
-        change its answers. One instance can then answer for all episodes, because loading the source only runs
-        definitions.
+    :ivar keys: the keys of the view that ``can_start`` may read, sorted. ``keys`` is None if ``can_start`` may read any
+        key of the view.
+    :ivar constant: whether ``can_start`` is steady and does not read the memory, and no other code of the source can
+        change its answers. One instance can answer a constant ``can_start`` for all episodes, because loading the
+        source only runs definitions.
     """
 
     steady: bool = False
@@ -77,10 +78,10 @@ class Reads:
 
 @lru_cache(maxsize=1024)
 def reads_of(source: str, shared: str) -> Reads:
-    """The inputs on which the answer of ``can_start`` in ``source`` depends. This function parses the source and does
-    not run it.
+    """Find the inputs on which the answer of ``can_start`` in ``source`` depends. ``reads_of`` parses the source and
+    does not run it.
 
-    :param shared: source that is loaded before ``source``, into the same namespace.
+    :param shared: source that the guest loads before ``source``, into the same namespace.
     """
     try:
         before = ast.parse(shared).body
@@ -122,7 +123,7 @@ class _Module:
         return all(map(_is_definition, self._body))
 
     def is_fixed(self, guard: ast.FunctionDef) -> bool:
-        """Whether no other code of the source can change what the pure function ``guard`` uses."""
+        """Whether no other code of the source can change the globals that the pure function ``guard`` uses."""
         nodes = list(ast.walk(ast.Module(self._body, [])))
         if any(isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load) for n in nodes):
             return False
@@ -140,7 +141,7 @@ class _Module:
 
     def _used_by(self, function: ast.FunctionDef) -> frozenset[str]:
         """The names of the globals of the source that ``function`` uses, directly or through other functions. The name
-        of ``function`` itself is included.
+        of ``function`` itself is included in the used names.
         """
         used, waiting = {function.name}, [function]
         while waiting:
@@ -157,7 +158,7 @@ class _Module:
         return all(self._is_pure(helper) for name, helper in self.functions.items() if name in used)
 
     def _is_pure(self, function: ast.FunctionDef) -> bool:
-        """Whether ``function`` is pure under the condition that all functions of the source that it calls are pure."""
+        """Whether ``function`` is pure under the assumption that all functions of the source that it calls are pure."""
         local = {name for node in ast.walk(function) for name in _bound(node)} - {function.name}
         changed = [node.target for node in ast.walk(function) if isinstance(node, ast.AugAssign)]
         if not all(isinstance(t, ast.Name) and t.id in _numbers(function) for t in changed):
@@ -188,7 +189,7 @@ class _Module:
 
 
 def _bound(node: ast.AST) -> list[str]:
-    """The names that ``node`` itself binds."""
+    """The names that the syntax node ``node`` itself binds."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
             return [name]
@@ -202,8 +203,8 @@ def _bound(node: ast.AST) -> list[str]:
 
 
 def _numbers(function: ast.FunctionDef) -> set[str]:
-    """The local names to which only constants are assigned. The operator ``+=`` on such a name cannot change an object
-    that other code uses.
+    """The local names of ``function`` to which only constants are assigned. The operator ``+=`` on a name that only has
+    constant values cannot change an object that other code uses.
     """
     constant: set[str] = set()
     other = {arg for node in ast.walk(function) if isinstance(node, ast.arg) for arg in _bound(node)}
@@ -244,8 +245,8 @@ def _is_immutable(value: ast.expr) -> bool:
 
 
 def _keys(guard: ast.FunctionDef) -> tuple[str, ...] | None:
-    """The keys of the view that ``guard`` reads. None if it uses the view in another way than by ``view["key"]`` or
-    ``view.get("key", ...)``.
+    """The keys of the view that ``guard`` reads. None if ``guard`` uses the view in another way than by ``view["key"]``
+    or ``view.get("key", ...)``.
     """
     view = guard.args.args[0].arg
     keys: list[str] = []

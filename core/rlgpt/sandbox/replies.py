@@ -1,4 +1,4 @@
-"""Reads the guest's messages. The guest may be hostile, so a message can be any string."""
+"""Reads the guest's messages. The guest may be hostile, so a message of the guest can be any string."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgpt.sandbox.turns import Ask, Done, Request
 
 
 class Loaded(NamedTuple):
-    """What a loaded source defines.
+    """What a source that the guest has loaded defines.
 
     :ivar takes_memory: whether ``run`` or ``can_start`` has an argument ``memory``.
     """
@@ -39,7 +39,8 @@ DEPTH = 64
 def parse(reply: str, limit: int) -> list[Any]:
     """Parse a message of the guest, which must be a JSON list.
 
-    :param limit: maximal number of UTF-8 bytes of the message. The length is checked before the message is parsed.
+    :param limit: maximal number of UTF-8 bytes of the guest's message. The length of the guest's message is checked
+        before the message is parsed.
     :raises Refused: the message is too long, not JSON, nested too deeply, not a list, or contains NaN or an infinity
         (kind ``reply``).
     """
@@ -61,8 +62,8 @@ def _check_length(reply: str, limit: int) -> None:
 
 
 def _depth(reply: str) -> int:
-    """The maximal depth of nested brackets in a message. Python's own limit on nesting depends on the caller's stack,
-    but verdicts must not depend on the caller.
+    """The maximal depth of nested brackets in a message of the guest. Python's own limit on the nesting of JSON depends
+    on the caller's stack, but verdicts must not depend on the caller.
     """
     deepest = depth = 0
     quoted = escaped = False
@@ -84,7 +85,8 @@ def _depth(reply: str) -> int:
 def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
     """Read and check the guest's message after a turn.
 
-    :raises Refused: the message is not valid, or reports an error. The exception has the kind of the verdict.
+    :raises Refused: the guest's message is not valid, or reports an error. The exception has the kind of the verdict
+        that follows.
     """
     if reply.startswith(MARK):
         _check_length(reply, limits.reply_bytes)
@@ -105,9 +107,10 @@ def _check_count(items: list[Any], limits: SandboxLimits) -> None:
 
 
 def _head(head: str, limits: SandboxLimits) -> tuple[bool, list[tuple[str, int | None, list[str]]]]:
-    """The form of requests with floats: whether there is a list of them, and the name, line and arguments of each.
+    """Read the form of requests with floats: whether the guest yielded a list of requests, and the name, line and
+    arguments of each request.
 
-    :raises Refused: the form is not valid.
+    :raises Refused: the form of the requests is not valid.
     """
     match parse(head, limits.reply_bytes):
         case ["ask", bool(many), list(items)] if items and (many or len(items) == 1):
@@ -124,9 +127,9 @@ def _head(head: str, limits: SandboxLimits) -> tuple[bool, list[tuple[str, int |
 
 
 def loaded(reply: str, limits: SandboxLimits) -> Loaded:
-    """Read the guest's message after a source was loaded.
+    """Read the guest's message after the guest has loaded a source.
 
-    :raises Refused: the source could not be loaded, or the message is not valid.
+    :raises Refused: the guest could not load the source, or the guest's message is not valid.
     """
     match parse(reply, limits.reply_bytes):
         case ["loaded", bool(can_start), bool(takes_memory)]:
@@ -136,9 +139,9 @@ def loaded(reply: str, limits: SandboxLimits) -> Loaded:
 
 
 def memory(reply: str, limits: SandboxLimits) -> str:
-    """Read the guest's message with the shared memory after a call. The result is JSON text.
+    """Read the guest's message with the shared memory after a call. The shared memory is returned as JSON text.
 
-    :raises Refused: the memory is too large or not valid.
+    :raises Refused: the shared memory is too large or not valid.
     """
     overhead = len('["memory",]')
     if reply.startswith('["memory",') and len(reply) - overhead > limits.shared_bytes:
@@ -161,16 +164,16 @@ def memory(reply: str, limits: SandboxLimits) -> str:
 def answer(reply: str, limits: SandboxLimits) -> bool:
     """Read the guest's message with the answer of ``can_start``.
 
-    :raises Refused: ``can_start`` failed, or the message is not valid.
+    :raises Refused: ``can_start`` failed, or the guest's message is not valid.
     """
     return _flag("answer", reply, limits)
 
 
 def value(reply: str, limits: SandboxLimits) -> bool | float | dict[str, float]:
     """Read the guest's message with the return value of a feature, reward term or predicate. The caller must check the
-    value.
+    return value of the function.
 
-    :raises Refused: the function failed, or the message is not valid.
+    :raises Refused: the coded function failed, or the guest's message is not valid.
     """
     match parse(reply, limits.reply_bytes):
         case ["value", bool() | int() | float() as number]:
@@ -199,7 +202,7 @@ def _flag(tag: str, reply: str, limits: SandboxLimits) -> bool:
 
 
 def _refusal(message: list[Any], limits: SandboxLimits) -> Refused:
-    """The exception for an error that the guest reports. Every field of the message is checked."""
+    """The exception for an error that the guest reports. Every field of the guest's message is checked."""
     match message:
         case ["error", "memory", str(text), line]:
             most = f"; an instance has {limits.memory_bytes / 2**20:g} MiB, the interpreter's own included"

@@ -21,19 +21,20 @@ from rlgpt.sandbox.turns import Ask, Exhausted, Turn
 
 @dataclass
 class SharedMemory:
-    """The memory of one episode. All actions with an argument ``memory`` share it.
+    """The memory of one episode. All coded actions with an argument ``memory`` share this memory.
 
-    The memory is passed between instances as text. ``run`` gets a copy of the memory; at the end of the call, the host
-    reads this copy and stores it as the new memory. ``can_start`` gets a copy whose changes are lost.
+    The shared memory is passed between WebAssembly instances as text. ``run`` gets a copy of the shared memory; at the
+    end of the call, the host reads this copy and stores it as the new memory. ``can_start`` gets a copy of the shared
+    memory; its changes of the copy are lost.
 
-    :ivar text: the memory in packed form, as JSON.
+    :ivar text: the shared memory in packed form, as JSON.
     """
 
     text: str = "{}"
 
     @property
     def plain(self) -> dict[str, Plain]:
-        """The memory as plain values, in which tuples and sets are lists and keys are text."""
+        """The shared memory as plain values: tuples and sets are lists, and keys are text."""
         return {str(key): _plain(value) for key, value in unpack(json.loads(self.text)).items()}
 
 
@@ -52,7 +53,7 @@ def _plain(value: Any) -> Plain:
 class ActionRunner(CodeRunner):
     """Runs one coded action.
 
-    :param memory: the memory of the episode.
+    :param memory: the shared memory of the episode.
     """
 
     def __init__(self, action: CodedAction, setup: GuestSetup, make_room: MakeRoom, memory: SharedMemory) -> None:
@@ -72,10 +73,10 @@ class ActionRunner(CodeRunner):
         return self._waits
 
     def start(self, parameters: Mapping[str, float]) -> Turn:
-        """Call the action's function ``run`` and execute it until the first yield. If a generator waits for a reply, it
-        is closed first.
+        """Call the action's function ``run`` and execute it until its first yield. If a generator of the action waits
+        for a reply, this generator is closed before the new call.
 
-        :raises UnknownNameError: the action does not declare a given parameter.
+        :raises UnknownNameError: the action does not declare one of the given parameters.
         """
         declared = {p.name: p.default for p in self.action.parameters}
         for name in parameters:
@@ -110,9 +111,9 @@ class ActionRunner(CodeRunner):
     def can_start(self, view: str) -> bool | Verdict:
         """The answer of the action's ``can_start``.
 
-        ``can_start`` is not called again if its answer cannot have changed. The answer cannot have changed if it
-        depends only on the view, the memory and the globals (:attr:`reads`), and all three are the same as in the last
-        call.
+        ``can_start`` is not called again if its answer cannot have changed. The answer of ``can_start`` cannot have
+        changed if it depends only on the view, the memory and the globals (:attr:`reads`), and all three are the same
+        as in the last call.
 
         :param view: the view as JSON text.
         """
@@ -132,12 +133,12 @@ class ActionRunner(CodeRunner):
         return answer
 
     def cancel(self, *, keep: bool = True) -> Verdict | None:
-        """Close the generator that waits for a reply. The generator's ``finally`` blocks run and use the fuel of the
-        call.
+        """Close the generator that waits for a reply. When a generator is closed, its ``finally`` blocks run and use
+        the fuel of the call.
 
-        :param keep: whether the memory of the call is stored; False if the call failed.
-        :returns: the verdict if the clean-up had to be stopped or the memory is not valid, else None. Exceptions of the
-            clean-up are ignored.
+        :param keep: whether the memory of the closed call is stored; False if the call failed.
+        :returns: the verdict if the ``finally`` blocks had to be stopped or the memory is not valid, else None.
+            Exceptions in the ``finally`` blocks are ignored.
         """
         if not self._waits:
             return None
@@ -150,7 +151,9 @@ class ActionRunner(CodeRunner):
 
     @property
     def _lent(self) -> str:
-        """The memory as text for the loaded code. The text is empty if the code has no argument ``memory``."""
+        """The shared memory as text for the loaded code. The text of the memory is empty if the code has no argument
+        ``memory``.
+        """
         return self._memory.text if self._takes_memory else ""
 
     @property
@@ -158,9 +161,9 @@ class ActionRunner(CodeRunner):
         return self._loaded is not None and self._loaded.takes_memory and not self._own_memory
 
     def _remember(self) -> Verdict | None:
-        """Read the memory from the instance and store it.
+        """Read the shared memory from the WebAssembly instance and store it.
 
-        :returns: the verdict if the memory is not valid, else None.
+        :returns: the verdict if the memory from the instance is not valid, else None.
         """
         if not self._takes_memory:
             return None

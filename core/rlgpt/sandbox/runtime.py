@@ -1,5 +1,5 @@
-"""The WebAssembly engine and the compiled guest. A process has one engine and one compiled guest. An *instance* is one
-running copy of the guest.
+"""The WebAssembly engine and the compiled guest. A process has one WebAssembly engine and one compiled guest. An
+*instance* is one running copy of the guest.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ turn.
 
 
 class Clock:
-    """Advances the engine's epoch in a daemon thread, so that a turn can be stopped after a wall-clock time.
+    """Advances the epoch of the WebAssembly engine in a daemon thread, so that a turn can be stopped after a wall-clock
+    time.
 
-    A child process that is made by a fork has no such thread, so :meth:`ensure` starts a new thread in the child.
+    A forked child process does not have the thread of its parent, so :meth:`ensure` starts a new thread in the child.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -71,7 +72,7 @@ def _tick(engine: weakref.ref[Engine]) -> None:
 
 
 class Runtime:
-    """The engine, the compiled guest and the clock of one process."""
+    """The WebAssembly engine, the compiled guest and the clock of one process."""
 
     def __init__(self) -> None:
         config = Config()
@@ -93,7 +94,7 @@ def _runtime(pid: int) -> Runtime:
 
 
 def runtime() -> Runtime:
-    """The runtime of this process. A forked child process makes a new runtime.
+    """The runtime of this process. A forked child process makes its own runtime.
 
     :raises SandboxError: the guest program is missing or cannot be loaded.
     """
@@ -126,12 +127,12 @@ class Instance:
         self._functions: dict[str, Callable[..., Any]] = {}
 
     def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
-        """Call an exported function, which may use at most ``fuel`` units of fuel.
+        """Call a function that the guest exports, which may use at most ``fuel`` units of fuel.
 
-        :param exceeded: the message for the case that the fuel is used up. With None, the message is about the limit of
-            a turn or of loading.
-        :raises Refused: the call was stopped (kind ``fuel``, ``wall``, ``memory``, ``error`` or ``reply``). The
-            instance must not be used again.
+        :param exceeded: the message for the case that the call has used up its fuel. If ``exceeded`` is None, the
+            message is about the fuel limit of a turn or of loading.
+        :raises Refused: the call of the guest was stopped (kind ``fuel``, ``wall``, ``memory``, ``error`` or
+            ``reply``). After this error, the instance must not be used again.
         """
         function, store = self._functions.get(export) or self._function(export, arguments), self._store
         self._runtime.clock.ensure()
@@ -156,7 +157,7 @@ class Instance:
         return reply
 
     def _function(self, export: str, arguments: Sequence[str | int]) -> Callable[..., Any]:
-        """The exported function that takes these arguments."""
+        """The exported function of the guest that takes these arguments."""
         store, function = self._store, self._instance.get_func(self._store, export)
         if function is None:
             raise SandboxError(f"the guest has no export {export!r}: run `make guest`")
@@ -173,10 +174,10 @@ def _called(function: Func, store: Store, *arguments: str | int) -> Any:
 
 
 def _refuse(error: str, *, fuel: str, wall: str) -> NoReturn:
-    """Raise :class:`Refused` for a trap (an error that ended the instance).
+    """Raise :class:`Refused` for a trap (an error that ended the WebAssembly instance).
 
-    :param fuel: the message for the case that the fuel was used up.
-    :param wall: the message for the case that the time was over.
+    :param fuel: the message for the case that the fuel of the call was used up.
+    :param wall: the message for the case that the wall-clock time of the call was over.
     """
     match = re.search(r"wasm trap: ([^\n]*)", error)
     trap = match.group(1) if match else error.strip().splitlines()[-1][:200]

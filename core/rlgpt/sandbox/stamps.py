@@ -1,7 +1,8 @@
-"""Writes and reads the stamp of a built guest. The stamp is a custom section at the end of the file, with a hash of the
-sources from which the file was built.
+"""Writes and reads the stamp of a built guest. The stamp of a guest is a custom section at the end of its file, with a
+hash of the sources from which the file was built.
 
-This module imports nothing from the package, because the build of a wheel loads it by its path, without any dependency.
+This module imports nothing from rlgpt, because the build of a wheel loads this module by its path, without any
+dependency.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def sources_hash(sources: Path) -> str:
 
 
 def stamp(guest: Path) -> dict[str, str]:
-    """The stamp of the file ``guest``, with the keys ``sources`` (a hash) and ``componentize_py`` (a version). The
-    result is empty if the file has no stamp.
+    """Read the stamp of the file ``guest``, with the keys ``sources`` (a hash) and ``componentize_py`` (a version). The
+    stamp is an empty dict if the file has no stamp.
     """
     try:
         with guest.open("rb") as file:
@@ -38,7 +39,7 @@ def stamp(guest: Path) -> dict[str, str]:
 
 
 def section(stamp: dict[str, str]) -> bytes:
-    """A WebAssembly custom section (id 0) named ``rlgpt-guest`` (core specification, section 2.5.2 of the binary
+    """Make a WebAssembly custom section (id 0) named ``rlgpt-guest`` (core specification, section 2.5.2 of the binary
     format).
     """
     body = bytes([len(_SECTION)]) + _SECTION + json.dumps(stamp).encode()

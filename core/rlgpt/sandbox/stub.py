@@ -1,4 +1,6 @@
-"""Renders the library as Python text, the *stub*. A language model reads the stub before it writes a coded action."""
+"""Renders the library of primitives and view keys as Python text, which is called the *stub*. A language model reads
+the stub before it writes a coded action.
+"""
 
 from __future__ import annotations
 
@@ -68,9 +70,9 @@ Rules
 
 
 def _shared(primitives: Sequence[Signature]) -> dict[tuple[str, ...], list[str]]:
-    """Names of primitives -> the lines that the outcomes of all these primitives have in common. The stub lists these
-    lines only once. Lines that only two primitives have in common are not included, unless the library has only these
-    two primitives.
+    """For names of primitives, the lines that the outcomes of all these primitives have in common. The stub contains
+    the common lines of outcomes only once. Lines that only two primitives have in common are not included, unless the
+    library has only these two primitives.
     """
     owners: dict[str, list[str]] = {}
     for signature in primitives:
@@ -114,7 +116,7 @@ def _observe(view: Sequence[ViewDoc]) -> str:
 
 
 def vectors(which: Vectors = "all") -> str:
-    """The text about the module ``vec`` for prompts, with one line for each function."""
+    """The text about the module ``vec`` for prompts, with one line for each function of the module."""
     turns = "quaternions [w, x, y, z], " if which == "all" else ""
     lines = [f"# vec: vectors are lists of floats, {turns}angles radians; results are new lists"]
     for name, function in vars(vec).items():

@@ -1,5 +1,5 @@
-"""The possible results of a turn. A turn ends with the checked requests of a yield, with the end of the generator, with
-the maximal number of yields, or with a verdict.
+"""The possible results of a turn. A turn of the guest ends with the checked requests of a yield, with the end of the
+generator, with the maximal number of yields, or with a verdict.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ class Request(NamedTuple):
     """One checked request: a call of a primitive that the host must carry out.
 
     :ivar name: the name of a primitive of the library, or ``observe``.
-    :ivar args: a value within its range for every parameter of the primitive. Missing arguments have their defaults.
-    :ivar clipped: names of the arguments that were outside their range and were clipped.
-    :ivar line: the line of the source that the guest reports. This number is untrusted, so only messages may contain
-        it.
+    :ivar args: for every parameter of the primitive, a value within its range. An argument that the code did not give
+        has its default value.
+    :ivar clipped: names of the arguments that were outside their range and were clipped into it.
+    :ivar line: the number of the source line that the guest reports. The line number is untrusted, so only messages may
+        contain it.
     """
 
     name: str
@@ -28,8 +29,8 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The result of a turn in which the generator yielded requests. The caller runs the requests in order. Then the
-    caller sends the outcome, or a list of outcomes if ``many`` is True.
+    """The result of a turn in which the generator yielded requests. The caller runs the requests of the turn in order.
+    After the requests have run, the caller sends the outcome, or a list of outcomes if ``many`` is True.
     """
 
     requests: tuple[Request, ...]
@@ -38,15 +39,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The result of a turn in which the generator returned."""
+    """The result of a turn in which the generator of the coded action returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The result of a turn in which the generator yielded more often than the maximal number of yields. The generator
-    is closed. Too many yields are not a fault of the code.
+    """The result of a turn in which the generator yielded more often than the maximal number of yields. A generator
+    that yields too often is closed. A too large number of yields is not counted as a violation of the coded action.
 
-    :ivar verdict: the verdict on the generator's clean-up if the clean-up had to be stopped, else None.
+    :ivar verdict: the verdict on the generator's ``finally`` blocks if they had to be stopped, else None.
     """
 
     verdict: Verdict | None = None
