@@ -1,5 +1,6 @@
-"""Adds coded actions to an action space (``extend()``), makes it flat for other trainers, and stores bundles on disk. A
-*coded action* is an option whose program usually comes from a language model; it runs in the sandbox.
+"""Adds coded actions to an action space (``extend()``), makes the action space flat for other trainers, and stores
+bundles on disk. A *coded action* is an option whose program usually comes from a language model; the program runs in
+the sandbox.
 """
 
 from __future__ import annotations
@@ -70,56 +71,61 @@ def extend(
     """Add coded actions to any gymnasium environment.
 
     :param actions: a :class:`~rlgpt.Bundle`, the folder of a bundle, or a list of coded actions. The bundle's RLSetup
-        decides the discount and which coded actions and base actions are offered, unless another argument does.
+        decides the discount and which coded actions and base actions the policy may choose, unless another argument of
+        ``extend`` does.
     :param plugin: provides primitives, views and labels. Default: a GenericPlugin, made from the spaces of ``env`` and
         from the names in a bundle of :func:`rlgpt.design`. Custom primitives, and ``docs`` for a language model that
         writes actions, need ``plugin=GenericPlugin.of(env, primitives=..., docs=...)``.
-    :param task: one of the plugin's tasks, or its id; optional if the plugin has one task.
-    :param labels: names of the base action's parts, or a dict from name to meaning, as for :func:`rlgpt.design`. Code
-        then calls ``act(action="left")``. Default: the names in the bundle, else the names that the environment gives,
-        else ``action_0``, ... Not allowed together with a plugin.
-    :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning. Code
-        then reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the names in the bundle, else no
-        names. Not allowed together with a plugin.
-    :param idle: the idle action: a label of a Discrete space, or an action of the space. The environment takes it in a
-        decision whose coded action is masked or calls no primitive. Default: the idle action of the bundle, else a
-        label that means "do nothing" (``noop``, ``idle``, ``stay``, ...), else zeros (value 0 of a Discrete). Not
-        allowed together with a plugin.
+    :param task: a task of the plugin, or the id of this task; optional if the plugin has only one task.
+    :param labels: names of the base action's parts, or a dict from each name to its meaning, as for
+        :func:`rlgpt.design`. Code then calls ``act(action="left")``. Default: the names in the bundle, else the names
+        that the environment gives, else ``action_0``, ``action_1`` and so on. Not allowed together with a plugin.
+    :param observations: names of the numbers of a one-dimensional observation, or a dict from each name to its meaning.
+        With these names, code reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the names in the
+        bundle, else no names. Not allowed together with a plugin.
+    :param idle: the idle action: a label of a Discrete space, or an action of the space. The environment takes the idle
+        action in a decision whose coded action is masked or calls no primitive. Default: the idle action of the bundle,
+        else a label that means "do nothing" (such as ``noop``, ``idle`` or ``stay``), else zeros (value 0 of a
+        Discrete). Not allowed together with a plugin.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that the policy may choose; None means all.
-    :param reward_weights: reward term -> weight. The weighted sum of these terms replaces the environment's reward.
-        With None, the environment's reward stays.
+    :param reward_weights: reward term -> weight. The weighted sum of the reward terms in ``reward_weights`` replaces
+        the environment's reward. If ``reward_weights`` is None, the environment's reward stays.
     :param sandbox: the sandbox that runs the coded actions, or its :class:`~rlgpt.sandbox.SandboxLimits`, or a dict
         with some of these limits, such as ``{"yields": 100}``. Default: ``Sandbox()``.
-    :param quarantined: names of the coded actions that are masked. The caller then counts the violations, for example
-        over many environments (see :meth:`ExtendedEnv.quarantine`). With None, the default, this environment counts the
-        violations, and masks an action with three violations from the next reset on.
-    :param horizon: number of primitive steps after which an episode is truncated, even within a decision. With None,
-        the default, only ``env`` ends episodes.
-    :param on_step: called after each reset and each primitive step, with ``env`` and the number of primitive steps of
-        the episode (0 after a reset).
+    :param quarantined: names of the coded actions that are masked from the beginning. If ``quarantined`` is given, the
+        caller counts the violations, for example over many environments (see :meth:`ExtendedEnv.quarantine`). If
+        ``quarantined`` is None, this environment counts the violations, and masks an action with three violations from
+        the next reset on.
+    :param horizon: number of primitive steps after which an episode is truncated, even within a decision. If
+        ``horizon`` is None, only ``env`` ends episodes.
+    :param on_step: a function that is called after each reset and each primitive step, with ``env`` and the number of
+        primitive steps of the episode (0 after a reset).
     :param trace: whether ``info["decision"]`` contains a :class:`~rlgpt.domain.Decision` with the views before and
         after the decision.
-    :param functions: coded features, reward terms and predicates, evaluated at each primitive step. Features become
-        keys of the view, reward terms may have a weight in ``reward_weights``, and the values of predicates are in
-        ``info["predicates"]``. Default: the functions of the bundle.
-    :param interrupt_every: primitive steps of a coded action after which the policy decides whether the action
-        continues. With None, the default, the value in the bundle holds; without a bundle, the policy decides only when
-        the action ends.
-    :param residual: the largest correction, as a share of half the range of the Box, in [0, 1]. With a value above 0,
-        the policy also chooses a correction of each number that a coded action proposes. Default: the value in the
-        bundle, else 0. Only for a base action that is a Box.
-    :param shared: source with helper functions and constants, loaded before the source of each action. This source
-        replaces the shared code of the actions. Each action has a separate instance of the shared code.
+    :param functions: coded features, reward terms and predicates, which the environment evaluates at each primitive
+        step. Features become keys of the view, reward terms may have a weight in ``reward_weights``, and
+        ``info["predicates"]`` contains the values of predicates. Default: the functions of the bundle.
+    :param interrupt_every: number of primitive steps of a coded action after which the policy decides whether the
+        action continues. If ``interrupt_every`` is None, the value in the bundle holds; without a bundle, the policy
+        decides only when the coded action ends.
+    :param residual: the largest correction of a proposal, as a share of half the range of the Box, in [0, 1]. If
+        ``residual`` is above 0, the policy also chooses a correction of each number that a coded action proposes.
+        Default: the value in the bundle, else 0. Only for a base action that is a Box.
+    :param shared: source of helper functions and constants, which is loaded before the source of each coded action. The
+        source ``shared`` replaces the shared code that the coded actions have. Each coded action has a separate
+        instance of the shared code.
     :returns: the environment with its action space extended as the table in :mod:`rlgpt.options.space` says. With no
-        coded actions and all base actions, the result has the same spaces and trajectories as ``env``, bit for bit. If
-        ``env`` reports ``info["success"]``, the ``info`` of every decision has ``success``: whether the value was true
-        at any primitive step of the decision. :class:`ExtendedEnv` lists the other keys. An action whose source cannot
-        be loaded, or an action or function in whose source lint finds a mistake, causes a :class:`BrokenActionWarning`.
+        coded actions and all base actions, the extended environment has the same spaces and trajectories as ``env``,
+        bit for bit. If ``env`` reports ``info["success"]``, the ``info`` of every decision has ``success``: whether
+        ``info["success"]`` was true at any primitive step of the decision. :class:`ExtendedEnv` lists the other keys of
+        ``info``. A coded action whose source cannot be loaded, or code in which lint finds a mistake, causes a
+        :class:`BrokenActionWarning`.
     :raises rlgpt.errors.ConfigError: an argument has a wrong type, the action space cannot be extended, ``gamma`` is
         out of range, names do not fit their space, or names are given together with a plugin (a plugin has its own
         names).
-    :raises rlgpt.errors.UnknownNameError: a given task, base action, reward term or coded action does not exist.
+    :raises rlgpt.errors.UnknownNameError: a task, base action, reward term or coded action with a given name does not
+        exist.
     :raises rlgpt.errors.SandboxError: two functions, or two outputs of functions, have the same name, or there are too
         many functions.
     :raises rlgpt.errors.BundleError: the bundle's folder cannot be read, or the actions in the bundle call custom
@@ -165,15 +171,15 @@ def extend_vector(
     Each *lane* is one environment of the vector. A lane gives exactly the same values as a single environment that
     :func:`extend` makes with the same seed.
 
-    :param venv: any vector with one of gymnasium's autoreset modes in its metadata. The environments of a
-        ``SyncVectorEnv`` step separately; every other vector is a batch simulator, which steps all lanes in one call.
-        With ``horizon``, a batch simulator must accept ``options["reset_mask"]`` in ``reset``, as gymnasium's vectors
-        do.
-    :param threads: number of threads for coded actions. The results do not depend on this number.
-    :param on_step: called at the start of each episode and after each primitive step, with the number of the lane and
-        the number of primitive steps of the lane's episode (0 at its start).
-    :param arguments: the other arguments of :func:`extend`. Without ``quarantined``, each lane counts its violations
-        separately.
+    :param venv: any gymnasium vector environment whose metadata contain an autoreset mode of gymnasium. The
+        environments of a ``SyncVectorEnv`` step separately; every other vector is a batch simulator, which steps all
+        its environments in one call. If ``horizon`` is given, a batch simulator must accept ``options["reset_mask"]``
+        in ``reset``, as gymnasium's vectors do.
+    :param threads: number of threads for coded actions. The results do not depend on the number of threads.
+    :param on_step: a function that is called at the start of each episode and after each primitive step, with the
+        number of the lane and the number of primitive steps of the lane's episode.
+    :param arguments: the other arguments of :func:`extend`. If ``quarantined`` is not given, each lane counts its
+        violations separately.
     :raises rlgpt.errors.ConfigError: ``venv`` is not a vector or has no autoreset mode, or an argument is wrong as in
         :func:`extend`.
     """

@@ -1,4 +1,4 @@
-"""Checks of the arguments of ``extend()``. Each error message lists the valid values."""
+"""Checks of the arguments of ``extend()``. Each error message about an argument lists the valid values."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ contain hundreds of sources.
 
 
 class BrokenActionWarning(UserWarning):
-    """The source of a coded action or function cannot be loaded, or lint finds a mistake in it, for example a primitive
-    that is never yielded. The action or function is part of the environment nevertheless.
+    """Warns that the source of a coded action or function cannot be loaded, or that lint finds a mistake in it, for
+    example a primitive that is never yielded. The environment contains the coded action or function in spite of this
+    warning.
     """
 
 
 def check_environment(env: object) -> None:
-    """:raises ConfigError: ``env`` is not a gymnasium environment, or it is a vector of environments."""
+    """:raises ConfigError: ``env`` is not a gymnasium environment, or ``env`` is a vector of environments."""
     if isinstance(env, gymnasium.vector.VectorEnv):
         raise ConfigError(
             "extend() takes one environment, got a vector of environments. Use extend_vector(venv, actions)."
@@ -47,7 +48,7 @@ def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
     """Convert ``actions`` to a bundle (from a bundle or its folder), or to a tuple of coded actions.
 
     :raises ConfigError: ``actions`` is not a bundle, a folder or a list of coded actions.
-    :raises BundleError: the folder cannot be read.
+    :raises BundleError: the folder of the bundle cannot be read.
     """
     if isinstance(actions, (str, Path)):
         return load_bundle(Path(actions))
@@ -66,11 +67,11 @@ def read_actions(actions: object) -> Bundle | tuple[CodedAction, ...]:
 
 
 def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) -> Sandbox | None:
-    """The given sandbox, or a new sandbox with the given limits. The result for None is None, which means the default
-    sandbox.
+    """Return the given sandbox, or a new sandbox with the given limits. For None, ``read_sandbox`` returns None, which
+    means the default sandbox.
 
     :raises ConfigError: ``sandbox`` is neither a sandbox nor limits.
-    :raises UnknownNameError: there is no such limit.
+    :raises UnknownNameError: the sandbox has no limit with a given name.
     """
     from rlgpt.sandbox import Sandbox, SandboxLimits
 
@@ -86,13 +87,13 @@ def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) ->
 
 
 def check_names(argument: str, names: Iterable[str] | None) -> None:
-    """:raises ConfigError: ``names`` is one string instead of a list of strings."""
+    """:raises ConfigError: the argument ``names`` is one string instead of a list of strings."""
     if isinstance(names, str):
         raise ConfigError(f"{argument} is the text {names!r}; give a list of names: {argument}=[{names!r}].")
 
 
 def share(actions: Sequence[CodedAction], shared: str) -> tuple[CodedAction, ...]:
-    """``actions`` with ``shared`` as their shared code.
+    """Return ``actions`` with the source ``shared`` as their shared code.
 
     :raises ConfigError: ``shared`` is not text.
     """
@@ -109,9 +110,9 @@ def merge_custom_names(
     observations: Named | None,
     idle: Any,
 ) -> World | None:
-    """The names stored in the bundle, with the user's names in place of the stored ones.
+    """Return the names of actions and observations in the bundle, with the user's names in place of the bundle's names.
 
-    :raises ConfigError: names are given together with a plugin; a plugin has its own names.
+    :raises ConfigError: names of actions or observations are given together with a plugin; a plugin has its own names.
     """
     from rlgpt.plugin.defaults import with_meanings
     from rlgpt.plugin.idle import plain_idle
@@ -139,11 +140,11 @@ def plugin_and_task(
     *,
     bundled: bool,
 ) -> tuple[EnvironmentPlugin, Task]:
-    """The plugin and the chosen task. Without a given plugin, the result contains a generic plugin.
+    """Return the plugin and the chosen task. If no plugin is given, a generic plugin for the environment is returned.
 
-    :param bundled: whether the actions come from a bundle.
+    :param bundled: whether the coded actions come from a bundle.
     :raises BundleError: the bundle's actions call custom primitives that no plugin provides.
-    :raises UnknownNameError: the plugin has no such task.
+    :raises UnknownNameError: the plugin has no task with the given id.
     :raises ConfigError: the plugin has several tasks, and no task is given.
     """
     hint = ""
@@ -190,7 +191,7 @@ def plugin_and_task(
 
 
 def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
-    """Warn of each coded action that cannot be loaded, with the message of its verdict."""
+    """Warn of each coded action whose source cannot be loaded, with the message of its verdict."""
     for name, verdict in verdicts.items():
         where = f", line {verdict.line}" if verdict.line is not None else ""
         warnings.warn(
@@ -204,9 +205,11 @@ def warn_of_broken(verdicts: Mapping[str, Verdict]) -> None:
 def warn_of_faults(
     codes: Sequence[CodedAction | CodedFunction], library: Library, sandbox: Sandbox | None, origin: str
 ) -> None:
-    """Warn of each action and function in whose source lint finds a mistake. The warning contains lint's message.
+    """Warn of each action and function in whose source lint finds a mistake. The warning about a mistake contains
+    lint's message.
 
-    :param origin: the text " of the bundle" or " of the bundle for TASK" for code of a bundle; else empty.
+    :param origin: the text " of the bundle" or " of the bundle for TASK" for code of a bundle; an empty text for other
+        code.
     """
     from rlgpt.sandbox import SandboxLimits, faults
 

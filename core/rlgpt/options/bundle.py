@@ -1,7 +1,8 @@
-"""Bundles on disk: ``bundle.json``, and a file ``actions/NAME.py`` or ``functions/NAME.py`` for each source.
+"""Bundles on disk: a bundle's folder has ``bundle.json``, and a file ``actions/NAME.py`` or ``functions/NAME.py`` for
+each source.
 
-Code that actions share is in ``shared.py``; the manifest lists the actions that use it. Reading a bundle uses no pickle
-and checks sizes.
+Code that actions of a bundle share is in ``shared.py``; ``bundle.json`` lists the actions that use it. Reading a bundle
+from disk uses no pickle and checks the sizes of the files.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The calls of coded actions in one lane: the call in progress, and how a choice of the policy starts, continues or
-interrupts it.
+interrupts this call.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Stepper(Protocol):
 class Calls:
     """Carries out the choices of coded actions in one lane, one after another.
 
-    :ivar order: decides the next choice of the plan's code.
-    :ivar current: the call in progress; None if there is no such call.
+    :ivar order: decides which coded action the plan's choice is.
+    :ivar current: the call of a coded action in progress; None if no coded action is in progress.
     """
 
     def __init__(self, setup: LaneSetup) -> None:
@@ -57,15 +57,17 @@ class Calls:
         self.current = None
 
     def following(self, allowed: np.ndarray) -> int:
-        """The index of the plan's choice among the coded actions: the action in progress, or else the next action in
-        the order of the plan.
+        """The index of the plan's choice among the coded actions: the coded action in progress, or else the next action
+        in the order of the plan.
 
-        :param allowed: int8, shape (actions,): 1 if the action may start.
+        :param allowed: int8, shape (actions,): 1 if the coded action may start.
         """
         return self._names.index(self.current.name) if self.current is not None else self.order.next(allowed)
 
     def play(self, choice: Choice, lane: Stepper) -> Effects[Call]:
-        """Start or continue the chosen coded action. If another coded action is in progress, it is interrupted."""
+        """Start or continue the chosen coded action. If another coded action is in progress, ``play`` interrupts this
+        other action.
+        """
         assert choice.coded is not None
         here, every = self.current, self._setup.interrupt_every
         if here is None or here.name != choice.coded.name:
@@ -90,7 +92,7 @@ class Calls:
         return self._after(self.current, lane)
 
     def _after(self, here: InProgress, lane: Stepper) -> Call:
-        """The :class:`Call` of the action in progress, with the primitives that ended in this decision."""
+        """Return the :class:`Call` of the coded action in progress, with the primitives that ended in this decision."""
         call = here.report()
         if here.is_over:
             self.current = None
@@ -99,7 +101,7 @@ class Calls:
         return call
 
     def _corrected(self, proposal: Any, residual: np.ndarray | None) -> Any:
-        """``proposal`` plus the policy's correction, within the bounds of the Box."""
+        """Return ``proposal`` plus the policy's correction, clipped to the bounds of the Box."""
         box = self._setup.action_space
         if residual is None or not isinstance(box, spaces.Box) or np.shape(proposal) != box.shape:
             return proposal

@@ -12,8 +12,8 @@ _LONG = 500
 
 
 def card(bundle: Bundle) -> str:
-    """The model card of ``bundle``, with the YAML header that the Hugging Face hub reads. Text from language models is
-    escaped, so that it cannot act as markup.
+    """Return the model card of ``bundle``, with the YAML header that the Hugging Face hub reads. Text from language
+    models is escaped in the model card, so that it cannot act as markup.
     """
     return "\n".join(_lines(bundle)) + "\n"
 
@@ -61,7 +61,7 @@ def _parameters(action: CodedAction) -> str:
 
 
 def _text(text: str) -> str:
-    """Untrusted text as one line in which nothing is Markdown or HTML."""
+    """Return untrusted text as one line in which nothing is Markdown or HTML."""
     line = " ".join(visible(text).split())
     line = line if len(line) <= _LONG else f"{line[:_LONG]}…"
     return re.sub(

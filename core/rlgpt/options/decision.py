@@ -1,5 +1,5 @@
-"""The state of one decision while the environment takes its primitive steps. A *decision* is one choice of the policy;
-a *primitive step* is one step of the base environment.
+"""The state of one decision while the environment takes the primitive steps of this decision. A *decision* is one
+choice of the policy; a *primitive step* is one step of the base environment.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ class DecisionState:
     """The results of one decision's primitive steps so far.
 
     :ivar observation: the newest observation of the base environment.
-    :ivar info: the info that the base environment returned with ``observation``.
-    :ivar reward: ``sum_{i<k} gamma^i r_i`` over the k primitive steps (Sutton, Precup and Singh 1999, section 3).
-    :ivar total_reward: the sum of the rewards r_i without discount.
+    :ivar info: the info dict that the base environment returned with ``observation``.
+    :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps (Sutton, Precup and Singh
+        1999, section 3).
+    :ivar total_reward: the sum of the rewards r_i of the decision, without discount.
     :ivar success: whether ``info["success"]`` was true at any primitive step of the decision.
     :ivar duration: k, the number of primitive steps so far.
-    :ivar terms: reward term -> the sum of its weighted values over the steps, without discount. The values of a term of
-        weight 0 are not weighted.
+    :ivar terms: for each reward term, the sum of its weighted values over the primitive steps of the decision, without
+        discount. The values of a reward term of weight 0 are summed without a weight.
     """
 
     observation: Any
@@ -45,7 +46,7 @@ class DecisionState:
         return self.terminated or self.truncated
 
     def pay(self, reward: float, gamma: float) -> None:
-        """Add the reward of the newest primitive step and count the step."""
+        """Add the reward of the newest primitive step to the decision's reward, and count the step."""
         self.reward += gamma**self.duration * reward
         self.total_reward += reward
         self.duration += 1

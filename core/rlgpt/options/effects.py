@@ -1,6 +1,7 @@
 """The *effects* of a decision. An effect is a request for a primitive step, a view or a run of code. A generator yields
-effects. The caller of the generator (the *driver*) carries the effects out and sends their results back. A single
-environment carries out each effect at once. A vector collects the effects of all its lanes.
+effects. The caller of a generator of effects (the *driver*) carries the effects out and sends their results back. The
+driver of a single environment carries out each effect immediately. The driver of a vector collects the effects of all
+its lanes.
 """
 
 from __future__ import annotations
@@ -23,22 +24,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The effect that asks for the next episode of the base environment, without a seed. The result of the effect is
-    the pair of observation and info. Only a vector of lanes carries out this effect.
+    """The effect that asks for the next episode of the base environment, without a seed. The result of the effect
+    ``Reset`` is the pair of observation and info. Only the driver of a vector of lanes carries out the effect
+    ``Reset``.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The effect that asks for the plugin's view. The result of the effect is a mapping, which may compute each value
-    only when the value is read.
+    """The effect that asks for the plugin's view. The result of the effect ``Look`` is a mapping, which may compute
+    each value only when the value is read.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The effect that asks for a run of code in the sandbox. The driver calls ``work`` in any thread. No other code
-    uses the lane while ``work`` runs.
+    """The effect that asks for a run of code in the sandbox. The driver of the effects may call ``work`` in any thread.
+    No other code uses the lane while ``work`` runs.
     """
 
     work: Callable[[], Any]
@@ -52,14 +54,14 @@ Effects = Generator[Effect, Any, T]
 
 
 def look() -> Effects[Mapping[str, Plain]]:
-    """Build the plugin's view, as an effect."""
+    """Return the plugin's view, as an effect that asks the driver for it."""
     view: Mapping[str, Plain] = yield LOOK
     return view
 
 
 def perform(effects: Effects[T], *, look: Callable[[], Mapping[str, Plain]], step: Callable[[Any], Any]) -> T:
-    """Carry out each effect of ``effects`` at once, and return the value of the computation. An exception of an effect
-    propagates to the caller.
+    """Carry out each effect of ``effects`` immediately, and return the value of the computation. An exception while an
+    effect is carried out propagates to the caller.
     """
     result: Any = None
     while True:

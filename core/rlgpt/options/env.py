@@ -21,13 +21,13 @@ T = TypeVar("T")
 
 
 class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs):
-    """The environment ``env`` with K coded actions. :func:`rlgpt.extend` makes an object of this class.
+    """The environment ``env`` with K coded actions. :func:`rlgpt.extend` makes an ``ExtendedEnv``.
 
     A chosen coded action runs until it returns, reaches its step limit or violates a limit of the sandbox, or until the
-    episode ends. With ``interrupt_every``, a decision takes at most that number of primitive steps of the action. The
-    next decision may choose the same action, which then continues (parameters are read only at its start); a base
-    action, which replaces the action that the code proposes for the next step; or another coded action, which
-    interrupts the coded action in progress (Sutton, Precup and Singh 1999, section 4).
+    episode ends. If ``interrupt_every`` is given, a decision takes at most ``interrupt_every`` primitive steps of a
+    coded action. The next decision may choose the same action, which then continues (parameters are read only at its
+    start); a base action, which replaces the action that the code proposes for the next step; or another coded action,
+    which interrupts the coded action in progress (Sutton, Precup and Singh 1999, section 4).
 
     One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options: the same, section 3), the newest
     observation, and in ``info``:
@@ -51,14 +51,15 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     An error in a coded action ends the action and is recorded as a verdict. An exception in ``env.step`` propagates.
 
     :param library: the plugin's primitives and view keys for this task; None if there are no coded actions.
-    :ivar context: the state that the plugin reads; ``context.step`` counts the episode's primitive steps.
-    :ivar interrupt_every: maximal number of primitive steps of a coded action in one decision. With None, a decision
-        for a coded action lasts until the action ends.
+    :ivar context: the state of the episode that the plugin reads; ``context.step`` counts the episode's primitive
+        steps.
+    :ivar interrupt_every: maximal number of primitive steps of a coded action in one decision. If ``interrupt_every``
+        is None, a decision for a coded action lasts until the action ends.
     :ivar measurement: metrics and score of the episode so far.
     :ivar on_step: a function that is called after each reset and each primitive step (:data:`rlgpt.options.OnStep`).
     :ivar setup: the objects that :func:`extend` makes from its arguments.
     :ivar lane: the state of this environment's coded actions.
-    :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
+    :ivar load_verdicts: for each coded action whose source cannot be loaded, the verdict on the source.
     """
 
     def __init__(
@@ -110,22 +111,23 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     # -- states ------------------------------------------------------------------------------------------------------
 
     def save_episode(self) -> EpisodeState:
-        """The state of the episode between two decisions. This state does not contain the globals of coded actions and
-        functions.
+        """The state of the episode between two decisions, which :meth:`restore_episode` can restore. The saved state of
+        an episode does not contain the globals of coded actions and functions.
 
-        :raises StateError: the plugin cannot save this task, or the environment's state cannot be saved.
+        :raises StateError: the plugin cannot save the state of this task, or the environment's state cannot be saved.
         """
         return save_episode(self._codec(), self.env, self.context)
 
     def restore_episode(self, state: EpisodeState, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode from a saved state instead of the task's start.
 
-        The environment's time limit continues from the saved state. The count for the ``horizon`` of :func:`extend`
-        restarts at zero.
+        The environment's time limit continues from the saved state of the episode. The step count for the ``horizon``
+        of :func:`extend` restarts at zero.
 
-        :param seed: seed of all random numbers from now on. With None, the saved random generators continue.
-        :returns: the same pair as :meth:`reset` returns, which is observation and info.
-        :raises StateError: the state belongs to another task, or is damaged.
+        :param seed: seed of all random numbers after the state is restored. If ``seed`` is None, the saved random
+            generators continue.
+        :returns: the pair of observation and info, as :meth:`reset` returns it.
+        :raises StateError: the saved state belongs to another task, or is damaged.
         """
         restore_episode(self._codec(), self.env, self.context, state, seed=seed)
         try:
@@ -139,8 +141,8 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
         far.
 
         :param context: the context of the other ``ExtendedEnv``; the random generator of the context continues.
-        :param info: the newest info of the environment.
-        :returns: the same pair as :meth:`reset` returns, which is observation and info.
+        :param info: the newest info dict of the environment.
+        :returns: the pair of observation and info, as :meth:`reset` returns it.
         """
         ctx = self.context
         ctx.observation, ctx.previous = context.observation, context.previous
@@ -167,23 +169,24 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     def view(self) -> dict[str, Plain]:
         """The plugin's view of the newest observation, with the outputs of coded features.
 
-        Without coded functions, each call of this method builds the view. With coded functions, the view is built once
-        at each primitive step.
+        If the environment has no coded functions, each call of ``view`` builds the view. If the environment has coded
+        functions, the view is built once at each primitive step.
         """
         return self.lane.view()
 
     @property
     def view_keys(self) -> tuple[ViewKey, ...]:
-        """The keys of the view: the plugin's keys and the outputs of coded features."""
+        """The keys of the view: the keys that the plugin documents, and the outputs of coded features."""
         return self.setup.view_keys
 
     def quarantine(self, names: Iterable[str]) -> None:
         """From the next reset on, mask exactly the coded actions in ``names``. A coded function in ``names`` is not
-        called; its answer is then zero or False.
+        called; its answer is zero or False instead.
 
-        After this call, the caller counts violations, and the environment no longer masks actions by itself.
+        After a call of ``quarantine``, the caller counts violations, and the environment no longer masks actions by
+        itself.
 
-        :raises UnknownNameError: a name is neither a coded action nor a function of this environment.
+        :raises UnknownNameError: the environment has no coded action and no function with one of the names.
         """
         self.lane.quarantine(names)
 
@@ -194,7 +197,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     @property
     def running(self) -> str:
-        """The name of the coded action in progress; empty if there is none."""
+        """The name of the coded action in progress; empty if no coded action is in progress."""
         return self.lane.running
 
     @property

@@ -1,5 +1,5 @@
-"""One call of a coded action. The code of the action runs in the sandbox and requests primitives. This module runs
-the requested primitives until the coded action ends.
+"""One call of a coded action. The code of the action runs in the sandbox and requests primitives. This module runs the
+primitives that the code requests, until the coded action ends.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ environment, or ends the call by :func:`interrupt`.
 class Call:
     """The state of one call of a coded action.
 
-    :ivar pieces: the number of primitives that have begun. While the first base action of a new primitive waits for its
-        step, the previous primitive has ended and the new primitive has taken no step yet.
-    :ivar verdict: the verdict on the call, or on its clean-up; None if there was no fault.
+    :ivar pieces: the number of primitives that have begun in the call of the coded action. When the first base action
+        of a new primitive waits for its step, the previous primitive has ended and the new primitive has taken no step
+        yet.
+    :ivar verdict: the verdict on the call of the coded action, or on the action's ``finally`` blocks; None if there was
+        no fault.
     :ivar calls: the calls of primitives, and the calls of ``observe`` in which the view had changed; empty without a
         trace.
-    :ivar seen: the view that the code observed last; None without a trace.
-    :ivar view: the view after the last primitive; None without a trace.
+    :ivar seen: the view that the code observed last; None if the episode is not traced.
+    :ivar view: the view after the last primitive; None if the episode is not traced.
     """
 
     ended: Ending = "returned"
@@ -46,8 +48,8 @@ class Call:
         """If keys of ``view`` have changed since the code's last observation, record a call of ``observe`` with these
         keys.
 
-        If the code observes before it calls a primitive, this view is not recorded, because the record of the decision
-        already contains it.
+        If the code observes before it calls a primitive, ``look`` does not record the view, because the record of the
+        decision already contains it.
         """
         known = self.seen if self.seen is not None else {} if self.calls else view
         changed = {key: value for key, value in view.items() if key not in known or known[key] != value}
@@ -56,7 +58,9 @@ class Call:
         self.seen = view
 
     def view_changes(self, view: Mapping[str, Plain]) -> dict[str, Plain]:
-        """The keys of ``view`` that have changed since the last primitive of this call, or since its start."""
+        """The keys of ``view`` that have changed since the last primitive of this call or, before the first primitive,
+        since the start of the call.
+        """
         known, self.view = self.view or {}, view
         return {key: value for key, value in view.items() if key not in known or known[key] != value}
 
@@ -66,14 +70,14 @@ _Answer = Effects[tuple[bool, dict[str, Plain]]]
 
 
 class _Interrupted(Exception):
-    """The exception that is thrown into a running call to end the call."""
+    """The exception that is thrown into the code of a running call to end the call."""
 
 
 def interrupt(running: Running) -> Effects[Call]:
-    """End a call that waits for a step. The proposed step is not taken, and the code may clean up, as it may when a
-    call reaches its step limit.
+    """End a call of a coded action that waits for a primitive step. The proposed step of an interrupted call is not
+    taken, and the code may clean up, as it may when a call reaches its step limit.
 
-    :raises RuntimeError: no proposed step waits, because the call has not begun or is over.
+    :raises RuntimeError: no proposed step waits, because the call of the coded action has not begun or is over.
     """
     try:
         effect: Effect = running.throw(_Interrupted())
@@ -90,8 +94,8 @@ def interrupt(running: Running) -> Effects[Call]:
 
 
 def settled(action: CodedAction, plugin: EnvironmentPlugin, task: Task) -> CodedAction:
-    """``action`` with its step limit in ``task``. The limit is the one that the action states, or else the default of
-    the task, and at most the plugin's maximum.
+    """Return ``action`` with the step limit that it has in ``task``. The step limit is the limit that the action
+    states, or else the default of the task, and at most the plugin's maximum.
     """
     limits = plugin.limits(task)
     wanted = action.max_steps or limits.steps(task).default
@@ -100,8 +104,8 @@ def settled(action: CodedAction, plugin: EnvironmentPlugin, task: Task) -> Coded
 
 
 class Execution:
-    """Runs coded actions. The class has no environment: it proposes low-level actions, and its caller (the driver)
-    takes the steps.
+    """Runs coded actions. The class has no environment: ``Execution`` proposes low-level actions, and its caller (the
+    driver) takes the steps.
 
     :param keep_calls: whether each call of a primitive is recorded in :attr:`Call.calls`.
     """
@@ -121,10 +125,10 @@ class Execution:
         """Run ``action`` until it returns, violates a limit, reaches its step limit or its maximal number of yields, or
         is interrupted, or until the episode ends.
 
-        :param action: an action with ``max_steps`` (:func:`settled`).
-        :param ctx: the driver sets its observation, ``info`` and step after each step.
-        :param call: the object that is updated during the call, so that a driver can see the progress. With None, a new
-            object is made.
+        :param action: a coded action with a step limit ``max_steps`` (:func:`settled`).
+        :param ctx: the context, whose observation, ``info`` and step the driver updates after each primitive step.
+        :param call: the record that is updated during the call, so that a driver can see the progress. If ``call`` is
+            None, a new record is made.
         :param see: a function that returns the view for the code; it is called when the code observes and, if calls are
             recorded, after each primitive.
         """
@@ -159,7 +163,7 @@ class Execution:
         """Run one request of the code.
 
         :returns: whether the call is over (because the episode ended, the call's step count reached ``limit``, or the
-            call was interrupted), and the outcome.
+            call was interrupted), and the outcome of the request.
         """
         if request.name == OBSERVE:
             view = dict((yield from see()))

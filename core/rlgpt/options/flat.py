@@ -28,7 +28,7 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     base ``MultiDiscrete``    ``MultiDiscrete([1 + K, *nvec])``; every parameter has its default
     ========================  =========================================================================
 
-    :param env: an extended environment, or a wrapper of one.
+    :param env: an extended environment, or a wrapper of an extended environment.
     :raises ConfigError: the base action space is a Tuple of Discrete and Box, which has no flat form; or ``env`` is not
         extended; or a wrapper of the extended environment changed the action space.
     """
@@ -47,7 +47,7 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
 
 
 def _extended(env: gym.Env[Any, Any]) -> ExtendedEnv:
-    """The :class:`ExtendedEnv` inside ``env``, or ``env`` itself if it is one."""
+    """Return the :class:`ExtendedEnv` inside ``env``, or ``env`` itself if it is an ``ExtendedEnv``."""
     inner = env
     while isinstance(inner, gym.Wrapper) and not isinstance(inner, ExtendedEnv):
         inner = inner.env
@@ -81,7 +81,9 @@ class _Flat(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
 
 
 class _FlatDiscrete(_Flat):
-    """Selector and Discrete heads in one MultiDiscrete space, or in one Discrete space."""
+    """A flat action space that puts the selector and the Discrete heads in one MultiDiscrete space, or in one Discrete
+    space.
+    """
 
     def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:
         super().__init__(env, extended)
@@ -103,8 +105,8 @@ class _FlatDiscrete(_Flat):
 
 
 class _FlatBox(_Flat):
-    """One Box for the scores of the branches, the base action and the parameters. The branch with the largest score is
-    chosen.
+    """A flat action space with one Box for the scores of the branches, the base action and the parameters. The branch
+    with the largest score in the Box is chosen.
     """
 
     def __init__(self, env: gym.Env[Any, Any], extended: ExtendedEnv) -> None:

@@ -28,7 +28,9 @@ NUMBER_BYTES = 32
 
 @dataclass(frozen=True)
 class Taken:
-    """The names that are already used. No function and no output of a function may have one of these names."""
+    """The names that an environment already uses. No coded function and no output of a coded function may have one of
+    these names.
+    """
 
     actions: Collection[str] = ()
     reward_terms: Collection[str] = ()
@@ -38,15 +40,15 @@ class Taken:
     def of(
         cls, plugin: EnvironmentPlugin, task: Task, observation_space: gymnasium.Space[Any], actions: Iterable[str]
     ) -> Taken:
-        """The names that an environment uses: its coded actions, the plugin's reward terms, and the parts of its
-        observations.
+        """The names that an environment uses: the names of its coded actions, of the plugin's reward terms, and of the
+        parts of its observations.
         """
         keys = plugin.view_keys(task)
         parts = (*shown(observation_space, keys), *(key.name for key in keys if key.alone))
         return cls(tuple(actions), tuple(term.name for term in reward_terms_of(plugin, task)), parts)
 
     def check(self, functions: Sequence[CodedFunction]) -> None:
-        """:raises SandboxError: a function, or an output of a function, has a name that is already used."""
+        """:raises SandboxError: a coded function, or an output of a coded function, has a name that is already used."""
         rewards = [f.name for f in functions if isinstance(f, CodedReward)]
         outputs = [o.name for f in functions if isinstance(f, CodedFeatures) for o in f.outputs]
         _check_taken([f.name for f in functions], "actions", self.actions)
@@ -66,11 +68,11 @@ class StepFunctions:
     """Calls the coded functions of one environment with each view and stores their answers.
 
     :param library: the library of the task, without the outputs of ``functions``.
-    :param taken: the names that functions and outputs may not have.
+    :param taken: the names that coded functions and their outputs may not have.
     :ivar names: the names of the functions.
     :ivar sandbox: the given sandbox with a larger limit for the size of views, so that the outputs of one function
         cannot make another function fail.
-    :ivar answers: the answers of all functions at the newest primitive step.
+    :ivar answers: the answers of all coded functions at the newest primitive step.
     :ivar view: the view at the newest primitive step, with the outputs of features.
     :raises SandboxError: two functions or outputs have the same name, or there are too many functions.
     """
@@ -94,37 +96,40 @@ class StepFunctions:
 
     @property
     def library(self) -> Library:
-        """The library with the outputs of features among the keys of the view."""
+        """The library of the task with the outputs of features among the keys of the view."""
         return self._library.with_features(self._functions)
 
     @property
     def view_keys(self) -> tuple[ViewKey, ...]:
-        """The outputs of features as view keys, which coded actions and policies can read."""
+        """The outputs of coded features as keys of the view, which coded actions and policies can read."""
         features = [f for f in self._functions if isinstance(f, CodedFeatures)]
         return tuple(ViewKey(o.name, o.doc, o.unit, size=1) for f in features for o in f.outputs)
 
     @property
     def reward_terms(self) -> tuple[RewardTerm, ...]:
-        """The coded reward terms. Each term reads its value from :attr:`answers` and ignores its context argument."""
+        """The coded reward terms. Each coded reward term reads its value from :attr:`answers` and ignores its context
+        argument.
+        """
         rewards = [f for f in self._functions if isinstance(f, CodedReward)]
         return tuple(
             RewardTerm(r.name, r.doc, functools.partial(self._reward, r.name), r.kind, r.low, r.high) for r in rewards
         )
 
     def reset(self, view: Mapping[str, Plain], *, seed: int, quarantined: Collection[str]) -> tuple[Verdict, ...]:
-        """Begin an episode: clear the functions' memories and call each function with the first view.
+        """Begin an episode: clear the memory of each coded function and call each function with the first view.
 
-        :param quarantined: names of the functions that are not called; the answer of such a function is zero or False.
-        :returns: the verdicts on functions that failed.
+        :param quarantined: names of quarantined functions, which are not called; the answer of such a function is zero
+            or False.
+        :returns: the verdicts on the coded functions that failed.
         """
         skipped = [name for name in self.names if name in quarantined]
         self._open = self.sandbox.open_functions(self._library, self._functions, seed=seed, quarantined=skipped)
         return self.update(view)
 
     def update(self, view: Mapping[str, Plain]) -> tuple[Verdict, ...]:
-        """Call each function with the newest view.
+        """Call each coded function with the newest view.
 
-        :returns: the verdicts on functions that failed.
+        :returns: the verdicts on the coded functions that failed.
         """
         view = dict(view)
         self.answers = self._open.evaluate(view)
@@ -132,7 +137,7 @@ class StepFunctions:
         return self.answers.verdicts
 
     def fuel_used(self, name: str) -> int:
-        """Fuel that the function ``name`` used for its newest answer; 0 if the function was not called."""
+        """Units of fuel that the function ``name`` used for its newest answer; 0 if the function was not called."""
         return self._open.fuel_used(name)
 
     def _reward(self, name: str, ctx: Context) -> float:

@@ -17,10 +17,10 @@ View = Mapping[str, Plain]
 
 @dataclass(frozen=True)
 class Offer:
-    """The coded actions that are offered at one moment.
+    """The coded actions that may start at one moment.
 
-    :ivar allowed: names of the actions that may start.
-    :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed with an error.
+    :ivar allowed: names of the coded actions that may start.
+    :ivar refusals: for each coded action whose ``can_start`` failed with an error, the verdict on the error.
     """
 
     allowed: frozenset[str]
@@ -31,10 +31,10 @@ class Offer:
 class Choices:
     """What the policy may choose at one moment.
 
-    :ivar allowed: int8, shape (branches,): 1 if the branch may start.
-    :ivar mask: the mask that the policy gets: ``allowed``, or all ones if no branch may start. If the policy then
-        chooses a branch that may not start, the decision takes one idle step.
-    :ivar refusals: name -> verdict, for each coded action whose ``can_start`` failed with an error.
+    :ivar allowed: int8, shape (branches,): 1 if the branch of the action space may start.
+    :ivar mask: the mask that the policy gets: equal to ``allowed``, or all ones if no branch may start. If no branch
+        may start and the policy chooses a branch, the decision takes one idle step.
+    :ivar refusals: for each coded action whose ``can_start`` failed with an error, the verdict on the error.
     """
 
     allowed: np.ndarray
@@ -42,10 +42,10 @@ class Choices:
     refusals: Mapping[str, Verdict]
 
     def why_masked(self, name: str, excluded: Collection[str]) -> Verdict | None:
-        """The verdict that explains why a coded action is masked. None if the action is masked because the plugin's
-        ``applicable`` or the action's own ``can_start`` returned False.
+        """The verdict that explains why a coded action is masked. The result is None if the plugin's ``applicable`` or
+        the action's own ``can_start`` returned False.
 
-        :param excluded: the actions that are in quarantine or have no fuel left.
+        :param excluded: the coded actions that are in quarantine or have no fuel left.
         """
         if name in excluded:
             return Verdict(kind="quarantined", action=name, message="its earlier verdicts say what was wrong")
@@ -53,13 +53,13 @@ class Choices:
 
 
 class Guards:
-    """The checks that decide whether a coded action may start. The first check is quarantine and fuel, the second is
-    the plugin's ``applicable``, the third is the action's own ``can_start``. The cheapest check comes first, and each
-    check gets only the actions that passed the earlier checks.
+    """The checks that decide whether a coded action may start. The first check of a coded action is quarantine and
+    fuel, the second is the plugin's ``applicable``, the third is the action's own ``can_start``. The cheapest check of
+    a coded action comes first, and each check gets only the actions that passed the earlier checks.
 
-    :param names: the coded actions.
-    :param conditional: the actions whose code defines ``can_start(view)``.
-    :param applicable: the plugin's guard, called with an action's name and the view; None if the plugin has no guard.
+    :param names: the names of the coded actions.
+    :param conditional: the names of the actions whose code defines ``can_start(view)``.
+    :param applicable: the plugin's guard, a function of an action's name and the view; None if the plugin has no guard.
     """
 
     def __init__(
@@ -71,10 +71,11 @@ class Guards:
         self._names, self._conditional, self._applicable = names, frozenset(conditional), applicable
 
     def choices(self, offer: Offer, running: str, branches: int) -> Choices:
-        """The choices of the policy if the coded actions of ``offer`` may start.
+        """Return the choices of the policy if the coded actions of ``offer`` may start.
 
-        :param running: name of the coded action in progress, which may continue; empty if there is none.
-        :param branches: number of all branches; the last of them are the coded actions.
+        :param running: name of the coded action in progress, which may continue; empty if no coded action is in
+            progress.
+        :param branches: number of all branches; the coded actions are the last branches.
         """
         allowed = np.ones(branches, np.int8)
         for i, name in enumerate(self._names, start=branches - len(self._names)):
@@ -83,18 +84,19 @@ class Guards:
 
     @property
     def vary(self) -> bool:
-        """Whether the set of offered actions can change within an episode."""
+        """Whether the set of coded actions that may start can change within an episode."""
         return bool(self._names) and (self._applicable is not None or bool(self._conditional))
 
     @property
     def ask_code(self) -> bool:
-        """Whether there is a coded action whose code defines ``can_start``."""
+        """Whether the code of any coded action defines ``can_start``."""
         return bool(self._conditional)
 
     def unconditional(self, excluded: Collection[str]) -> Offer:
-        """The coded actions that may start. Call this method only if no guard depends on the view.
+        """The coded actions that may start, if no guard depends on the view. Call ``unconditional`` only if no guard
+        depends on the view.
 
-        :param excluded: the actions that are in quarantine or have no fuel left.
+        :param excluded: the coded actions that are in quarantine or have no fuel left.
         """
         return Offer(frozenset(name for name in self._names if name not in excluded))
 

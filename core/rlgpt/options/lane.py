@@ -43,13 +43,14 @@ class Lane:
     """The state of one environment with coded actions, over its episodes.
 
     :param model: the environment's model (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
-    :param quarantined: coded actions and functions that are masked; the caller then counts violations. With None, the
-        lane counts violations.
-    :param on_step: called at the start of each episode and after each primitive step, with the number of primitive
-        steps of the episode.
-    :ivar context: the state that the plugin reads; ``context.step`` counts the episode's primitive steps.
+    :param quarantined: coded actions and functions that are masked; if they are given, the caller counts violations. If
+        ``quarantined`` is None, the lane counts violations.
+    :param on_step: a function that is called at the start of each episode and after each primitive step, with the
+        number of primitive steps of the episode.
+    :ivar context: the state of the episode that the plugin reads; ``context.step`` counts the episode's primitive
+        steps.
     :ivar measurement: metrics and score of the episode so far.
-    :ivar verdicts: the verdicts of the decision so far.
+    :ivar verdicts: the verdicts on code in the current decision so far.
     """
 
     def __init__(
@@ -81,8 +82,8 @@ class Lane:
     def begin(self, observation: Any, info: Mapping[str, Any], seed: int | None) -> Effects[dict[str, Any]]:
         """Begin an episode after a reset of the environment.
 
-        :param seed: seed of the reset. With None, the random generator continues.
-        :returns: the info of the reset.
+        :param seed: seed of the reset. If ``seed`` is None, the random generator of the lane continues.
+        :returns: the info dict of the reset.
         """
         if seed is not None:
             self._rng = np.random.default_rng([seed, 0x0B710])
@@ -98,7 +99,7 @@ class Lane:
     def resume(self) -> Effects[dict[str, Any]]:
         """Begin an episode from a restored state, which the caller has put into ``context``.
 
-        :returns: the info of the reset.
+        :returns: the info dict of the reset.
         """
         ctx = self.context
         self._rng = ctx.rng
@@ -137,7 +138,9 @@ class Lane:
         return self._report(dict(self._state.info), self._choices)
 
     def _judged(self, info: Mapping[str, Any]) -> dict[str, Any]:
-        """``info`` with the answer of the sub-goal's predicate as ``success``. The context gets the same value."""
+        """Return ``info`` with the answer of the sub-goal's predicate as ``success``. The context of the lane gets the
+        same value of ``success``.
+        """
         assert self._done is not None
         success = {"success": self._done.answers.predicates[self._done.names[0]]}
         self.context.info = {**self.context.info, **success}
@@ -146,9 +149,9 @@ class Lane:
     # -- one decision -------------------------------------------------------------------------------------------------
 
     def decide(self, action: Any) -> Effects[Decided]:
-        """Carry out one action of the extended space.
+        """Carry out one action of the extended action space.
 
-        :raises ResetNeeded: no episode has begun.
+        :raises ResetNeeded: no episode of the lane has begun.
         """
         if (choices := self._choices) is None:
             raise gymnasium.error.ResetNeeded(
@@ -225,7 +228,7 @@ class Lane:
         return self.advance(self.setup.plugin.noop(self.setup.action_space, self.context))
 
     def advance(self, low_level: Any) -> Effects[bool]:
-        """Take one primitive step. Return whether the episode ended."""
+        """Take one primitive step. Return whether the episode ended in this primitive step."""
         observation, env_reward, terminated, truncated, info = yield Step(low_level)
         state, ctx, horizon = self._state, self.context, self.setup.horizon
         ctx.previous, ctx.observation = ctx.observation, observation
@@ -298,8 +301,8 @@ class Lane:
     def view(self) -> dict[str, Plain]:
         """The plugin's view of the newest observation, with the outputs of coded features.
 
-        Without coded functions, each call builds the view. With coded functions, the view is built once for each
-        primitive step.
+        If the lane has no coded functions, each call of ``view`` builds the view. If the lane has coded functions, the
+        view is built once for each primitive step.
         """
         return self.setup.plugin.view(self.context) if self.functions is None else dict(self.functions.view)
 
@@ -336,7 +339,7 @@ class Lane:
 
     @property
     def running(self) -> str:
-        """The name of the coded action in progress; empty if there is none."""
+        """The name of the coded action in progress; empty if no coded action is in progress."""
         return "" if self._calls is None or self._calls.current is None else self._calls.current.name
 
     @property
@@ -351,7 +354,7 @@ class Lane:
         self._quarantine.set(names)
 
     def open_guest(self) -> Guest:
-        """The guest of this episode. A new guest is made if there is none."""
+        """The guest of this episode. If the episode has no guest yet, a new guest is made."""
         if self._guest is None:
             self._guest = self.setup.open_guest(seed=int(self._rng.integers(2**31)))
         return self._guest

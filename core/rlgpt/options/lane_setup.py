@@ -1,5 +1,5 @@
-"""The objects that all lanes of an environment share: the extended space, the coded actions, and the sandbox that runs
-them.
+"""The objects that all lanes of an environment share: the extended action space, the coded actions, and the sandbox
+that runs the coded actions.
 """
 
 from __future__ import annotations
@@ -46,19 +46,21 @@ class Settings(TypedDict, total=False):
 
 
 class LaneSetup:
-    """Makes the shared objects of all lanes from the settings.
+    """Makes the objects that all lanes share, from the arguments of :func:`rlgpt.extend`.
 
     :param action_space: the action space of the base environment.
     :param observation_space: the observation space of the base environment.
     :param model: the model of one base environment (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
     :ivar actions: the coded actions with their step limits.
-    :ivar sub_task: how the task is a part of another task; None if it is not a part of another task.
-    :ivar whole: the task in whose environment episodes are played. For a sub-goal, this is the whole task.
+    :ivar sub_task: how the task is a part of another task; None if the task is not a part of another task.
+    :ivar whole: the task in whose environment the episodes are played. For a sub-goal, ``whole`` is the whole task that
+        contains the sub-goal.
     :ivar idle: the idle action.
     :ivar offset: index of the branch of the first coded action.
     :ivar names: the names of all coded actions and functions.
-    :ivar execution: the object that runs coded actions. All lanes share it, because it has no state.
-    :ivar load_verdicts: name -> verdict, for the actions whose source cannot be loaded.
+    :ivar execution: the object that runs coded actions. All lanes share the ``Execution`` object, because it has no
+        state.
+    :ivar load_verdicts: for each coded action whose source cannot be loaded, the verdict on the source.
     """
 
     def __init__(
@@ -110,11 +112,11 @@ class LaneSetup:
         self.execution = Execution(primitives, keep_calls=self.trace)
 
     def functions(self) -> StepFunctions | None:
-        """The coded functions for one lane; None if there are none."""
+        """Make the coded functions for one lane; None if there are no coded functions."""
         return self._open_functions() if self._open_functions is not None else None
 
     def done(self) -> StepFunctions | None:
-        """The predicate of a sub-goal, for one lane; None if the environment's own success counts."""
+        """Make the predicate of a sub-goal for one lane; None if the environment's own success counts."""
         if self.sub_task is None or self.sub_task.done is None:
             return None
         from rlgpt.plugin.library import library_of
@@ -122,7 +124,7 @@ class LaneSetup:
         return StepFunctions((self.sub_task.done,), library_of(self.plugin, self.task), self._open_sandbox())
 
     def open_guest(self, *, seed: int) -> Guest:
-        """A guest with the coded actions, for one episode of one lane."""
+        """Make a guest with the coded actions, for one episode of one lane."""
         assert self._library is not None
         sandbox = self._open_sandbox()
         if self._constant is None:
@@ -130,7 +132,7 @@ class LaneSetup:
         return sandbox.open(self._library, self.actions, seed=seed, guards=self._constant)
 
     def check_names(self, names: Iterable[str]) -> None:
-        """:raises UnknownNameError: a name is neither a coded action nor a function."""
+        """:raises UnknownNameError: no coded action and no coded function has one of the names."""
         for name in names:
             if name not in self.names:
                 raise UnknownNameError("coded action", name, self.names)

@@ -21,10 +21,10 @@ class Head:
     :ivar role: ``base`` for the base action or a part of the base action; ``parameters`` for the parameters of all
         coded actions; ``residual`` for the correction of the action that a coded action proposes.
     :ivar space: a Discrete or a Box.
-    :ivar names: the name of each component (``reach.dx``); a warm start reuses the weights of components with the same
-        name.
-    :ivar initial: the mean of each component in an untrained policy, scaled so that the range of the component is
-        [-1, 1]. An empty tuple means zeros.
+    :ivar names: the name of each component of the head (such as ``reach.dx``); a warm start reuses the weights of
+        components with the same name.
+    :ivar initial: the mean of each component of the head in an untrained policy, scaled so that the range of the
+        component is [-1, 1]. An empty tuple means zeros.
     """
 
     role: Literal["base", "parameters", "residual"]
@@ -39,33 +39,35 @@ class Head:
 
     @cached_property
     def size(self) -> int:
-        """The number of values of a Discrete, or the number of numbers in a Box."""
+        """The number of values of a Discrete head, or the number of numbers in a Box head."""
         return int(self.space.n) if isinstance(self.space, spaces.Discrete) else int(np.prod(self.space.shape or ()))
 
     @property
     def components(self) -> int:
-        """The number of independent variables: 1 for a Discrete, one for each number of a Box."""
+        """The number of independent random variables of the head: 1 for a Discrete head, one for each number of a Box
+        head.
+        """
         return 1 if self.kind == "discrete" else self.size
 
     @property
     def parameters(self) -> int:
-        """How many numbers describe the head's distribution: the logits of a Discrete, or the means of a Box followed
-        by the logarithms of the standard deviations.
+        """How many numbers describe the probability distribution of the head's values: the logits of a Discrete head,
+        or the means of a Box head followed by the logarithms of the standard deviations.
         """
         return self.size if self.kind == "discrete" else 2 * self.size
 
 
 @dataclass(frozen=True, eq=False)
 class ActionLayout:
-    """The layout of an extended action: a selector (if there are at least two branches), then the heads. A layout can
-    be pickled.
+    """The layout of an extended action: a selector of the branch (if there are at least two branches), then the heads.
+    A layout can be pickled.
 
-    :ivar branches: names of the branches: base actions first, then coded actions.
-    :ivar selector: the part that chooses the branch. None if there is only one branch, which then uses the whole
-        action.
-    :ivar heads: the other parts of the action, in order.
-    :ivar owner: bool, shape (branches, components): the components that each branch uses. Only these components count
-        in the log-probability, entropy and KL of a branch.
+    :ivar branches: names of the branches: the names of base actions come first, then the names of coded actions.
+    :ivar selector: the part of an action that chooses the branch. The selector is None if there is only one branch,
+        which then uses the whole action.
+    :ivar heads: the parts of the action other than the selector, in order.
+    :ivar owner: bool, shape (branches, components): for each branch and each component, whether the branch uses the
+        component. Only the components that a branch uses count in its log-probability, entropy and KL divergence.
     """
 
     branches: tuple[str, ...]
@@ -91,11 +93,13 @@ class ActionLayout:
         branches: tuple[str, ...] = (),
         owner: NDArray[np.bool_] | None = None,
     ) -> ActionLayout:
-        """The layout of a Discrete, of a one-dimensional Box, or of a Tuple of such spaces.
+        """Return the layout of a Discrete space, of a one-dimensional Box, or of a Tuple of such spaces.
 
-        :param branches: names of the selector's choices. If names are given, the first part of a Tuple is the selector.
-        :param owner: the components that each branch uses. With None, every branch uses all components.
-        :raises ValueError: the space has another type, or does not fit ``branches`` or ``owner``.
+        :param branches: names of the selector's choices. If names of branches are given, the first part of a Tuple
+            space is the selector.
+        :param owner: for each branch and each component, whether the branch uses the component. If ``owner`` is None,
+            every branch uses all components.
+        :raises ValueError: the action space has another type, or does not fit ``branches`` or ``owner``.
         """
         parts = list(space.spaces) if isinstance(space, spaces.Tuple) else [space]
         if isinstance(space, spaces.Discrete) and not branches:
@@ -117,13 +121,13 @@ class ActionLayout:
 
     @cached_property
     def choices(self) -> int:
-        """The number of choices of the selector; 0 if there is no selector."""
+        """The number of branches among which the selector chooses; 0 if the layout has no selector."""
         return len(self.branches) if self.selector is not None else 0
 
     @cached_property
     def parameters(self) -> int:
-        """How many numbers describe the whole distribution of an action. These numbers are the selector's logits,
-        followed by the numbers of each head (:attr:`Head.parameters`).
+        """How many numbers describe the whole probability distribution of an action. An action's distribution is
+        described by the selector's logits, followed by the numbers of each head (:attr:`Head.parameters`).
         """
         return self.choices + sum(h.parameters for h in self.heads)
 
@@ -136,13 +140,15 @@ class ActionLayout:
 
     @cached_property
     def means(self) -> tuple[int, ...]:
-        """Positions of the means among the numbers that describe the distribution, in the order of the components."""
+        """Positions of the means among the numbers that describe the distribution of an action, in the order of the
+        components.
+        """
         return tuple(i for start, h in self._starts() if h.kind == "box" for i in range(start, start + h.size))
 
     @cached_property
     def log_stds(self) -> tuple[int, ...]:
-        """Positions of the logarithms of the standard deviations among the numbers that describe the distribution, in
-        the order of the components.
+        """Positions of the logarithms of the standard deviations among the numbers that describe the distribution of an
+        action, in the order of the components.
         """
         return tuple(
             i for start, h in self._starts() if h.kind == "box" for i in range(start + h.size, start + 2 * h.size)

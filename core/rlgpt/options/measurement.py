@@ -11,9 +11,9 @@ from rlgpt.plugin.rules import number_of
 
 
 class Measurement:
-    """Reduces the reported numbers of all steps to one number for each metric.
+    """Reduces the numbers that all steps of an episode report to one number for each metric.
 
-    Names in ``info["metrics"]`` that the task does not declare are ignored.
+    Metrics in ``info["metrics"]`` that the task does not declare are ignored.
     """
 
     def __init__(self, task: Task) -> None:
@@ -24,12 +24,12 @@ class Measurement:
         self._env_return = 0.0
 
     def reset(self, info: Mapping[str, Any]) -> None:
-        """Begin an episode with the info of its reset."""
+        """Begin an episode with the info dict of its reset."""
         self._values, self._counts, self._env_return = {}, {}, 0.0
         self._add(info)
 
     def add(self, info: Mapping[str, Any], env_reward: float) -> None:
-        """Add the numbers that one primitive step reports.
+        """Add the values of the metrics that one primitive step reports.
 
         :raises PluginError: a metric is not a finite number.
         """
@@ -73,11 +73,12 @@ class Measurement:
 
 
 def _reduced(metric: Metric, before: float, value: float, count: int) -> float:
-    """The value of the episode's metric after one more reported number.
+    """The value of the episode's metric after one more number has been reported.
 
-    :param before: the value before this number was reported; equal to ``value`` for the first number.
+    :param before: the value of the metric before ``value`` was reported; equal to ``value`` for the first reported
+        number.
     :param value: the newly reported number.
-    :param count: how many numbers have been reported so far, including ``value``.
+    :param count: how many numbers of the metric have been reported so far, including ``value``.
     """
     if metric.reduce == "sum":
         return before + value if count > 1 else value

@@ -11,14 +11,14 @@ from rlgpt.options.execution import Call, Running, interrupt
 
 
 class InProgress:
-    """One call of a coded action that advances a primitive step at a time.
+    """One call of a coded action, which advances by one primitive step at a time.
 
     :param call: the record of the call.
-    :param running: the computation that runs the code and updates ``call``.
+    :param running: the computation that runs the code of the call and updates ``call``.
     :ivar name: name of the coded action.
     :ivar proposal: the low-level action that the code proposes for the next primitive step; None after the end of the
         call.
-    :ivar is_over: whether the call has ended.
+    :ivar is_over: whether the call of the coded action has ended.
     """
 
     def __init__(self, name: str, call: Call, running: Running) -> None:
@@ -27,12 +27,12 @@ class InProgress:
         self.is_over, self._reported = False, 0
 
     def begin(self) -> Effects[None]:
-        """Run the code until its first proposed action."""
+        """Run the code until its first proposed low-level action."""
         return self._resume(None)
 
     def go_on(self, episode_ended: bool) -> Effects[None]:
-        """Run the code until its next proposed action. The caller has just taken a primitive step: with the last
-        proposed action, with its corrected form, or with a base action in its place.
+        """Run the code until its next proposed low-level action. Before ``go_on``, the caller has taken one primitive
+        step: with the last proposed action, with its corrected form, or with a base action in its place.
         """
         return self._resume(episode_ended)
 
@@ -43,7 +43,7 @@ class InProgress:
 
     def report(self) -> Call:
         """The record of the call, with the primitives that have ended since the last report. While the call is in
-        progress, the record's field ``ended`` is ``running``.
+        progress, the field ``ended`` of its record is ``running``.
         """
         new = self._call.calls[self._reported :]
         self._reported += len(new)
@@ -60,8 +60,9 @@ class InProgress:
 
 
 class PlanOrder:
-    """Computes the choice of code alone when no coded action is in progress. The choice is the next action after the
-    last chosen one, in the plan's order, that may start. After the last action of the plan, the first action follows.
+    """Computes the choice of code alone when no coded action is in progress. The choice of code alone is the next
+    action after the last chosen action, in the plan's order, that may start. The plan's order begins again with the
+    first action after the last action.
 
     :param count: number of coded actions, at least 1.
     """
@@ -79,8 +80,8 @@ class PlanOrder:
     def next(self, allowed: np.ndarray) -> int:
         """The index of the coded action that code alone chooses now.
 
-        :param allowed: shape (count,), nonzero for each action that may start. If all values are zero, every action
-            counts as allowed.
+        :param allowed: array of shape (count,), nonzero for each coded action that may start. If all values of
+            ``allowed`` are zero, every coded action counts as allowed.
         """
         order = [(self._last + 1 + i) % self._count for i in range(self._count)]
         return next((i for i in order if allowed[i]), order[0])

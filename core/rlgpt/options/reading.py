@@ -1,5 +1,5 @@
-"""Reads the arguments of ``extend()`` and ``extend_vector()``: takes defaults from the bundle and the plugin, and
-checks all values.
+"""Reads the arguments of ``extend()`` and ``extend_vector()``: takes defaults of arguments from the bundle and the
+plugin, and checks all values.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Arguments(TypedDict, total=False):
 class Given:
     """The checked arguments of :func:`rlgpt.extend`, with defaults for the arguments that were not given.
 
-    :ivar bundle: the bundle that contains the coded actions; None if they were given as a list.
+    :ivar bundle: the bundle that contains the coded actions; None if the coded actions were given as a list.
     """
 
     actions: tuple[CodedAction, ...]
@@ -83,7 +83,7 @@ def read(
 ) -> Given:
     """Read the arguments of :func:`rlgpt.extend`, which documents the errors.
 
-    :param env: the environment, or one environment of a vector.
+    :param env: the environment to extend, or one environment of a vector.
     """
     from rlgpt.plugin.library import library_of
 
@@ -157,8 +157,8 @@ def _world(env: gymnasium.Env[Any, Any], arguments: Arguments, bundle: Bundle | 
 
 
 class _One(gymnasium.Env[Any, Any]):
-    """An environment that has only spaces, those of one environment of a batch simulator. Names and defaults are
-    derived from these spaces.
+    """An environment that has only spaces: the spaces of one environment of a batch simulator. Names and defaults of
+    arguments are derived from the spaces of this environment.
     """
 
     def __init__(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
@@ -167,7 +167,8 @@ class _One(gymnasium.Env[Any, Any]):
 
 
 def one_of(venv: object) -> gymnasium.Env[Any, Any]:
-    """One environment of the vector ``venv``. For a batch simulator, the result is an object that has only the spaces.
+    """One environment of the vector ``venv``. For a batch simulator, ``one_of`` returns an object that has only the
+    spaces of one environment.
 
     :raises ConfigError: ``venv`` is not a vector.
     """

@@ -1,4 +1,6 @@
-"""Carries out the effects of many lanes: it builds their views in batches and runs the sandbox's code in threads."""
+"""Carries out the effects of many lanes: The scheduler builds the views of lanes in batches and runs the sandbox's code
+in threads.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ class Scheduler:
 
     The results do not depend on the number of threads, because the code of one lane runs in one thread at a time, in
     order, and no two lanes share anything that code can change. An exception propagates to the caller. If several lanes
-    raise an exception, that of the lane with the lowest number propagates.
+    raise an exception, the exception of the lane with the lowest number propagates.
 
-    :param views: builds the plugin's views of several contexts.
+    :param views: a function that builds the plugin's views of several contexts.
     :param contexts: the context of each lane.
-    :param threads: number of threads for code. With 1, code runs in the caller's thread.
+    :param threads: number of threads for code. With 1 thread, code runs in the caller's thread.
     """
 
     def __init__(self, views: Views, contexts: Sequence[Context], threads: int) -> None:
@@ -36,9 +38,11 @@ class Scheduler:
         """Resume the computations of lanes with the results of their last effects.
 
         :param going: lane -> the computation of this lane.
-        :param results: lane -> the result of the computation's last effect; None for a computation that begins.
-        :returns: two mappings. The first is lane -> the step or reset for which the computation waits. The second is
-            lane -> the returned value, for each computation that is over.
+        :param results: for each lane, the result of the last effect of the lane's computation; None for a computation
+            that begins.
+        :returns: two mappings. The first mapping has, for each lane, the step or reset for which the lane's computation
+            waits. The second mapping has, for each lane whose computation is over, the value that the computation
+            returned.
         """
         waiting: dict[int, Step | Reset] = {}
         over: dict[int, Any] = {}

@@ -10,10 +10,10 @@ from rlgpt.plugin.types import Context, RewardTerm
 
 
 class Shaping:
-    """Computes the training reward of one environment. The object stores the previous value of each reward term.
+    """Computes the training reward of one environment. ``Shaping`` stores the previous value of each reward term.
 
-    :param weights: reward term -> weight. A term that is not in this mapping is neither added nor recorded.
-    :raises UnknownNameError: the plugin has no reward term of a name in ``weights``.
+    :param weights: reward term -> weight. A reward term that is not a key of ``weights`` is neither added nor recorded.
+    :raises UnknownNameError: the plugin has no reward term with a name in ``weights``.
     """
 
     def __init__(self, terms: Sequence[RewardTerm], weights: Mapping[str, float]) -> None:
@@ -43,10 +43,11 @@ class Shaping:
         self._paid = {t.name for t, _ in self._terms if t.kind == "event" and self._value(t, ctx) > 0}
 
     def pay(self, ctx: Context) -> tuple[float, dict[str, float]]:
-        """The reward of the step that led to ``ctx``, and reward term -> its weighted contribution to this reward.
+        """The reward of the primitive step that led to ``ctx``, and the weighted contribution of each reward term to
+        this reward.
 
-        A term of weight 0 contributes nothing. The entry of such a term in the mapping is the value without the weight,
-        so that a record shows the values of the term.
+        A term of weight 0 contributes nothing. For a reward term of weight 0, the recorded contribution is the value
+        without the weight, so that the record shows the values of the term.
         """
         reward, paid = 0.0, dict[str, float]()
         for term, weight in self._terms:

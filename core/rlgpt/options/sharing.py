@@ -1,7 +1,7 @@
 """Bundles to share: a model card, an archive, and a repository of the Hugging Face hub.
 
-A bundle from an archive or from the hub is hostile data. Only the files that belong to a bundle are read, their number
-and sizes are limited, and the local copy is written from the loaded bundle.
+A bundle from an archive or from the Hugging Face hub is hostile data. When a bundle is downloaded, only the files that
+belong to a bundle are read, their number and sizes are limited, and the local copy is written from the loaded bundle.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
 
 @contextmanager
 def opened(path: Path) -> Iterator[Bundle]:
-    """The bundle in a folder, in the folder ``bundle`` of a run, or in an archive.
+    """Load the bundle in a folder, in the folder ``bundle`` of a run, or in an archive.
 
     :raises BundleError: ``path`` contains no valid bundle.
     """
@@ -64,13 +64,14 @@ def pack(bundle: Bundle, out: Path) -> Path:
 
 
 def push(bundle: Bundle, repository: str, *, private: bool = True) -> str:
-    """Upload a bundle and its model card to a repository of the hub. If the repository does not exist, it is created.
+    """Upload a bundle and its model card to a repository of the Hugging Face hub. If the repository does not exist on
+    the Hugging Face hub, ``push`` creates it.
 
-    The environment variable ``HF_ENDPOINT`` selects another hub than the public one.
+    The environment variable ``HF_ENDPOINT`` selects another hub than the public Hugging Face hub.
 
-    :param repository: the name of the repository, in the form ``USER/NAME``.
-    :returns: the address of the commit.
-    :raises BundleError: the package ``huggingface_hub`` is not installed, or the hub refuses the request.
+    :param repository: the name of the Hugging Face repository, in the form ``USER/NAME``.
+    :returns: the address of the commit in the repository.
+    :raises BundleError: the package ``huggingface_hub`` is not installed, or the Hugging Face hub refuses the request.
     """
     api = _hub(repository)
     with _staged(bundle) as folder, _refusals(repository):
@@ -80,9 +81,10 @@ def push(bundle: Bundle, repository: str, *, private: bool = True) -> str:
 
 
 def pull(repository: str, out: Path, *, revision: str | None = None) -> Bundle:
-    """Download a bundle, check it and write it to the new folder ``out``.
+    """Download a bundle from the Hugging Face hub, check it and write it to the new folder ``out``.
 
-    :param revision: a branch, a tag or a commit of the repository. With None, the newest commit.
+    :param revision: a branch, a tag or a commit of the Hugging Face repository. If ``revision`` is None, the newest
+        commit is downloaded.
     :raises BundleError: the package ``huggingface_hub`` is not installed, the hub refuses the request, or the
         repository contains no valid bundle.
     """
@@ -110,7 +112,7 @@ def pull(repository: str, out: Path, *, revision: str | None = None) -> Bundle:
 
 @contextmanager
 def _staged(bundle: Bundle) -> Iterator[Path]:
-    """A temporary folder with only the files of ``bundle`` and its model card."""
+    """Make a temporary folder with only the files of ``bundle`` and its model card."""
     with tempfile.TemporaryDirectory(prefix="rlgpt-bundle-") as drafts:
         folder = save_bundle(bundle, Path(drafts) / "bundle")
         Folder(folder, BundleError).write(CARD, card(bundle))

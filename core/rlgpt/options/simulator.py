@@ -21,7 +21,7 @@ First = tuple[Any, Mapping[str, Any]]
 
 class Outcome(NamedTuple):
     """The result of one primitive step of one environment: the values that :meth:`gymnasium.Env.step` returns. If the
-    episode ended and the simulator has already begun the next one, ``first`` is the start of the next episode.
+    episode ended and the simulator has already begun the next episode, ``first`` is the start of the next episode.
     """
 
     result: tuple[Any, Any, Any, Any, Mapping[str, Any]]
@@ -29,9 +29,9 @@ class Outcome(NamedTuple):
 
 
 class Simulator(ABC):
-    """A vector of base environments. Each environment has a number, from 0.
+    """A vector of base environments. Each environment of the vector has a number, from 0.
 
-    :ivar mode: the mode of the vector's automatic resets.
+    :ivar mode: the autoreset mode of the vector.
     :ivar moves_all: whether each call of :meth:`step` must step every environment.
     :ivar resets_itself: whether the vector begins the next episode by itself, in the step that ``mode`` defines.
     """
@@ -44,9 +44,9 @@ class Simulator(ABC):
     def step(self, actions: Mapping[int, Any]) -> dict[int, Outcome]:
         """Take one primitive step in each environment in ``actions``.
 
-        :param actions: number of an environment -> an element of its action space. If :attr:`moves_all` is True, the
-            mapping contains all environments.
-        :returns: number of an environment -> the result of its step, for each environment in ``actions``.
+        :param actions: for the number of an environment, an action from its action space. If :attr:`moves_all` is True,
+            ``actions`` contains all environments of the vector.
+        :returns: for the number of each environment in ``actions``, the result of its step.
         :raises ConfigError: the vector resets an environment in the step that ends its episode, and ``infos`` has no
             ``final_obs``.
         """
@@ -55,10 +55,10 @@ class Simulator(ABC):
     def reset(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None = None) -> dict[int, First]:
         """Begin an episode in each environment in ``seeds``.
 
-        :param seeds: number of an environment -> seed of its reset. With None, the environment's random generator
-            continues.
-        :param options: passed to the ``reset`` of each environment.
-        :returns: number of an environment -> the first observation and info of its new episode.
+        :param seeds: for the number of an environment, the seed of its reset. If the seed is None, the environment's
+            random generator continues.
+        :param options: a dict that is passed to the ``reset`` of each environment.
+        :returns: for the number of each environment in ``seeds``, the first observation and info of its new episode.
         :raises Exception: the ``reset`` of an environment raised this exception.
         """
 
@@ -66,7 +66,7 @@ class Simulator(ABC):
 def simulator_of(venv: VectorEnv[Any, Any, Any]) -> Simulator:
     """The :class:`Simulator` for ``venv``: :class:`Separate` for a ``SyncVectorEnv``, else :class:`Batch`.
 
-    :raises ConfigError: the vector's metadata contain no autoreset mode.
+    :raises ConfigError: the metadata of the vector environment contain no autoreset mode.
     """
     mode = venv.metadata.get("autoreset_mode")
     try:
@@ -80,7 +80,9 @@ def simulator_of(venv: VectorEnv[Any, Any, Any]) -> Simulator:
 
 
 class Separate(Simulator):
-    """The environments of a ``SyncVectorEnv``. Each environment can step and be reset without the others."""
+    """The environments of a ``SyncVectorEnv``. Each environment of a ``SyncVectorEnv`` can step and be reset without
+    the other environments.
+    """
 
     moves_all = resets_itself = False
 
@@ -95,7 +97,9 @@ class Separate(Simulator):
 
 
 class Batch(Simulator):
-    """A vector that is not a ``SyncVectorEnv``. The observations of such a vector must be new arrays at every step."""
+    """A vector of environments that is not a ``SyncVectorEnv``. The observations of the vector must be new arrays at
+    every step.
+    """
 
     moves_all = True
 
@@ -142,8 +146,8 @@ class Batch(Simulator):
 
 
 def _compact(seeds: Sequence[int | None]) -> int | Sequence[int | None]:
-    """The first seed if each further seed is the previous one plus 1, else the list of all seeds. Some vectors do not
-    accept a list.
+    """Return the first seed if each further seed is the previous seed plus 1, else the list of all seeds. Some vector
+    environments do not accept a list of seeds.
     """
     first = seeds[0]
     if first is not None and all(seed == first + i for i, seed in enumerate(seeds)):
@@ -152,8 +156,8 @@ def _compact(seeds: Sequence[int | None]) -> int | Sequence[int | None]:
 
 
 def infos_of(infos: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """Split the infos of a vector into one info for each environment. In ``infos``, the value under ``"_key"`` is a
-    mask of the environments that have ``key``; if it is missing, all environments have ``key``.
+    """Split the info dict of a vector into one info dict for each environment. In ``infos``, the value under ``"_key"``
+    is a mask of the environments that have ``key``; without this mask, all environments have ``key``.
     """
     parts: list[dict[str, Any]] = [{} for _ in range(count)]
     for key, values in infos.items():

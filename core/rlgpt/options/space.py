@@ -1,4 +1,4 @@
-"""Adds K coded actions to an action space, and translates extended actions back.
+"""Adds K coded actions to an action space, and translates actions of the extended space back.
 
 =====================  ==================================================================================
 base space             extended
@@ -9,9 +9,10 @@ base space             extended
 ``Tuple``
 =====================  ==================================================================================
 
-With K = 0 and all base actions kept, the extended space is the base space itself. If there is only one branch, there is
-no selector. If there is only one part, there is no Tuple. With ``residual``, the Tuple of a base ``Box(d)`` ends with a
-``Box(-1, 1, (d,))``: the correction of the base action that the chosen coded action proposes.
+With K = 0 and all base actions kept, the extended space is the base space itself. If the extended space has only one
+branch, it has no selector. If the extended space has only one part, it is this part and not a Tuple. With ``residual``,
+the Tuple of a base ``Box(d)`` ends with a ``Box(-1, 1, (d,))``: the correction of the base action that the chosen coded
+action proposes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from rlgpt.options.layout import ActionLayout, Head
 class Choice:
     """The meaning of an extended action: a base action, or a coded action with its parameters (in their own units).
 
-    :ivar residual: the correction, in [-1, 1], with the shape of the base Box; None if the space has no correction.
+    :ivar residual: the correction of the proposal, in [-1, 1], with the shape of the base Box; None if the space has no
+        correction.
     """
 
     branch: int
@@ -44,13 +46,13 @@ class Choice:
 
 
 class ExtendedSpace:
-    """Builds the extended space and reads its actions.
+    """Builds the extended action space and reads its actions.
 
     :param base: action space of the base environment.
     :param actions: the K coded actions, in order.
     :param labels: names of the base action's parts (each value of a Discrete, each head, each number of a Box).
-    :param keep: labels of the base actions that the policy may choose; None means all. For a Box, ``()`` removes the
-        branch of the base action; single numbers of a Box cannot be removed.
+    :param keep: labels of the base actions that the policy may choose; None means all. If the base space is a Box,
+        ``()`` removes the branch of the base action; single numbers of a Box cannot be removed.
     :param filler: the base action that provides the values of those heads whose values the policy is not allowed to
         choose.
     :param residual: whether the extended action contains a correction.
@@ -130,11 +132,12 @@ class ExtendedSpace:
         return Choice(branch, base=self._base_action(branch, base_parts))
 
     def write(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
-        """The action of :attr:`space` that chooses the coded action ``name``. A parameter that is not given has its
-        default.
+        """Return the action of :attr:`space` that chooses the coded action ``name``. A parameter of the coded action
+        that is not given has its default.
 
-        :raises UnknownNameError: there is no coded action ``name``, or it has no parameter of a given name.
-        :raises ConfigError: ``parameters`` is not a mapping, or one of its values is not a number.
+        :raises UnknownNameError: there is no coded action ``name``, or the coded action has no parameter of a given
+            name.
+        :raises ConfigError: ``parameters`` is not a mapping, or a value in it is not a number.
         """
         if not isinstance(parameters, Mapping | None):
             raise ConfigError(

@@ -25,11 +25,12 @@ the number of primitive steps of the lane's episode (0 at its start).
 
 
 class Arrival(NamedTuple):
-    """The result of a lane's decision. The fields are the results of :meth:`gymnasium.Env.step` for this lane.
+    """The result of a lane's decision. The fields of ``Arrival`` are the results of :meth:`gymnasium.Env.step` for one
+    lane.
 
     If the episode ended and the vector resets in the same step, ``observation`` and ``info`` are the first observation
-    and info of the next episode. ``info["final_obs"]`` and ``info["final_info"]`` are the last observation and info of
-    the ended episode.
+    and info of the next episode. After a reset in the same step, ``info["final_obs"]`` and ``info["final_info"]`` are
+    the last observation and info of the ended episode.
     """
 
     lane: int
@@ -41,28 +42,30 @@ class Arrival(NamedTuple):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """The info of the decision: ``duration``, ``ended`` and the other keys of :class:`ExtendedEnv`. ``duration`` is
-        0 if the decision was only a reset.
+        """The info of the decision: a dict with ``duration``, ``ended`` and the other keys of :class:`ExtendedEnv`.
+        ``duration`` is 0 if the decision of the lane was only a reset.
         """
         final: Mapping[str, Any] = self.info.get("final_info", self.info)
         return final
 
 
 class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
-    """``venv`` with K coded actions in each of its lanes. :func:`rlgpt.extend_vector` makes it.
+    """The vector environment ``venv`` with K coded actions in each of its lanes. :func:`rlgpt.extend_vector` makes an
+    ``ExtendedVectorEnv``.
 
     A *lane* is one environment of the vector with its own guest. Each lane behaves like a separate
-    :class:`~rlgpt.options.env.ExtendedEnv`, and ``info`` has the same keys. One call of the simulator takes a primitive
-    step in many lanes.
+    :class:`~rlgpt.options.env.ExtendedEnv`, and its ``info`` has the same keys. One call of the simulator takes a
+    primitive step in many lanes.
 
-    :meth:`step` follows gymnasium: every lane gets an action and takes one decision. A simulator that steps all its
-    environments in every call cannot let one lane wait for the others. With such a simulator, ``step`` returns as soon
-    as at least one lane has finished its decision. ``infos["decided"]``, bool ``(N,)``, marks these lanes. Each other
-    lane continues its coded action in the next ``step`` and ignores its part of ``actions``. With :meth:`send` and
-    :meth:`recv`, each lane gets its next action when it has finished its decision.
+    :meth:`step` follows the interface of gymnasium: every lane of the vector gets an action and takes one decision. A
+    simulator that steps all its environments in every call cannot let one lane wait for the other lanes. With a
+    simulator that steps all its environments in every call, ``step`` returns as soon as at least one lane has finished
+    its decision. ``infos["decided"]``, bool ``(N,)``, marks the lanes that have finished their decision. A lane that
+    has not finished its decision continues its coded action in the next ``step`` and ignores its part of ``actions``.
+    With :meth:`send` and :meth:`recv`, each lane gets its next action when it has finished its decision.
 
-    Episodes are reset by the autoreset mode of ``venv``. With ``AutoresetMode.NEXT_STEP``, the decision after the
-    end of an episode is the reset; its ``duration`` is 0.
+    Episodes are reset by the autoreset mode of ``venv``. With ``AutoresetMode.NEXT_STEP``, the decision after the end
+    of an episode is the reset; the ``duration`` of this decision is 0.
 
     :ivar lanes: the state of each lane.
     """
@@ -126,7 +129,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return self._stacked(), infos
 
     def begin(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None = None) -> list[Arrival]:
-        """Begin an episode in each lane in ``seeds``. A decision in progress in such a lane is dropped.
+        """Begin an episode in each lane in ``seeds``. A decision in progress in a lane of ``seeds`` is dropped.
 
         :param seeds: lane -> seed.
         """
@@ -171,10 +174,10 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
 
     def stop(self, lane: int) -> None:
         """Exclude ``lane`` until :meth:`reset` or :meth:`begin` begins a new episode in it. The episode and the
-        decision in progress in this lane are dropped. A simulator that steps all lanes in every call steps this lane
-        with the idle action, and nothing reads the results of these steps.
+        decision in progress in the excluded lane are dropped. A simulator that steps all lanes in every call steps an
+        excluded lane with the idle action; the results of these steps are ignored.
 
-        :raises StateError: the autoreset mode is not ``DISABLED``.
+        :raises StateError: the autoreset mode of the vector is not ``DISABLED``.
         """
         if self._simulator.mode is not AutoresetMode.DISABLED:
             raise StateError(f"stop() needs a vector with AutoresetMode.DISABLED, not {self._simulator.mode}.")
@@ -188,8 +191,8 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     def send(self, actions: Mapping[int, Any]) -> None:
         """Send the next actions to lanes that have finished their decisions.
 
-        :param actions: lane -> action of :attr:`single_action_space`. The action is ignored if the episode is over and
-            the next decision is the reset.
+        :param actions: for each lane, an action of :attr:`single_action_space`. The action of a lane is ignored if its
+            episode is over and the next decision is the reset.
         :raises StateError: a lane has not finished its decision, or its episode is over and waits for :meth:`reset`.
         """
         if not self._begun:
@@ -207,9 +210,10 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     def recv(self, at_least: int = 1) -> list[Arrival]:
         """Take primitive steps until at least ``at_least`` lanes have finished their decisions.
 
-        :param at_least: number of lanes. The number must be 1 for a simulator that steps all its environments in every
-            call, because such a simulator cannot step while a lane has no action.
-        :returns: the results of these lanes, in the order of the lanes.
+        :param at_least: the least number of lanes that must finish their decisions. ``at_least`` must be 1 for a
+            simulator that steps all its environments in every call, because such a simulator cannot step while a lane
+            has no action.
+        :returns: the results of the lanes that have finished their decisions, in the order of the lanes.
         :raises StateError: fewer than ``at_least`` lanes have an action; or the simulator needs an action for every
             lane.
         """
@@ -269,7 +273,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     # -- one lane -----------------------------------------------------------------------------------------------------
 
     def _beginning(self, lane: int, first: First, seed: int | None) -> Effects[Arrival]:
-        """Begin an episode in ``lane``. The result is an :class:`Arrival` with reward 0."""
+        """Begin an episode in ``lane``. The result of the computation is an :class:`Arrival` with reward 0."""
         observation, info = first
         report = yield from self.lanes[lane].begin(observation, info, seed)
         self._over.pop(lane, None)
@@ -290,7 +294,9 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return arrival._replace(observation=begun.observation, info=info)
 
     def _next_episode(self, lane: int) -> Effects[Arrival]:
-        """Carry out the decision of ``lane`` that follows the end of an episode. This decision is only the reset."""
+        """Carry out the decision of ``lane`` that follows the end of an episode. The decision after the end of an
+        episode is only the reset.
+        """
         if self._over[lane] and self._simulator.resets_itself:
             observation, _, _, _, info = yield Step(self.setup.idle)
         else:
@@ -300,7 +306,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return arrival
 
     def _stacked(self) -> Any:
-        """The newest observations of all lanes as one batch."""
+        """The newest observations of all lanes of the vector as one batch."""
         space, rows = self.single_observation_space, [lane.context.observation for lane in self.lanes]
         return batch_of(space, rows)
 
@@ -308,7 +314,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
 def _seeds(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
     """The seed of each lane.
 
-    :raises ConfigError: there are more or fewer seeds than lanes.
+    :raises ConfigError: the number of seeds differs from the number of lanes.
     """
     if seed is None:
         return [None] * count

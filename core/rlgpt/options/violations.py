@@ -35,7 +35,7 @@ def to_quarantine(violations: Mapping[str, int]) -> tuple[str, ...]:
 class Violations:
     """Counts the violations of the coded actions in one environment.
 
-    :ivar caught: names of the coded actions that must be masked.
+    :ivar caught: names of the coded actions with so many violations that they must be masked.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Violations:
         self.caught: frozenset[str] = frozenset()
 
     def add(self, verdicts: Iterable[Verdict]) -> None:
-        """Count the violations among ``verdicts``, and log each action that now has too many."""
+        """Count the violations among ``verdicts``, and log each action that now has too many violations."""
         for verdict in filter(is_violation, verdicts):
             self._counts[verdict.action] += 1
             caught = frozenset(to_quarantine(self._counts))
@@ -58,11 +58,12 @@ class Violations:
 
 
 class Quarantine:
-    """Which coded actions and functions of one environment are masked. The set changes only between episodes.
+    """Decides which coded actions and functions of one environment are masked. The set of masked actions and functions
+    changes only between episodes.
 
-    :param names: the coded actions and functions that are masked from the first episode on; the caller then counts
-        violations. With None, this object counts violations.
-    :ivar now: the names that are masked in this episode.
+    :param names: the coded actions and functions that are masked from the first episode on; if they are given, the
+        caller counts violations. If ``names`` is None, the ``Quarantine`` object counts violations.
+    :ivar now: the names of the actions and functions that are masked in this episode.
     """
 
     def __init__(self, names: Iterable[str] | None) -> None:
@@ -71,11 +72,13 @@ class Quarantine:
         self._violations = Violations() if names is None else None
 
     def begin(self) -> None:
-        """Begin an episode: apply the changes since the last episode began."""
+        """Begin an episode: apply the changes of the quarantine since the last episode began."""
         self.now = self._next
 
     def set(self, names: Iterable[str]) -> None:
-        """From the next episode on, mask exactly ``names``. The caller counts violations from now on."""
+        """From the next episode on, mask exactly the actions and functions in ``names``. After a call of ``set``, the
+        caller counts violations.
+        """
         self._next, self._violations = frozenset(names), None
 
     def add(self, verdicts: Iterable[Verdict]) -> None:
