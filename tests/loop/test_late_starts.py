@@ -36,8 +36,8 @@ class Watched(PPO):
         return super().train(spec, **more)
 
 
-def overridden(folder: Path, by: PPO, **setup: Any) -> LoopContext:
-    made = context(folder, by, settings=ONE, observer=Kept(), fixed_hyperparameters=frozenset({"num_steps"}))
+def overridden(folder: Path, by: PPO, fixed: tuple[str, ...] = ("num_steps",), **setup: Any) -> LoopContext:
+    made = context(folder, by, settings=ONE, observer=Kept(), fixed_hyperparameters=frozenset(fixed))
     fast = OverriddenSetup(made.agents.fast, SetupOverrides(**setup))
     return dataclasses.replace(made, agents=dataclasses.replace(made.agents, fast=fast))
 
@@ -63,6 +63,15 @@ def test_training_begins_in_states_that_a_coded_action_reached(tmp_path: Path) -
     again = Watched()
     run(overridden(tmp_path, again, reset_option="after:to_row", trainer={"gae_lambda": 0.9}))
     assert again.spec.starts == trainer.spec.starts, "a resume reads the stored states"
+
+
+def test_training_with_few_decisions_has_shorter_rollouts_than_the_setup_chose(tmp_path: Path) -> None:
+    trainer = Watched()
+    made = overridden(tmp_path, trainer, fixed=(), trainer={"num_steps": 128})
+    run(made)
+    assert 8 <= trainer.hyperparameters.num_steps < 128
+    words = f"num_steps={trainer.hyperparameters.num_steps} instead of 128"
+    assert any(words in text for text in made.observer.messages)  # type: ignore[attr-defined]
 
 
 def test_setup_without_the_reset_option_after_stores_no_start_states(tmp_path: Path) -> None:

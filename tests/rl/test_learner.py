@@ -243,3 +243,24 @@ def test_evaluation_does_not_change_the_normaliser_of_the_policy(tmp_path: Path)
     evaluate(policy, spec, seeds=range(3), greedy=False)
     assert same(before, policy.network.state_dict())
     assert float(before["observations.count"].min()) > 0
+
+
+@given(
+    num_envs=st.integers(1, 64),
+    num_steps=st.integers(1, 1024),
+    decisions=st.none() | st.integers(0, 1_000_000),
+    fixed=st.sampled_from([(), ("num_steps",), ("num_envs",)]),
+)
+def test_fitted_rollouts_leave_twenty_updates_and_are_shortened_to_at_least_eight_decisions(
+    num_envs: int, num_steps: int, decisions: int | None, fixed: tuple[str, ...]
+) -> None:
+    given_settings = Hyperparameters(num_envs=num_envs, num_steps=num_steps)
+    fitted = given_settings.fitted(decisions, fixed)
+    assert fitted.model_copy(update={"num_steps": num_steps}) == given_settings
+    assert min(num_steps, 8) <= fitted.num_steps <= num_steps
+    if decisions is None or "num_steps" in fixed:
+        assert fitted.num_steps == num_steps
+    elif fitted.num_steps > 8:
+        assert decisions // (num_envs * fitted.num_steps) >= 20
+    if decisions is not None and decisions >= 20 * num_envs * num_steps:
+        assert fitted == given_settings

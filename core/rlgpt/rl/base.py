@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 Encoder = Literal["small", "nature", "impala"]
 
+LEAST_UPDATES = 20
+"""Number of updates below which :meth:`Hyperparameters.fitted` shortens the rollouts."""
+
+LEAST_NUM_STEPS = 8
+"""Number of decisions of each environment to which :meth:`Hyperparameters.fitted` shortens a rollout at most."""
+
 
 class Hyperparameters(Value):
     """Settings of the learning. Hyperparameters have the names that CleanRL uses, and are the same for every trainer.
@@ -74,6 +80,18 @@ class Hyperparameters(Value):
         """
         chosen = {k: int(v) if v.is_integer() else v for k, v in setup.trainer.items() if k not in fixed}
         return validated(Hyperparameters, {**self.model_dump(), **chosen}, "setup.trainer") if chosen else self
+
+    def fitted(self, decisions: int | None, fixed: Collection[str] = ()) -> Hyperparameters:
+        """Shorten the rollouts, so that a training has at least :data:`LEAST_UPDATES` updates. A rollout keeps at least
+        :data:`LEAST_NUM_STEPS` decisions of each environment.
+
+        :param decisions: expected number of decisions in the whole training; None if nothing is known about it.
+        :param fixed: names of the values that the user chose. If ``num_steps`` is one of them, it stays.
+        """
+        if decisions is None or "num_steps" in fixed:
+            return self
+        most = max(LEAST_NUM_STEPS, decisions // (self.num_envs * LEAST_UPDATES))
+        return self.model_copy(update={"num_steps": min(self.num_steps, most)})
 
 
 @dataclass(frozen=True)
@@ -148,6 +166,13 @@ class Trainer(ABC):
         :raises TrainerError: the trainer cannot learn from the observations or actions.
         :raises ConfigError: a hyperparameter does not fit.
         """
+
+    def searches(self, spec: EnvSpec) -> bool:
+        """Whether a training with ``spec`` and without a warm start may begin with a search for values of the coded
+        actions' parameters. If it may, a run reserves steps for the episodes in which code with the found values races
+        against code and policy. By default, a trainer has no such search.
+        """
+        return False
 
     @abstractmethod
     def train(
