@@ -1,8 +1,8 @@
 """Decides which checkpoint of a training is the best, because a policy may get worse late in training. The
 *performance* of a checkpoint is its success rate and mean score.
 
-The performance is computed from training episodes, so no further steps are needed. All trainers use the same
-computation.
+The performance of a checkpoint is computed from training episodes, so that no further primitive steps are needed. All
+trainers compute the performance in the same way.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ reward.
 
 
 def recent_performance(curve: Sequence[CurvePoint], score: Score | None = None) -> Performance | None:
-    """The performance over the newest points of the learning curve that together contain :data:`WINDOW` episodes. If
-    all points together contain fewer episodes, the performance is computed over all points.
+    """Compute the performance over the newest points of the learning curve that together contain :data:`WINDOW`
+    episodes. If all points of the learning curve together contain fewer than :data:`WINDOW` episodes, the performance
+    is computed over all points.
 
     :param score: the score that the task defines; None if the task has no score.
-    :returns: the performance; None if there are fewer than :data:`FEWEST` episodes.
+    :returns: the performance; None if the learning curve contains fewer than :data:`FEWEST` episodes.
     """
     episodes, wins, total = 0, 0.0, 0.0
     for point in reversed(curve):
@@ -43,5 +44,7 @@ def recent_performance(curve: Sequence[CurvePoint], score: Score | None = None) 
 
 
 def is_best(performance: Performance | None, best: Performance | None) -> bool:
-    """Whether ``performance`` is at least as good as ``best``. So the later of two equal checkpoints is kept."""
+    """Whether ``performance`` is at least as good as ``best``. Of two checkpoints with equal performance, the later
+    checkpoint is therefore kept.
+    """
     return performance is not None and (best is None or performance >= best)

@@ -1,5 +1,5 @@
-"""Writes and reads the checkpoints of a training. A checkpoint is one file, written atomically. Reading a checkpoint
-runs no code from the file.
+"""Writes and reads the checkpoints of a training. A checkpoint of a training is one file, which is written atomically.
+Reading a checkpoint runs no code from the checkpoint file.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ BEST = "best.pt"
 
 
 class Returns(Value):
-    """The settings that a value function depends on. If one of these settings differs in a warm start, the weights of
-    the value function and the moments of the returns cannot be used.
+    """The settings of a training that its value function depends on. If one of the settings in ``Returns`` differs in a
+    warm start, the weights of the value function and the moments of the returns cannot be reused.
     """
 
     reward_weights: Mapping[str, float]
@@ -58,7 +58,7 @@ SCHEMA: Literal[2] = 2
 
 
 class TrainingState(Value):
-    """The part of a checkpoint that is not a tensor."""
+    """The part of a checkpoint that consists of numbers and text instead of tensors."""
 
     schema_version: Literal[2] = SCHEMA
     hyperparameters: Hyperparameters
@@ -76,13 +76,15 @@ class TrainingState(Value):
 
 
 class Checkpoint:
-    """The content of a checkpoint. Trainings resume from a checkpoint, and evaluations load a checkpoint.
+    """The content of a checkpoint. A training resumes from a checkpoint, and an evaluation loads the policy from a
+    checkpoint.
 
     :ivar weights: weights of the network, by name.
     :ivar optimizer: state of Adam.
     :ivar generator: state of the random generator.
-    :ivar imitation: memory of self-imitation (:meth:`rlgpt.rl.imitation.SelfImitation.tensors`), if self-imitation is
-        on. The best checkpoint has no such memory, because no training resumes from it.
+    :ivar imitation: the kept decisions of self-imitation (:meth:`rlgpt.rl.imitation.SelfImitation.tensors`), if
+        self-imitation is on. The best checkpoint contains no decisions of self-imitation, because no training resumes
+        from it.
     """
 
     def __init__(
@@ -97,8 +99,8 @@ class Checkpoint:
         self.imitation = imitation
 
     def save(self, folder: Path, *, best: bool = False) -> None:
-        """Write this checkpoint as the newest one. If this checkpoint is also the best one so far, write it as the best
-        one, too.
+        """Write this checkpoint as the newest checkpoint of the training. If ``best`` is True, also write this
+        checkpoint as the best checkpoint of the training so far.
         """
         content = {
             "state": self.state.model_dump_json(),
@@ -115,14 +117,16 @@ class Checkpoint:
 
     @classmethod
     def load_best(cls, folder: Path) -> Checkpoint:
-        """The best checkpoint, or the newest one if too few episodes have ended for a comparison. See :meth:`load`."""
+        """Read the best checkpoint, or the newest checkpoint if too few episodes have ended for a comparison. See
+        :meth:`load`.
+        """
         return cls.load(folder, BEST if Folder(folder, TrainingFolderError).exists(BEST) else FILE)
 
     @classmethod
     def load(cls, folder: Path, name: str = FILE) -> Checkpoint:
         """Read a checkpoint that :meth:`save` wrote. A checkpoint contains only tensors, numbers and text.
 
-        :raises TrainingFolderError: there is no checkpoint, or it cannot be read.
+        :raises TrainingFolderError: ``folder`` contains no checkpoint, or the checkpoint cannot be read.
         """
         path, files = folder / name, Folder(folder, TrainingFolderError)
         if not files.exists(name):
@@ -162,7 +166,7 @@ def _packed(content: Mapping[str, Any]) -> bytes:
 
 
 def _check_stored(packed: bytes) -> None:
-    """:raises ValueError: the archive contains compressed files, which could unpack to any size."""
+    """:raises ValueError: the archive of the checkpoint contains compressed files, which could unpack to any size."""
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
             raise ValueError("its content is compressed")

@@ -14,14 +14,14 @@ from rlgpt.options import ActionLayout
 
 
 class ActionCodec:
-    """Converts normalised actions to actions of an extended environment, and back.
+    """Converts the policy's normalised actions to actions of an extended environment, and back.
 
-    The policy's action space is made from the extended action space: every Box becomes one-dimensional with the bounds
-    -1 and 1, and a MultiDiscrete becomes a Tuple of Discrete.
+    The policy's action space is made from the extended action space: in the policy's action space, every Box is
+    one-dimensional with the bounds -1 and 1, and a MultiDiscrete is a Tuple of Discrete spaces.
 
     :param target: the extended action space.
     :param layout: the layout of ``target``.
-    :raises ConfigError: a Box has no finite bounds.
+    :raises ConfigError: a Box of the extended action space has no finite bounds.
     """
 
     def __init__(self, target: gymnasium.Space[Any], layout: ActionLayout) -> None:
@@ -40,8 +40,8 @@ class ActionCodec:
         self.space: gymnasium.Space[Any] = normalised[0] if len(normalised) == 1 else spaces.Tuple(normalised)
 
     def decode(self, action: Any) -> Any:
-        """Convert an action of :attr:`space` to an action of the extended space. Numbers outside [-1, 1]
-        are clipped.
+        """Convert an action of :attr:`space` to an action of the extended action space. Numbers of the action outside
+        [-1, 1] are clipped.
         """
         values = action if isinstance(self.space, spaces.Tuple) else (action,)
         parts = [stretch(value) for stretch, value in zip(self._stretches, values, strict=True)]
@@ -50,7 +50,7 @@ class ActionCodec:
         return tuple(parts) if isinstance(self._target, spaces.Tuple) else parts[0]
 
     def encode(self, action: Any) -> Any:
-        """The inverse of :meth:`decode`. This method is used for coded actions that are chosen by name."""
+        """The inverse of :meth:`decode`. ``encode`` is used for coded actions that are chosen by name."""
         many = isinstance(self._target, (spaces.Tuple, spaces.MultiDiscrete))
         values = action if many else (action,)
         parts = [_squeezed(part, value) for part, value in zip(self._parts, values, strict=True)]
@@ -65,8 +65,8 @@ def _normalised(part: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
 
 
 def _stretch(part: gymnasium.Space[Any]) -> Callable[[Any], Any]:
-    """A function that converts a normalised value to the units of ``part``. The constants of the function are computed
-    only once.
+    """Make a function that converts a normalised value to the units of ``part``. The constants of the conversion are
+    computed only once.
     """
     if isinstance(part, spaces.Discrete):
         start = part.start

@@ -1,16 +1,17 @@
-"""The distribution over an extended action space. A *selector* chooses a branch (a base action or a coded action).
-*Heads* are the other parts of the action; each branch uses only some of them.
+"""The probability distribution over an extended action space. A *selector* chooses a branch of the action space (a base
+action or a coded action). *Heads* are the parts of an action other than the selector; each branch uses only some of the
+heads.
 
-An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016). Such a space consists of a
-discrete choice ``s`` among branches and of components, which have an effect only if the chosen branch uses (owns) them.
-The number ``owner[s, c]`` is 1 if branch ``s`` uses component ``c``, else 0. The components are independent given the
-state, so
+An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016). A parameterised action space
+consists of a discrete choice ``s`` among branches and of components, which have an effect only if the chosen branch
+uses (owns) them. The number ``owner[s, c]`` is 1 if branch ``s`` uses component ``c``, else 0. The components of an
+action are independent given the state, so the log-probability, the entropy H and the divergence KL are
 
     log p(a)  = log p(s) + sum_c owner[s, c] log p_c(a_c)
     H(p)      = H(p_s)   + sum_c (sum_s p(s) owner[s, c]) H(p_c)
     KL(p, q)  = KL(p_s, q_s) + sum_c (sum_s p(s) owner[s, c]) KL(p_c, q_c)
 
-A Discrete space is a selector without heads. A Box, or a Tuple without a selector, consists of heads only.
+A Discrete action space is a selector without heads. A Box, or a Tuple without a selector, consists of heads only.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ MASKED = -1e8
 
 
 class BranchedDistribution:
-    """A batch of distributions over actions of one layout.
+    """A batch of probability distributions over actions of one layout.
 
     :param parameters: the numbers that describe the distributions, ``[B, layout.parameters]``: the logits of the
         selector, then for each head its logits, or its means followed by the logarithms of its standard deviations.
-    :param mask: ``[B, branches]``, nonzero for each branch that may be chosen. The mask changes the logits, so
-        log-probabilities, entropy and KL are those of the masked policy.
-    :param branch_masking: whether only the components that a branch uses count for this branch. With False, every
-        component counts for every branch (an ablation).
+    :param mask: array ``[B, branches]``, nonzero for each branch that may be chosen. The mask changes the logits of the
+        selector, so log-probabilities, entropy and KL divergence are those of the masked policy.
+    :param branch_masking: whether only the components that a branch uses count in the log-probability of this branch.
+        If ``branch_masking`` is False, every component counts for every branch (an ablation).
     """
 
     def __init__(
@@ -63,11 +64,11 @@ class BranchedDistribution:
         self._batch = parameters.shape[0]
 
     def sharpened(self, sharpness: float) -> BranchedDistribution:
-        """The distribution in which the selector and each head have the probability ``p ** sharpness``, normalised,
-        instead of ``p``.
+        """Return the distribution in which the selector and each head have the probability ``p ** sharpness``,
+        normalised, instead of ``p``.
 
-        The standard deviation of a Gaussian is divided by ``sqrt(sharpness)``. With sharpness 1, the distribution does
-        not change. With a large sharpness, samples are close to :meth:`mode`.
+        The standard deviation of a Gaussian in the sharpened distribution is divided by ``sqrt(sharpness)``. With
+        sharpness 1, the distribution does not change. With a large sharpness, samples are close to :meth:`mode`.
 
         :raises ValueError: ``sharpness`` is not a finite number above 0.
         """
@@ -88,7 +89,7 @@ class BranchedDistribution:
 
     @property
     def probabilities(self) -> torch.Tensor:
-        """Probabilities of the branches, ``[B, branches]``; without a selector, ones of shape ``[B, 1]``."""
+        """Probabilities of the branches, ``[B, branches]``; ones of shape ``[B, 1]`` if the layout has no selector."""
         if self._selector is None:
             return self._owner.new_ones((self._batch, 1))
         return self._selector.exp()

@@ -1,16 +1,16 @@
-"""Convolutional encoders of uint8 images, with their sources.
+"""Convolutional encoders of uint8 images, with the publications from which they are taken.
 
 ===========  ===========================================================================  ========  ================
 encoder      layers                                                                       features  smallest side
 ===========  ===========================================================================  ========  ================
 ``small``    16 of 5 x 5, 32 of 3 x 3, 32 of 3 x 3, each with stride 2; pooled to 4 x 4        64   any
-``nature``   32 of 8 x 8 / 4, 64 of 4 x 4 / 2, 64 of 3 x 3 (Mnih et al. 2015, Methods)        512   36 pixels
+``nature``   32 of 8 x 8 / 4, 64 of 4 x 4 / 2, 64 of 3 x 3 (Mnih et al., 2015, Methods)        512   36 pixels
 ``impala``   16, 32, 32 channels, each with a 3 x 3 convolution, a maximum over 3 x 3         256   any
-             with stride 2, and two residual blocks (Espeholt et al. 2018, figure 3, right)
+             with stride 2, and two residual blocks (Espeholt et al., 2018, figure 3, right)
 ===========  ===========================================================================  ========  ================
 
-For one image of 64 x 64 x 3, the three encoders need 3, 4 and 28 million multiplications. The input is an image of
-bytes with channels first or last. The encoder divides the bytes by 255; no other code does.
+For one image of 64 x 64 x 3, the three encoders need 3, 4 and 28 million multiplications. The input of an encoder is an
+image of bytes with channels first or last. The encoder divides the bytes of an image by 255; no other code does so.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _SMALLEST = {"small": 1, "nature": 36, "impala": 1}
 class ImageEncoder(nn.Module):
     """The encoder of one image.
 
-    :param shape: height x width x channels, or channels x height x width. The smaller one of the first and the last
-        number is the number of channels.
+    :param shape: the shape of the image: height x width x channels, or channels x height x width. The smaller of the
+        first and the last number of the shape is the number of channels.
     :ivar features: number of features that :meth:`forward` computes for an image.
     :raises ConfigError: the image is too small for this encoder.
     """
@@ -45,14 +45,14 @@ class ImageEncoder(nn.Module):
         self.layers = nn.Sequential(*body, nn.Linear(flat, self.features), end)
 
     def forward(self, image: torch.Tensor) -> torch.Tensor:
-        """Features ``[B, features]`` of uint8 images ``[B, *shape]``."""
+        """Compute the features ``[B, features]`` of uint8 images ``[B, *shape]``."""
         pixels = image.to(torch.float32) / 255.0
         features: torch.Tensor = self.layers(pixels.movedim(-1, 1) if self._channels_last else pixels)
         return features
 
 
 def check(shape: tuple[int, ...], encoder: Encoder) -> None:
-    """:raises ConfigError: an image of this shape is too small for this encoder."""
+    """:raises ConfigError: an image of this shape is too small for the encoder."""
     _, _, (height, width) = _axes(shape)
     if min(height, width) < _SMALLEST[encoder]:
         raise ConfigError(
@@ -62,7 +62,9 @@ def check(shape: tuple[int, ...], encoder: Encoder) -> None:
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[bool, int, tuple[int, int]]:
-    """Whether channels come last, the number of channels, and the pair of height and width."""
+    """For the shape of an image: whether channels come last, the number of channels, and the pair of height and
+    width.
+    """
     if shape[-1] <= shape[0]:
         return True, shape[2], (shape[0], shape[1])
     return False, shape[0], (shape[1], shape[2])
@@ -103,7 +105,7 @@ def _impala(channels: int) -> nn.Sequential:
 
 
 class _Residual(nn.Module):
-    """A residual block. The block computes x + conv(relu(conv(relu(x))))."""
+    """A residual block. The residual block computes x + conv(relu(conv(relu(x))))."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

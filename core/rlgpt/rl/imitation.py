@@ -1,20 +1,21 @@
 """Self-imitation keeps the decisions of good episodes and trains the policy to repeat them.
 
-An episode is kept if it succeeded, or if its return (the sum of its rewards without discount) is above
+An episode is kept if it succeeded, or if its return (the sum of its rewards without discount) is above the bound
 
     mean + 2 sigma
 
-where mean and sigma (the standard deviation) are those of the returns of all earlier episodes. After each update of
-PPO, the policy takes a few gradient steps on
+In the bound, mean and sigma (the standard deviation) are those of the returns of all earlier episodes. After each
+update of PPO, self-imitation takes a few gradient steps on the loss
 
     L = -c mean log pi(a | s)
 
-over minibatches of kept decisions (s, a), which are drawn uniformly.
+The loss is a mean over minibatches of kept decisions (s, a), which are drawn uniformly.
 
-MineDojo (Fan et al. 2022, appendix on the agent's training) uses this method. RL-GPT's official code
-(``SelfImitationBuffer`` and ``update_imitation`` of ``ppo_selfimitate_clip.py``) uses this method too, but computes
-mean and sigma over the kept episodes only. The original self-imitation learning (Oh et al. 2018, eq. 2) weights each
-decision by ``max(R - V, 0)``. This module keeps whole episodes, and all kept decisions have the same weight.
+MineDojo (Fan et al., 2022, appendix on the agent's training) uses the same method of self-imitation. RL-GPT's official
+code (``SelfImitationBuffer`` and ``update_imitation`` of ``ppo_selfimitate_clip.py``) also uses self-imitation, but
+computes mean and sigma over the kept episodes only. The original self-imitation learning (Oh et al., 2018, equation 2)
+keeps single decisions and weights each decision with ``max(R - V, 0)``. This module keeps whole episodes, and all kept
+decisions have the same weight.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ Descend = Callable[[torch.Tensor], None]
 
 
 class End(NamedTuple):
-    """The end of an episode in a batch of decisions.
+    """The end of an episode within a batch of decisions.
 
-    :ivar at: index of the episode's last decision in the batch.
-    :ivar steps: length of the episode in primitive steps; 0 if it is unknown.
+    :ivar at: index in the batch of the last decision of the episode.
+    :ivar steps: length of the episode in primitive steps; 0 if the length is unknown.
     """
 
     at: int
@@ -59,11 +60,11 @@ class End(NamedTuple):
 
 
 class Rule:
-    """The rule that decides which episodes are kept.
+    """The rule that decides which episodes self-imitation keeps.
 
     :ivar count: number of finite returns so far.
-    :ivar mean: mean of these returns.
-    :ivar squares: sum of the squared distances of these returns from their mean (Welford 1962).
+    :ivar mean: mean of all finite returns so far.
+    :ivar squares: sum of the squared distances of the returns from their mean (Welford 1962).
     """
 
     def __init__(self, count: int = 0, mean: float = 0.0, squares: float = 0.0) -> None:
@@ -71,13 +72,17 @@ class Rule:
 
     @property
     def bar(self) -> float:
-        """The value that the return of a good episode exceeds; infinite for fewer than :data:`FEWEST` returns."""
+        """The value that the return of a kept episode must exceed; infinite if there are fewer than :data:`FEWEST`
+        returns.
+        """
         if self.count < FEWEST:
             return math.inf
         return self.mean + SIGMAS * math.sqrt(self.squares / self.count)
 
     def keeps(self, *, success: bool, total_reward: float) -> bool:
-        """Decide whether an episode is kept, then add the episode's return to the statistics."""
+        """Decide whether self-imitation keeps an episode, then add the episode's return to the statistics of the
+        rule.
+        """
         kept = success or (total_reward > self.bar and math.isfinite(total_reward))
         if math.isfinite(total_reward):
             self.count += 1
@@ -90,8 +95,8 @@ class Rule:
 class SelfImitation:
     """Assembles the episodes of each environment, keeps the good episodes, and trains the policy on them.
 
-    :ivar memory: the kept decisions, at most ``imitation_capacity``. An unfinished episode, too, stores at most this
-        number of decisions.
+    :ivar memory: the memory of the kept decisions, which stores at most ``imitation_capacity`` decisions. An unfinished
+        episode also stores at most ``imitation_capacity`` decisions.
     """
 
     def __init__(self, hyperparameters: Hyperparameters) -> None:
@@ -101,16 +106,16 @@ class SelfImitation:
 
     @classmethod
     def of(cls, hyperparameters: Hyperparameters) -> SelfImitation | None:
-        """An object for these hyperparameters; None if they switch self-imitation off."""
+        """Make the object for self-imitation; None if ``hyperparameters`` switch self-imitation off."""
         return cls(hyperparameters) if hyperparameters.imitation_coef else None
 
     def see(self, slot: int, observations: Batch, actions: torch.Tensor, ends: Sequence[End]) -> None:
-        """Get the next decisions of environment ``slot``. The tensors are not copied, so the caller must not change the
-        tensors afterwards.
+        """Receive the next decisions of the environment with the number ``slot``. ``see`` does not copy the tensors, so
+        the caller must not change them after the call.
 
         :param observations: the network's inputs and the mask, as entries ``[T, ...]`` with one row for each decision.
         :param actions: flat actions, ``[T, action_size]``.
-        :param ends: the ends of episodes among these decisions, in order.
+        :param ends: the ends of the episodes among these decisions, in order.
         """
         going_on, start = self._going_on[slot], 0
         for end in ends:
@@ -128,9 +133,11 @@ class SelfImitation:
             held -= len(going_on.popleft()[1])
 
     def learn(self, network: ActorCritic, descend: Descend, generator: torch.Generator | None) -> None:
-        """Take ``imitation_minibatches`` gradient steps on the kept decisions. If the memory is empty, do nothing.
+        """Take ``imitation_minibatches`` gradient steps on the kept decisions. If no decisions are kept, ``learn`` does
+        nothing.
 
-        :param generator: the random generator that draws the minibatches. With None, torch's default generator.
+        :param generator: the random generator that draws the minibatches. If ``generator`` is None, torch's default
+            generator is used.
         """
         settings = self._settings
         if not len(self.memory):
@@ -143,8 +150,8 @@ class SelfImitation:
             descend(-settings.imitation_coef * log_probs.mean())
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The state of this object for a checkpoint. The state contains no unfinished episodes, because a resumed
-        training begins new episodes.
+        """The state of self-imitation, for a checkpoint. The state of self-imitation contains no unfinished episodes,
+        because a resumed training begins new episodes.
         """
         rule = self.rule
         seen = torch.tensor([rule.count, rule.mean, rule.squares], dtype=torch.float64)

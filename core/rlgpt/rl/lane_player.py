@@ -26,12 +26,12 @@ LEAST_EPISODES = 8
 
 class LanePlayer:
     """Plays episodes in lanes. Each lane plays one episode at a time and takes the next seed when its episode is over.
-    An episode is the same as in a single environment, because it depends only on its seed.
+    An episode in a lane is the same as in a single environment, because the episode depends only on its seed.
 
-    A lane without a further seed waits for the other lanes. The simulator steps such a lane together with the other
-    lanes, but nothing reads the results, so these steps are not counted.
+    A lane without a further seed waits until the other lanes have finished. The simulator also steps a waiting lane,
+    but the results of these steps are ignored and the steps are not counted.
 
-    :param venv: the plugin's vector, with the autoreset mode ``DISABLED``.
+    :param venv: the plugin's vector environment, with the autoreset mode ``DISABLED``.
     :param limit: maximal number of primitive steps of an episode.
     :param on_step: a function that is called at every primitive step of an episode; its first argument is ``venv``.
     """
@@ -51,7 +51,7 @@ class LanePlayer:
 
     @classmethod
     def open(cls, spec: EnvSpec, *, trace: bool, limit: int | None, on_step: OnStep | None) -> LanePlayer | None:
-        """Make a player; None if the plugin has no batch simulator with the autoreset mode ``DISABLED``."""
+        """Make a player of lanes; None if the plugin has no batch simulator with the autoreset mode ``DISABLED``."""
         venv = plugin_of(spec).make_vector(spec.task, count=LANES, seed=0)
         if venv is None:
             return None
@@ -61,7 +61,7 @@ class LanePlayer:
         return cls(spec, venv, trace=trace, limit=limit, on_step=on_step)
 
     def play(self, acting: Acting, seeds: Sequence[int], limits: Limits) -> list[Played]:
-        """Play one episode for each seed. When ``limits`` are reached, no further episode begins.
+        """Play one episode for each seed. When ``limits`` are reached, no further episode begins in any lane.
 
         :returns: the episodes, in the order of the seeds.
         """
@@ -99,7 +99,7 @@ class LanePlayer:
         acting: Acting,
         limits: Limits,
     ) -> list[Arrival]:
-        """Begin the next episodes in idle lanes."""
+        """Begin the next episodes in the lanes that have no episode."""
         seeds: dict[int, int | None] = {}
         while idle and limits.allow(len(playing)) and (following := next(waiting, None)) is not None:
             lane, (number, seed) = idle.pop(0), following
@@ -122,7 +122,7 @@ class LanePlayer:
 class _Turn:
     """One episode in a lane.
 
-    :param number: the episode's place among the seeds.
+    :param number: the position of the episode's seed among the seeds.
     """
 
     def __init__(
@@ -139,11 +139,11 @@ class _Turn:
         self._cut: Literal["stuck", "limit"] | None = None
 
     def choose(self, seen: Observation) -> Any:
-        """The action that the policy or the code chooses next."""
+        """Return the next action of the policy or the code in the lane."""
         return self._chooser(seen, self._rng)
 
     def is_over_after(self, arrival: Arrival) -> bool:
-        """Add the result of a decision, and return whether the episode is over."""
+        """Add the result of a decision to the episode, and return whether the episode is over."""
         info = arrival.info
         self._verdicts += info.get("verdicts", ())
         if not self._begun:

@@ -25,16 +25,16 @@ from rlgpt.rl.vector import Transition, Vector
 
 class LaneVector(Vector):
     """The environments of a plugin's vector (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.make_vector`), in this
-    process. A batch simulator steps all environments in one call. An environment chooses its next action when its last
-    decision is over, independently of the other environments.
+    process. A batch simulator steps all environments in one call. The policy chooses the next action of an environment
+    when the environment's last decision is over, independently of the other environments.
 
-    :param venv: the plugin's vector, whose autoreset mode is ``DISABLED`` or ``NEXT_STEP``.
+    :param venv: the plugin's vector environment, whose autoreset mode is ``DISABLED`` or ``NEXT_STEP``.
     :param seeds: one seed for each environment. The lanes draw the seeds of their episodes in the same way as a
-        :class:`~rlgpt.rl.policy_env.PolicyEnv`. A vector with the mode ``NEXT_STEP`` uses these seeds only for the
-            first episodes; it chooses the seeds of later episodes by itself.
-    :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
-    :raises PluginError: the number of environments differs from the number of seeds, or the autoreset mode is another
-        one.
+        :class:`~rlgpt.rl.policy_env.PolicyEnv`. A vector environment with the mode ``NEXT_STEP`` uses ``seeds`` only
+        for the first episodes; it chooses the seeds of later episodes by itself.
+    :param step_file: the file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :raises PluginError: the number of environments differs from the number of seeds, or the autoreset mode is neither
+        ``DISABLED`` nor ``NEXT_STEP``.
     """
 
     def __init__(self, spec: EnvSpec, venv: VectorEnv[Any, Any, Any], seeds: Sequence[int], step_file: Path) -> None:
@@ -84,8 +84,8 @@ class LaneVector(Vector):
             self._steps.add(lane)
 
     def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
-        """The transitions that are complete. The transition at the end of an episode is complete when the first
-        observation of the next episode is known.
+        """The transitions of the lanes that are complete. The transition at the end of an episode is complete when the
+        first observation of the next episode is known.
         """
         found: dict[int, Transition] = {}
         for arrival, seen in zip(arrivals, self._observations(arrivals), strict=True):
@@ -131,7 +131,7 @@ class LaneVector(Vector):
         return verdicts
 
     def _observations(self, arrivals: Sequence[Arrival]) -> list[Observation]:
-        """The policy's observation in each lane. Views that no lane has built yet are built in one batch."""
+        """The policy's observation in each lane. The views that no lane has built yet are built in one batch."""
         lanes = self._env.lanes
         return self._form.observe(
             [Moment(lanes[a.lane], a.observation, a.info, int(a.info.get("duration", 0))) for a in arrivals]

@@ -1,4 +1,4 @@
-"""One update of proximal policy optimisation (Schulman et al. 2017) from one rollout."""
+"""One update of proximal policy optimisation (Schulman et al., 2017) from one rollout."""
 
 from __future__ import annotations
 
@@ -41,20 +41,22 @@ class PolicyLearner(Protocol):
 
     @property
     def rollout_length(self) -> int:
-        """Number of decisions in each environment between two updates."""
+        """Number of decisions in each environment between two updates of the network."""
 
     def remember(self, rollout: Rollout) -> None:
-        """Store the useful data of a rollout in which another policy acted, without learning from it."""
+        """Store the useful data of a rollout in which something other than the network acted, without learning from the
+        rollout.
+        """
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
-        """Learn from a rollout of the network's policy."""
+        """Learn from a rollout in which the network's policy acted."""
 
 
 class Learner:
-    """Trains a network by PPO. The object contains the network and its optimiser.
+    """Trains a network by PPO. The learner contains the network and its optimiser.
 
     :param gamma: discount per primitive step.
-    :ivar imitation: the self-imitation; None if self-imitation is off.
+    :ivar imitation: the object for self-imitation; None if self-imitation is off.
     """
 
     def __init__(self, network: ActorCritic, hyperparameters: Hyperparameters, gamma: float) -> None:
@@ -72,14 +74,14 @@ class Learner:
             self.network.observations.update(rollout.rows(rollout.observations["obs"][:-1]))
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
-        """Learn from ``rollout``.
+        """Update the network with the decisions of ``rollout``.
 
         If the budget ends a rollout before it has as many decisions as a minibatch, the rollout is skipped. Advantages
         are normalised to unit variance, so several epochs over a few decisions would damage the policy.
 
-        :param generator: the random generator that shuffles the decisions. The sizes of minibatches differ by at most
-            one.
-        :raises TrainerError: the weights are no longer finite.
+        :param generator: the random generator that shuffles the decisions of the rollout. The sizes of minibatches
+            differ by at most one.
+        :raises TrainerError: the weights of the network are no longer finite.
         """
         settings = self.hyperparameters
         envs = rollout.rewards.shape[1]
@@ -113,7 +115,7 @@ class Learner:
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
 
     def _advantages(self, rollout: Rollout) -> tuple[torch.Tensor, torch.Tensor]:
-        """Advantages and value targets ``[T, N]``, in units of the reward."""
+        """Advantages and value targets, both of shape ``[T, N]``, in units of the reward."""
         steps, envs = rollout.rewards.shape
         every = {key: entries.flatten(0, 1) for key, entries in rollout.observations.items()}
         values = self._values(every).view(steps + 1, envs)
@@ -141,8 +143,8 @@ class Learner:
         return self.network.returns.unscale(scaled)
 
     def _parts(self, batch: Batch) -> list[slice]:
-        """The slices of the rollout that go through the network one after another. Without images, there is one slice.
-        With images, which need much memory, the slices are minibatches.
+        """The slices of the rollout that go through the network one after another. A rollout without images is one
+        slice. A rollout with images, which need much memory, is divided into minibatches.
         """
         size = len(batch["obs"])
         step = self.hyperparameters.minibatch_size if self.network.sees_images else size
@@ -156,7 +158,9 @@ class Learner:
         advantages: torch.Tensor,
         targets: torch.Tensor,
     ) -> None:
-        """Take one gradient step on the clipped surrogate (eq. 7), the value error and the entropy bonus (eq. 9)."""
+        """Take one gradient step on the clipped surrogate objective (equation 7 of the paper), the value error and the
+        entropy bonus (equation 9).
+        """
         settings = self.hyperparameters
         distribution = self.network.distribution(batch)
         ratio = (distribution.log_prob(actions) - old_log_probs).exp()

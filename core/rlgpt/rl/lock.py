@@ -33,15 +33,16 @@ _INTERVAL = 0.1
 
 @contextmanager
 def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
-    """Hold the lock of ``folder`` in a ``with`` block, which gets the lock's file descriptor.
+    """Hold the lock of ``folder`` in a ``with`` block, which gets the file descriptor of the lock.
 
-    A child process that gets a copy of the descriptor holds the lock too. The kernel frees the lock when the last
-    process with a copy ends. So if a training is killed while a worker process is in the middle of a decision, the
-    worker holds the lock until it has counted its last step. (The package filelock is not used, because it does not
-    give its descriptor to other processes.)
+    A child process that gets a copy of the lock's file descriptor holds the lock too. The kernel frees the lock when
+    the last process with a copy of its file descriptor ends. If a training is killed while a worker process is in the
+    middle of a decision, the worker holds the lock until it has counted its last step. (The package filelock is not
+    used, because it does not give its file descriptor to other processes.)
 
-    :param patience: maximal number of seconds to wait for the lock. With None, :data:`PATIENCE`.
-    :raises TrainerError: other processes hold the lock for longer than ``patience``. The message names these processes.
+    :param patience: maximal number of seconds to wait for the lock. If ``patience`` is None, :data:`PATIENCE` is used.
+    :raises TrainerError: other processes hold the lock for longer than ``patience``. The message of the error names the
+        processes that hold the lock.
     """
     descriptor = _acquired(folder / LOCK, PATIENCE if patience is None else patience)
     try:
@@ -51,7 +52,9 @@ def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
 
 
 class Shared:
-    """Passes a copy of a file descriptor to a spawned process. The children of this process do not inherit the copy."""
+    """Passes a copy of a file descriptor to a spawned process. The children of this process do not inherit the copy of
+    the file descriptor.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -82,8 +85,8 @@ def _acquired(path: Path, patience: float) -> int:
 
 
 def _tried(path: Path) -> int | None:
-    """Try to take the lock once. Returns a descriptor that holds it, or None. A failed try keeps no
-    descriptor open, because an open copy would hold the lock.
+    """Try to take the lock on a training's folder once. Returns a file descriptor that holds the lock, or None. A
+    failed try to take the lock keeps no file descriptor open, because an open copy would hold the lock.
     """
     with Folder(path.parent, TrainingFolderError).open_in_place(path.name) as file:
         descriptor = os.dup(file.fileno())
@@ -98,7 +101,7 @@ def _tried(path: Path) -> int | None:
 
 
 def _holders(path: Path) -> str:
-    """The processes that hold the lock, without those whose parent process also holds it."""
+    """The processes that hold the lock, without the processes whose parent process also holds it."""
     where, parents = os.path.realpath(path), {}
     for process in psutil.process_iter():
         try:

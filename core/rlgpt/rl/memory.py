@@ -1,5 +1,5 @@
-"""A bounded memory of decisions for self-imitation. The memory keeps whole episodes, and the newest episodes replace
-the oldest.
+"""A bounded memory of decisions for self-imitation. The memory of decisions keeps whole episodes, and the newest
+episodes replace the oldest.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ _ENTRY = "entry "
 class Memory:
     """Stores observations and actions, one row for each decision, with their original types (an image stays uint8).
 
-    When the first episode is stored, all ``capacity`` rows are allocated; the memory never grows. A row takes four
-    bytes for each number and one byte for each byte of an image, for example 12 KiB for an image of 64 x 64 x 3.
+    When the first episode is stored, all ``capacity`` rows are allocated; the memory never grows. A row of the memory
+    takes four bytes for each number and one byte for each byte of an image, for example 12 KiB for an image of 64 x 64
+    x 3.
 
-    :ivar capacity: maximal number of decisions. Of an episode with more decisions, only the newest are kept.
+    :ivar capacity: maximal number of decisions. Of an episode with more than ``capacity`` decisions, only the newest
+        decisions are kept.
     :ivar lengths: number of decisions of each kept episode, the oldest episode first.
     """
 
@@ -35,7 +37,7 @@ class Memory:
         return self._size
 
     def add(self, observations: Batch, actions: torch.Tensor) -> None:
-        """Store an episode. If there is no room for the new episode, the oldest episodes are dropped.
+        """Store an episode. If the memory has no room for the new episode, the oldest episodes are dropped.
 
         :param observations: entries ``[L, ...]``.
         :param actions: flat actions, ``[L, action_size]``.
@@ -55,7 +57,7 @@ class Memory:
         self._size += length
 
     def sample(self, count: int, generator: torch.Generator | None) -> tuple[Batch, torch.Tensor]:
-        """Observations and actions of ``count`` decisions, drawn uniformly with replacement."""
+        """Observations and actions of ``count`` decisions, drawn uniformly with replacement from the memory."""
         drawn = self._take(torch.randint(self._size, (count,), generator=generator))
         return {key.removeprefix(_ENTRY): v for key, v in drawn.items() if key != _ACTIONS}, drawn[_ACTIONS]
 
@@ -65,7 +67,8 @@ class Memory:
         return {**kept, _LENGTHS: torch.tensor(list(self.lengths), dtype=torch.int64)}
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Restore the result of :meth:`tensors`. If the capacity is smaller now, only the newest episodes are restored.
+        """Restore the result of :meth:`tensors`. If the capacity of the memory is smaller now, only the newest episodes
+        are restored.
 
         :raises ValueError: the tensors differ in length.
         """
@@ -82,7 +85,7 @@ class Memory:
             self.add({k.removeprefix(_ENTRY): v for k, v in episode.items() if k != _ACTIONS}, episode[_ACTIONS])
 
     def _take(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The rows with the numbers ``rows``; number 0 is the oldest row."""
+        """The rows of the memory with the numbers ``rows``; number 0 is the oldest row."""
         at = self._places(rows)
         return {key: values[at] for key, values in self._rows.items()}
 

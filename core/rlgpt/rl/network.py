@@ -1,7 +1,9 @@
-"""The built-in policy network. The policy (actor) and the value function (critic) share no layer.
+"""The built-in policy network. In the built-in network, the policy (actor) and the value function (critic) share no
+layer.
 
-The value loss has no gradient with respect to the policy's weights, but it affects their updates. The learners clip the
-norm of the gradient of all weights together, so a large value error makes the update of the policy smaller.
+The value loss has no gradient with respect to the policy's weights, but the value loss affects their updates. The
+learners clip the norm of the gradient of all weights together, so a large value error makes the update of the policy
+smaller.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ AxisNames = dict[str, tuple[tuple[str, ...] | None, ...]]
 
 OUTPUT_GAIN = 0.01
 """Scale of the initial weights of the last layer. With this scale, the untrained policy is nearly uniform for every
-observation (Andrychowicz et al. 2021, section 3.2).
+observation (Andrychowicz et al., 2021, section 3.2).
 """
 
 AFTER_SEARCH = 0.25
@@ -46,7 +48,9 @@ changes the steps of the code.
 
 
 class PolicyDistribution(Protocol):
-    """A batch of distributions over flat actions, such as :class:`~rlgpt.rl.distribution.BranchedDistribution`."""
+    """A batch of probability distributions over flat actions, such as
+    :class:`~rlgpt.rl.distribution.BranchedDistribution`.
+    """
 
     def sharpened(self, sharpness: float) -> PolicyDistribution: ...
 
@@ -56,13 +60,14 @@ class PolicyDistribution(Protocol):
 
 
 class PolicyNetwork(nn.Module, ABC):
-    """A network that defines a policy over an extended action space. The input of the network is a batch of
-    observations of a
-    :class:`~rlgpt.rl.policy_env.PolicyEnv`: a mapping from the name of an entry to a tensor ``[B, ...]``.
+    """A network that defines a policy over an extended action space. The input of a policy network is a batch of
+    observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`: a mapping from the name of each entry of the observation
+    to a tensor ``[B, ...]``.
 
     :ivar layout: the layout of the action space.
-    :ivar plan: a position in ``obs`` for each choice of the selector, ``[choices]``. The number at this position is 1
-        if the choice is the plan's choice. The position is -1 if ``obs`` has no such number.
+    :ivar plan: tensor ``[choices]`` with a position in ``obs`` for each choice of the selector. The number in ``obs``
+        at the position of a choice is 1 if this choice is the plan's choice. The position of a choice is -1 if ``obs``
+        has no number for it.
     """
 
     layout: ActionLayout
@@ -70,7 +75,7 @@ class PolicyNetwork(nn.Module, ABC):
 
     @abstractmethod
     def distribution(self, batch: Batch) -> PolicyDistribution:
-        """The policy's distribution at each observation of a batch.
+        """The policy's action distribution at each observation of a batch.
 
         :param batch: entries ``[B, ...]``.
         :returns: distributions over flat actions ``[B, layout.action_size]``.
@@ -78,31 +83,32 @@ class PolicyNetwork(nn.Module, ABC):
 
     @abstractmethod
     def start_from(self, parameters: torch.Tensor) -> None:
-        """Make ``parameters`` the most likely parameters of the coded actions. This method is called only before the
-        first update.
+        """Make ``parameters`` the most likely parameters of the coded actions. ``start_from`` is called only before the
+        first update of the network.
 
-        :param parameters: the parameters of all coded actions in the order of the layout, ``[P]``. Each is scaled so
-            that its range is [-1, 1].
+        :param parameters: the parameters of all coded actions in the order of the layout, ``[P]``. Each parameter is
+            scaled so that its range is [-1, 1].
         """
 
     @abstractmethod
     def axis_names(self) -> AxisNames:
-        """The names along the axes of each weight tensor. A warm start reuses the weights whose names match.
+        """The names along the axes of each weight tensor. A warm start reuses the weights whose names along the axes
+        match.
 
-        :returns: name of a tensor -> for each axis, the names along the axis (one for each row or column); None for an
-            axis without names.
+        :returns: for the name of a tensor and for each of its axes, the names along the axis (one for each row or
+            column); None for an axis without names.
         """
 
 
 class ActorCritic(PolicyNetwork):
-    """Policy and value of the observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`.
+    """The network that computes policy and value from the observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`.
 
     :param observation_names: a name for each number of ``obs``.
-    :param images: entry of the observation -> shape of the image. Each image has its own encoder
-        (:mod:`rlgpt.rl.encoder`).
+    :param images: for each image entry of the observation, the shape of the image. The network has a separate encoder
+        for each image (:mod:`rlgpt.rl.encoder`).
     :param plan_prior: probability that the untrained policy gives to the plan's choice. ``obs`` contains the plan's
-        choice (:class:`~rlgpt.rl.plan_features.PlanFeatures`). The prior remains a term of the logits during training.
-        With 0, there is no prior.
+        choice (:class:`~rlgpt.rl.plan_features.PlanFeatures`). The prior for the plan's choice remains a term of the
+        logits during training. If ``plan_prior`` is 0, the logits have no prior.
     :ivar sees_images: whether the observation contains images.
     :ivar deviation: factor of the probability ``1 - plan_prior`` of the choices that differ from the plan's choice.
     """
@@ -152,7 +158,7 @@ class ActorCritic(PolicyNetwork):
 
     @classmethod
     def of(cls, env: PolicyEnv, hyperparameters: Hyperparameters, *, seed: int) -> ActorCritic:
-        """A network for ``env`` with random weights drawn from ``seed``."""
+        """Make a network for ``env`` with random weights drawn from ``seed``."""
         entries: dict[str, Any] = env.observation_space.spaces  # type: ignore[attr-defined]
         images = {key: space.shape for key, space in entries.items() if key.startswith("image_")}
         with torch.random.fork_rng(devices=[]):
@@ -172,19 +178,21 @@ class ActorCritic(PolicyNetwork):
         return self._towards_plan(self._flat(self.actor(vector, batch)), batch), value
 
     def distribution(self, batch: Batch) -> BranchedDistribution:
-        """The policy's distribution at each observation of a batch (entries ``[B, ...]``)."""
+        """The policy's action distribution at each observation of a batch (entries ``[B, ...]``)."""
         mask = batch["action_mask"] if self.layout.choices else None
         return BranchedDistribution(self.layout, self.logits(batch), mask, branch_masking=self._branch_masking)
 
     def scaled_value(self, batch: Batch) -> torch.Tensor:
-        """The values ``[B]``, normalised by the running mean and standard deviation of returns (:attr:`returns`)."""
+        """The values ``[B]`` of the observations, normalised by the running mean and standard deviation of returns
+        (:attr:`returns`).
+        """
         scaled: torch.Tensor = self.value(self.critic(self._vector(batch), batch)).squeeze(-1)
         return scaled
 
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
-        """Make ``parameters`` the most likely parameters (:meth:`PolicyNetwork.start_from`), as biases of the output.
-        The policy also explores less from now on (:data:`AFTER_SEARCH`).
+        """Make ``parameters`` the most likely parameters (:meth:`PolicyNetwork.start_from`), as biases of the output
+        layer. After ``start_from``, the policy also explores less (:data:`AFTER_SEARCH`).
         """
         self.output.bias[self._parameter_rows] = parameters
         self.log_std[self._parameter_stds] += math.log(AFTER_SEARCH)
@@ -217,8 +225,8 @@ class ActorCritic(PolicyNetwork):
         return joined.index_select(1, self._order)
 
     def _towards_plan(self, flat: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """Add the prior to the logits ``flat``. If the network's logits of all choices are equal, the plan's choice
-        gets the probability ``plan_prior`` among the choices that the mask allows.
+        """Add the prior for the plan's choice to the logits ``flat``. If the network's logits of all choices are equal,
+        the plan's choice gets the probability ``plan_prior`` among the choices that the mask allows.
         """
         if not self._plan_prior:
             return flat
@@ -251,8 +259,8 @@ def plan_logits(batch: Batch, columns: torch.Tensor, plan_prior: torch.Tensor | 
 
 
 class Torso(nn.Module):
-    """The hidden layers of a network. The input of these layers is the observation vector and the features of each
-    image.
+    """The hidden layers of a policy network. The input of the hidden layers is the observation vector and the features
+    of each image.
     """
 
     def __init__(
@@ -292,15 +300,15 @@ def take_over(
 ) -> None:
     """Copy the matching part of another network's weights into ``network``.
 
-    Rows and columns are matched by name. An action that the other network knows gets its row of that network; a new
-    action keeps its random initial row. Columns of new observations start at zero, so that the new observations do not
-    change the policy at first.
+    Rows and columns of the weights are matched by name. An action that the other network knows gets its row of weights
+    from that network; a new action keeps its random initial row. The weight columns of new observations start at zero,
+    so that the new observations do not change the policy at first.
 
     :param weights: the weights of the other network.
     :param names: the names along the axes of ``weights``, as :meth:`PolicyNetwork.axis_names` returns them.
-    :param same_returns: whether reward weights and discount are the same as for the other network. If not, the last
-        layer of the value function and the moments of the returns keep their initial values. The moments average over
-        all past data, so the moments of another reward would scale the targets wrongly.
+    :param same_returns: whether reward weights and discount are the same as for the other network. If ``same_returns``
+        is False, the last layer of the value function and the moments of the returns keep their initial values. The
+        moments average over all past returns, so the moments of another reward would scale the value targets wrongly.
     """
     own_names = network.axis_names()
     for key, own in network.state_dict().items():

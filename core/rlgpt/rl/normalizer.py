@@ -12,8 +12,9 @@ CLIP = 5.0
 class RunningMoments(nn.Module):
     """Mean and variance of all batches so far, merged batch by batch (Chan, Golub and LeVeque 1979).
 
-    Each number has its own count of batches. So after a warm start, the moments of a new number adapt as fast as at the
-    beginning of a training. Before the first batch, the mean is 0 and the variance is 1.
+    ``RunningMoments`` counts the batches separately for each number of the vector. After a warm start, the moments of a
+    new number therefore adapt as fast as at the beginning of a training. Before the first batch, the running mean is 0
+    and the running variance is 1.
     """
 
     mean: torch.Tensor
@@ -28,7 +29,7 @@ class RunningMoments(nn.Module):
 
     @torch.no_grad()
     def update(self, batch: torch.Tensor) -> None:
-        """Merge ``batch``, shape (B, size), into the moments."""
+        """Merge ``batch``, shape (B, size), into the running moments."""
         batch = batch.to(torch.float64)
         added = float(len(batch))
         total = self.count + added
@@ -43,7 +44,7 @@ class RunningMoments(nn.Module):
         return ((values - self.mean.to(values.dtype)) / self._std(values)).clamp(-CLIP, CLIP)
 
     def scale(self, values: torch.Tensor) -> torch.Tensor:
-        """Normalise value targets. In contrast to :meth:`normalize`, the result is not clipped."""
+        """Normalise value targets. In contrast to :meth:`normalize`, ``scale`` does not clip the result."""
         return (values - self.mean.to(values.dtype)) / self._std(values)
 
     def unscale(self, values: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,5 @@
-"""Builds the observation of a policy: one vector with the values of the RLSetup's observation keys, and
-separate images.
+"""Builds the observation of a policy: one vector with the values of the RLSetup's observation keys, and separate
+images.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from rlgpt.plugin.types import ViewKey
 class ObservationBuilder:
     """Builds ``obs`` (float32, ``(D,)``) and ``image_KEY`` entries from an observation and a view.
 
-    A key is first searched in the base observation. The keys of the base observation are those of a Dict; any other
-    space has the only key ``observation``. If the base observation does not have the key, it is searched among the
-    numbers of the plugin's view. Parts of the base observation are flattened as gymnasium flattens them (a Discrete is
-    one-hot).
+    An observation key is first searched in the base observation. The keys of a base observation from a Dict space are
+    the keys of the Dict; any other base observation has the only key ``observation``. If the base observation does not
+    have the key, the key is searched among the numbers of the plugin's view. Parts of the base observation are
+    flattened as gymnasium flattens them (a Discrete is one-hot).
 
-    :param view_keys: the plugin's view keys. The values of keys marked ``alone`` come from the plugin's
+    :param view_keys: the plugin's view keys. The values of view keys that are marked ``alone`` come from the plugin's
         ``policy_view``, the other values from the plugin's ``view``.
     :param keys: observation keys of the RLSetup, in order.
-    :raises UnknownNameError: a key is neither in the base observation nor in the view.
+    :raises UnknownNameError: an observation key is neither in the base observation nor in the view.
     :raises PluginError: a value in the plugin's view does not have the documented size.
     """
 
@@ -70,7 +70,7 @@ class ObservationBuilder:
 
     @property
     def needs_view(self) -> bool:
-        """Whether :meth:`build` reads the view. A view that is not read need not be built."""
+        """Whether :meth:`build` reads the view. A view that the policy's observation does not use need not be built."""
         return bool(self._view.keys() - self._alone)
 
     @property
@@ -91,11 +91,11 @@ class ObservationBuilder:
         views: Sequence[Mapping[str, Any]],
         numbers: Sequence[Mapping[str, Any]],
     ) -> list[dict[str, NDArray[Any]]]:
-        """The results of :meth:`build` for several environments. The values of one key are read for all environments at
-        once.
+        """The results of :meth:`build` for several environments. The values of one key are read for all environments in
+        one operation.
 
         :param views: the view of each environment; an empty list is valid if :attr:`needs_view` is False.
-        :param numbers: the values of the keys that only a policy observes, for each environment; an empty list is valid
+        :param numbers: for each environment, the values of the keys that only a policy observes; an empty list is valid
             if :attr:`policy_keys` is empty.
         """
         count = len(observations)
@@ -147,8 +147,8 @@ class ObservationBuilder:
         return found
 
     def _box_type(self, key: str) -> np.dtype[Any] | None:
-        """The dtype of a part that is a Box, else None. A known dtype avoids gymnasium's slower flatten
-        at each step.
+        """The dtype of a part of the base observation that is a Box, else None. If the dtype is known, gymnasium's
+        slower ``flatten`` is not called at each step.
         """
         space = self._base.get(key)
         return space.dtype if isinstance(space, spaces.Box) else None

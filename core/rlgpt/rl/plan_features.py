@@ -1,5 +1,5 @@
-"""Computes the numbers about the plan's code in a policy's observation. These numbers are the plan's choice and the
-low-level action that the coded action in progress proposes.
+"""Computes the numbers about the plan's code in a policy's observation. The numbers about the plan's code are the
+plan's choice and the low-level action that the coded action in progress proposes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ PLAN = "plan "
 
 
 class PlanFeatures:
-    """Computes the numbers about the plan's code. In ``obs``, these numbers follow the numbers of the setup's
-    observation keys.
+    """Computes the numbers about the plan's code in a policy's observation. In ``obs``, the numbers about the plan's
+    code follow the numbers of the setup's observation keys.
 
-    There is one number in the observation for each coded action. The number is 1 if the coded action is the plan's
-    choice, else 0. If a decision may interrupt a coded action, further numbers follow. The first of them is 1 while a
-    coded action is in progress, else 0. The others are the low-level action that this coded action proposes for the
-    next primitive step (one-hot for a Discrete space). The numbers of the proposal are zeros if there is no proposal,
-    or if the proposal does not fit the action space.
+    For each coded action, the observation has one number about the plan's choice. The number of a coded action is 1 if
+    this action is the plan's choice, else 0. If a decision may interrupt a coded action, further numbers about the
+    action in progress follow. The first of the further numbers is 1 while a coded action is in progress, else 0. The
+    other further numbers are the low-level action that the coded action proposes for the next primitive step (one-hot
+    for a Discrete space). The numbers of the proposal are zeros if there is no proposal, or if the proposal does not
+    fit the action space.
 
     :ivar names: the name of each number.
     """
@@ -39,7 +40,7 @@ class PlanFeatures:
     def build(self, info: Mapping[str, Any], proposal: Any) -> np.ndarray:
         """The numbers about the plan's code, float32, shape ``(len(names),)``.
 
-        :param info: the info of the newest reset or step of the lane.
+        :param info: the info dict of the newest reset or step of the lane.
         :param proposal: the low-level action that the coded action in progress proposes, or None.
         """
         numbers = np.zeros(len(self.names), np.float32)

@@ -1,5 +1,5 @@
-"""Plays one episode of an evaluation in an environment. The module also records the trace of the episode, renders its
-frames, and detects whether the episode is stuck.
+"""Plays one episode of an evaluation in an environment. The module ``play`` also records the trace of the episode,
+renders its frames, and detects whether the episode is stuck.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ least STUCK_STEPS primitive steps and the share STUCK_SHARE of the horizon.
 class Acting:
     """A way to act in an episode.
 
-    :ivar chooser: a function that gets the format of the policy's actions. This function returns another function,
-        which chooses each action in one environment.
-    :ivar sequence: number of actions in a round of the plan. After each round, the episode is checked for being stuck.
-        With 0, no episode is checked.
+    :ivar chooser: a function that gets the format of the policy's actions. The function ``chooser`` returns another
+        function, which chooses each action in one environment.
+    :ivar sequence: number of actions in a round of the plan. After each round of the plan, the episode is checked for
+        being stuck. If ``sequence`` is 0, no episode is checked for being stuck.
     """
 
     mode: Mode
@@ -54,7 +54,7 @@ class Acting:
 class Played(NamedTuple):
     """The record of one episode of an evaluation.
 
-    :ivar usage: action -> number of decisions for this action.
+    :ivar usage: for each action of the policy, the number of decisions for this action.
     :ivar trace: the trace of the episode; None if no trace is recorded.
     """
 
@@ -67,8 +67,9 @@ class Played(NamedTuple):
 class Limits:
     """Decides whether an evaluation begins another episode.
 
-    :param steps: number of primitive steps of all episodes after which no further episode begins. None means no limit.
-    :param failures: maximal number of episodes without success. None means no limit.
+    :param steps: number of primitive steps of all episodes after which no further episode begins. If ``failures`` is
+        None, the failures are not limited.
+    :param failures: maximal number of episodes without success. If ``steps`` is None, the steps are not limited.
     :param longest: maximal number of primitive steps of an episode.
     """
 
@@ -83,9 +84,9 @@ class Limits:
         self._failed += not episode.success
 
     def allow(self, in_progress: int = 0) -> bool:
-        """Whether another episode may begin. The first episode may always begin.
+        """Whether another episode of the evaluation may begin. The first episode of an evaluation may always begin.
 
-        :param in_progress: number of episodes that have begun and are not over. Each of these episodes is expected to
+        :param in_progress: number of episodes that have begun and are not over. Each episode in progress is expected to
             take as many primitive steps as the finished episodes on average. If no episode is finished, each episode is
             expected to take ``longest`` steps.
         """
@@ -100,9 +101,9 @@ class Limits:
 def cut_of(
     last: Mapping[str, Any], limit: int | None, horizon: int, *, stuck: bool
 ) -> Literal["stuck", "limit"] | None:
-    """The reason for which an episode was ended early; None if it was not ended early.
+    """The reason why the evaluation ended an episode early; None if the environment ended the episode.
 
-    :param last: the info of the last decision, with ``terminated``.
+    :param last: the info dict of the last decision of the episode, with the key ``terminated``.
     :param limit: maximal number of primitive steps of an episode.
     """
     if stuck:
@@ -119,8 +120,8 @@ def generator_of(seed: int) -> np.random.Generator:
 def play_episode(
     env: PolicyEnv, choose: Chooser, seed: int, camera: Camera | None, stuck: Stuck | None
 ) -> Iterator[dict[str, Any]]:
-    """Play one episode, and yield the info of the reset and of every decision. The last info has the key ``episode``,
-    unless the episode is stuck.
+    """Play one episode, and yield the info dict of the reset and of every decision. The last info dict of the episode
+    has the key ``episode``, unless the episode is stuck.
     """
     rng = generator_of(seed)
     if camera is not None:
@@ -143,8 +144,8 @@ class Stuck:
     """Detects an episode in which repeating the plan's actions changes nothing.
 
     A round of the plan has no effect if every action in it was masked, or if the view is the same before and after the
-    round. Code that waits for an event has no effect, either. Therefore an episode is stuck only after several rounds
-    without effect that together take a part of the horizon.
+    round. A round of the plan has no effect, either, while its code waits for an event. Therefore an episode is stuck
+    only after several rounds of the plan without effect that together take a part of the horizon.
     """
 
     def __init__(self, actions: int, horizon: int) -> None:
@@ -156,8 +157,8 @@ class Stuck:
     def after(self, info: Mapping[str, Any], view: Callable[[], Mapping[str, Any]]) -> bool:
         """Whether the episode is stuck after the newest decision.
 
-        :param info: the info of the newest decision.
-        :param view: a function that returns the view. This function is called once in each round of the plan.
+        :param info: the info dict of the newest decision.
+        :param view: a function that returns the view. ``view`` is called once in each round of the plan.
         """
         self._endings.append(info["ended"])
         self._steps_of_round += info["duration"]
@@ -202,7 +203,9 @@ class Recorder:
 
 
 class Camera:
-    """Renders a frame after each primitive step and passes it to ``on_frame`` with the name of the active action."""
+    """Renders a frame after each primitive step and passes the frame to ``on_frame``, with the name of the action in
+    progress.
+    """
 
     def __init__(self, on_frame: OnFrame) -> None:
         self._on_frame, self.action = on_frame, "start"

@@ -1,4 +1,4 @@
-"""``PolicyEnv``: the environment that every trainer uses. The environment has one observation vector, an action mask, a
+"""``PolicyEnv``: the environment that every trainer uses. A ``PolicyEnv`` has one observation vector, an action mask, a
 duration and normalised actions.
 """
 
@@ -37,16 +37,17 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     ``duration``, float32 ``(1,)``, the number of primitive steps of the last decision (0 after a reset).
 
     The action space is a Discrete, a Box with the bounds -1 and 1, or a Tuple of such spaces with the selector first.
-    When an episode ends, info has ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (action ->
-    number of decisions for this action in the episode). :func:`build` makes a ``PolicyEnv`` from a recipe.
+    When an episode ends, ``info`` has ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (for
+    each action, the number of decisions for this action in the episode). :func:`build` makes a ``PolicyEnv`` from a
+    recipe.
 
     :param keys: observation keys of the RLSetup, in order.
     :param seed: seed of the random generator from which a reset without a seed draws one of :data:`TRAINING_SEEDS`.
     :param late: states from which some training episodes begin instead of the task's own start. The seed of an episode
-        decides whether the episode begins in one of these states, and in which one.
-    :param plan_prior: the RLSetup's ``plan_prior``. If the value is above 0, or if decisions may interrupt coded
+        decides whether the episode begins in a state of ``late``, and in which state.
+    :param plan_prior: the RLSetup's ``plan_prior``. If ``plan_prior`` is above 0, or if decisions may interrupt coded
         actions, ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
-    :ivar form: the format of the observations and actions.
+    :ivar form: the format of the policy's observations and actions.
     :ivar layout: the layout of the action space, for a :class:`~rlgpt.rl.distribution.BranchedDistribution`.
     :ivar observation_names: a name for each number of ``obs``.
     """
@@ -102,7 +103,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         return self._seen(observation, info, info["duration"]), float(reward), terminated, truncated, info
 
     def _add_start(self, info: Mapping[str, Any]) -> None:
-        """Save the state after a decision if later training episodes may begin in it."""
+        """Save the state after a decision if later training episodes may begin in this state."""
         late = self._late
         if isinstance(late, LateStarts) and late.begins_after(info):
             with contextlib.suppress(StateError):  # The training goes on without a state that cannot be saved.
@@ -117,7 +118,7 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
 
     @property
     def usage(self) -> Mapping[str, int]:
-        """Action -> number of decisions for this action in the episode so far."""
+        """For each action, the number of decisions for this action in the episode so far."""
         return self._log.usage
 
     def quarantine(self, names: Iterable[str]) -> None:
@@ -126,9 +127,9 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
 
 
 def plugin_of(spec: EnvSpec) -> EnvironmentPlugin:
-    """The plugin whose name ``spec`` contains, or the plugin that the factory in ``spec`` makes.
+    """Make the plugin whose name ``spec`` contains, or the plugin that the factory in ``spec`` makes.
 
-    :raises UnknownNameError: no plugin with this name is installed.
+    :raises UnknownNameError: no plugin with the name in ``spec`` is installed.
     """
     if callable(spec.factory):
         plugin: EnvironmentPlugin = spec.factory(spec.task)
@@ -153,18 +154,20 @@ def build(
 ) -> PolicyEnv:
     """Make the environment that a recipe describes.
 
-    A training uses the horizon of the RLSetup (if it is below the task's own), its reset option and its reward weights.
-    An evaluation uses the task's own horizon and reset, and the plugin's default reward weights, so that the rewards of
-    different setups can be compared. In an evaluation, the setup's other reward terms have the weight 0.
+    A training uses the horizon of the RLSetup (if it is below the task's own horizon), its reset option and its reward
+    weights. An evaluation uses the task's own horizon and reset, and the plugin's default reward weights, so that the
+    rewards of different setups can be compared. In an evaluation, the setup's other reward terms have the weight 0.
 
     :param seed: seed of the random generator that draws the seed of each reset without a seed.
-    :param limit: primitive steps after which an episode is truncated. With None, the horizon.
+    :param limit: number of primitive steps after which an episode is truncated. If ``limit`` is None, the horizon is
+        the limit.
     :param trace: whether ``info["decision"]`` contains a :class:`rlgpt.domain.Decision`.
     :param on_step: a function that is called after each reset and each primitive step (:data:`rlgpt.options.OnStep`).
-    :param on_turn: a function that is called before each turn of a coded action. A turn may take as much time as many
-        primitive steps.
-    :param begin: seed of an episode -> the saved state in which this episode begins. Only for evaluations.
-    :param env: an environment of the task that already exists. With None, the plugin makes an environment.
+    :param on_turn: a function that is called before each turn of a coded action. A turn of a coded action may take as
+        much time as many primitive steps.
+    :param begin: for the seeds of some episodes, the saved state in which the episode begins. ``begin`` is valid only
+        for evaluations.
+    :param env: an environment of the task that already exists. If ``env`` is None, the plugin makes an environment.
     :raises UnknownNameError: the setup contains an unknown action, observation key, reward term or reset option.
     """
     plugin, task, setup = plugin_of(spec), spec.task, spec.setup
@@ -180,7 +183,7 @@ def build(
 def actions_of(spec: EnvSpec) -> tuple[CodedAction, ...]:
     """The coded actions that the setup chooses, in the order of the plan.
 
-    :raises UnknownNameError: the setup contains an unknown action.
+    :raises UnknownNameError: the setup contains an unknown coded action.
     """
     known = [a.name for a in spec.actions]
     for name in spec.setup.coded_actions:
@@ -201,7 +204,7 @@ def arguments_of(
     on_turn: Callable[[], None] | None = None,
 ) -> Arguments:
     """The arguments with which :func:`rlgpt.extend` and :func:`rlgpt.extend_vector` make the environment of a recipe.
-    The parameters are those of :func:`build`.
+    The parameters of ``arguments_of`` are those of :func:`build`.
     """
     task, setup, coded = spec.task, spec.setup, bool(spec.setup.coded_actions)
     horizon = min(h for h in (task.horizon, limit, None if evaluation else setup.horizon) if h is not None)
@@ -221,8 +224,8 @@ def arguments_of(
 
 
 def judged_weights(plugin: EnvironmentPlugin, spec: EnvSpec) -> dict[str, float]:
-    """The reward weights of an evaluation. Terms of the plugin's default setup have their default weights. All other
-    terms of the setup have the weight 0.
+    """The reward weights of an evaluation. Reward terms of the plugin's default setup have their default weights in an
+    evaluation. All other reward terms of the setup have the weight 0 in an evaluation.
     """
     known = {t.name for t in reward_terms_of(plugin, spec.task)} | {f.name for f in spec.functions}
     others = dict.fromkeys((name for name in spec.setup.reward_weights if name in known), 0.0)

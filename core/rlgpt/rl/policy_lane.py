@@ -23,8 +23,8 @@ class Moment(NamedTuple):
     """The state of a lane between two decisions.
 
     :ivar observation: the newest observation of the base environment.
-    :ivar info: the info of the newest reset or decision of the lane.
-    :ivar duration: number of primitive steps of the last decision; 0 after a reset.
+    :ivar info: the info dict of the newest reset or decision of the lane.
+    :ivar duration: number of primitive steps of the lane's last decision; 0 after a reset.
     """
 
     lane: Lane
@@ -38,8 +38,8 @@ class PolicyFormat:
 
     :param observation_space: observation space of the base environment.
     :param keys: observation keys of the RLSetup, in order.
-    :param plan_prior: the field ``plan_prior`` of the RLSetup. If the value is above 0, or if decisions can interrupt
-        coded actions, ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
+    :param plan_prior: the field ``plan_prior`` of the RLSetup. If ``plan_prior`` is above 0, or if decisions can
+        interrupt coded actions, ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
     :ivar observation_names: a name for each number of ``obs``.
     """
 
@@ -65,7 +65,9 @@ class PolicyFormat:
         self.observation_space = spaces.Dict(entries)
 
     def observe(self, moments: Sequence[Moment]) -> list[Observation]:
-        """The policy's observation at each moment. Views that the lanes have not built yet are built in one batch."""
+        """The policy's observation at each moment in ``moments``. Views that the lanes have not built yet are built in
+        one batch.
+        """
         lanes = [moment.lane for moment in moments]
         contexts = [lane.context for lane in lanes]
         views = self._views(lanes) if self._builder.needs_view else []
@@ -74,9 +76,11 @@ class PolicyFormat:
         return [self._completed(seen, moment) for seen, moment in zip(built, moments, strict=True)]
 
     def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
-        """The policy's action that chooses the coded action ``name``. A parameter that is not given has its default.
+        """Return the policy's action that chooses the coded action ``name``. A parameter of the coded action that is
+        not given has its default.
 
-        :raises UnknownNameError: there is no coded action ``name``, or it has no parameter of a given name.
+        :raises UnknownNameError: there is no coded action ``name``, or the coded action has no parameter of a given
+            name.
         """
         return self.codec.encode(self._extension.write(name, parameters))
 
@@ -105,7 +109,7 @@ class PolicyFormat:
 class EpisodeLog:
     """The statistics of one lane's episode so far.
 
-    :ivar usage: action -> number of decisions for this action.
+    :ivar usage: for each action, the number of decisions for this action in the episode.
     """
 
     def __init__(self, lane: Lane) -> None:
@@ -125,9 +129,9 @@ class EpisodeLog:
         self._watch(info)
 
     def add(self, info: Mapping[str, Any]) -> None:
-        """Add a decision to the statistics.
+        """Add a decision to the statistics of the episode.
 
-        :param info: the info at the end of the decision.
+        :param info: the info dict at the end of the decision.
         """
         self._decisions += 1
         self._reward += info["total_reward"]
@@ -145,8 +149,8 @@ class EpisodeLog:
     def figures(self, info: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The fields of a :class:`rlgpt.domain.Episode`.
 
-        :param info: the info of the last decision. This info is needed only if the lane has already begun another
-            episode.
+        :param info: the info of the last decision. The info dict of the last decision is needed only if the lane has
+            already begun another episode.
         """
         measured: dict[str, Any] = {} if info is None else dict(info)
         if info is None:

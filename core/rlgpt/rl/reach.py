@@ -24,13 +24,15 @@ def reach(
     """In each episode, play every coded action once, in order and with default parameters, and save the state in which
     the last action returned.
 
-    An episode gives no state if it ends or succeeds before the last action returns, or if this action does not return.
+    An episode gives no start state if it ends or succeeds before the last action returns, or if this action does not
+    return.
 
-    :param seeds: seeds of the episodes. Each episode gives at most one state.
+    :param seeds: seeds of the episodes. Each episode gives at most one start state.
     :param most_steps: number of primitive steps of all episodes after which no further episode begins.
-    :returns: the states. Their total size is about :data:`~rlgpt.rl.starts.MAX_STARTS_BYTES` at most: when the states
-        reach this size, no further episode begins.
-    :raises StateError: the plugin cannot save this task.
+    :returns: the start states that were found. The total size of the start states is about
+        :data:`~rlgpt.rl.starts.MAX_STARTS_BYTES` at most: when the start states reach this size, no further episode
+        begins.
+    :raises StateError: the plugin cannot save the state of this task.
     """
     names = tuple(action.name for action in actions)
     env = build(code_spec(spec, actions), seed=0, evaluation=True, on_step=on_step)

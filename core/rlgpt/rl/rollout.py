@@ -19,11 +19,11 @@ from rlgpt.rl.vector import Transition, Vector
 
 @dataclass(frozen=True)
 class Rollout:
-    """At most T decisions of each of N environments. If an environment has fewer than T decisions, its first rows are
-    empty.
+    """A rollout: at most T decisions in each of N environments. If an environment has fewer than T decisions, its first
+    rows in the rollout are empty.
 
-    :ivar observations: entries ``[T + 1, N, ...]``; the last row is the input of the first decision of the next
-        rollout.
+    :ivar observations: entries of the observations, ``[T + 1, N, ...]``; the last row is the input of the first
+        decision of the next rollout.
     :ivar actions: flat actions, ``[T, N, action_size]``.
     :ivar rewards: discounted sum of the rewards of each decision, ``[T, N]``.
     :ivar durations: number of primitive steps of each decision, ``[T, N]``.
@@ -31,8 +31,9 @@ class Rollout:
     :ivar ended: whether the episode ended with the decision, ``[T, N]``.
     :ivar lasts: last observations of the episodes that ended, in the order of ``ended.nonzero()``; None if no episode
         ended.
-    :ivar ends: the ends of the episodes of each environment.
-    :ivar taken: whether a row contains a decision, bool ``[T, N]``. None means that no row is empty.
+    :ivar ends: for each environment, the ends of its episodes in the rollout.
+    :ivar taken: whether a row of the rollout contains a decision, bool ``[T, N]``. ``taken`` is None if no row is
+        empty.
     """
 
     observations: Batch
@@ -46,8 +47,8 @@ class Rollout:
     taken: torch.Tensor | None = None
 
     def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
-        """The decisions of environment ``slot``: copies of the observations and actions, ``[T, ...]``, and the ends of
-        the episodes.
+        """The decisions of the environment ``slot``: copies of its observations and actions, ``[T, ...]``, and the ends
+        of its episodes.
         """
         begin = 0 if self.taken is None else int((~self.taken[:, slot]).sum())
         entries = {
@@ -56,17 +57,17 @@ class Rollout:
         return entries, self.actions[begin:, slot].clone(), self.ends[slot]
 
     def rows(self, values: torch.Tensor) -> torch.Tensor:
-        """Convert a tensor ``[T, N, ...]`` to ``[decisions, ...]``, without the empty rows."""
+        """Convert a tensor ``[T, N, ...]`` to ``[decisions, ...]``, without the empty rows of the rollout."""
         return values.flatten(0, 1) if self.taken is None else values[self.taken]
 
     @property
     def decisions(self) -> int:
-        """Number of decisions."""
+        """Number of decisions in the rollout."""
         return self.rewards.numel() if self.taken is None else int(self.taken.sum())
 
 
 def stack(observations: Sequence[Observation]) -> Batch:
-    """Stack observations into one batch of tensors.
+    """Stack the observations of several environments into one batch of tensors.
 
     :raises TrainerError: an observation contains NaN or an infinity.
     """
@@ -88,7 +89,7 @@ class _Piece(NamedTuple):
     """Decisions that ended at the same moment, at most one of each environment.
 
     :ivar slots: the numbers of the environments.
-    :ivar numbers: for each of these environments, the number of its decisions since the rollout began.
+    :ivar numbers: for each environment in ``slots``, the number of its decisions since the rollout began.
     :ivar figures: reward, duration, terminated and ended of each decision.
     """
 
@@ -101,7 +102,7 @@ class _Piece(NamedTuple):
 
 
 class Collector:
-    """Runs the policy of ``network`` in the environments of ``vector``. Rollouts may cross the ends of episodes.
+    """Runs the policy of ``network`` in the environments of ``vector``. A rollout may contain the ends of episodes.
 
     If environments decide at different times, a rollout has a different number of decisions for each environment. A
     decision that has not ended at the end of a rollout belongs to the next rollout.
@@ -120,8 +121,8 @@ class Collector:
 
     @torch.no_grad()
     def collect(self, decisions: int, enough: Callable[[], bool], choose: Choose | None = None) -> Rollout:
-        """Collect a rollout. The mean number of decisions for an environment is at least one and at most ``decisions``.
-        The rollout ends early if ``enough()`` is true.
+        """Collect a rollout. In the rollout, the mean number of decisions for an environment is at least one and at
+        most ``decisions``. The rollout ends early if ``enough()`` is true.
 
         :param choose: a function that chooses the actions instead of the network.
         """

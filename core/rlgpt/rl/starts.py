@@ -45,10 +45,10 @@ class LateStarts:
     """The start states of some training episodes.
 
     :ivar starts: saved states, or values for the ``options`` argument of a reset.
-    :ivar share: share of the episodes that begin in these states, in (0, 1].
-    :ivar after: the coded action after which these states were saved; None for the plugin's own start states.
-    :ivar reached: the newest states after this action that the training itself reached, at most :data:`MAX_REACHED`. A
-        resumed training begins without them.
+    :ivar share: share of the training episodes that begin in the states ``starts``, in (0, 1].
+    :ivar after: the coded action after which the states ``starts`` were saved; None for the plugin's own start states.
+    :ivar reached: the newest states after the coded action ``after`` that the training itself reached, at most
+        :data:`MAX_REACHED`. A resumed training begins without reached states.
     """
 
     starts: Sequence[EpisodeState | Mapping[str, Any]]
@@ -62,19 +62,21 @@ class LateStarts:
         return pool[int(rng.integers(len(pool)))] if rng.random() < self.share and pool else None
 
     def begins_after(self, info: Mapping[str, Any]) -> bool:
-        """Whether the state after a decision with this ``info`` is a start state: the action has returned."""
+        """Whether the state after a decision with the info dict ``info`` is a start state: whether the coded action
+        ``after`` has returned.
+        """
         return self.after is not None and info["action"] == self.after and info["ended"] == "returned"
 
     def add(self, state: EpisodeState) -> None:
-        """Add a state that the training reached, unless it is large."""
+        """Add a state that the training reached to the start states, unless the state is large."""
         if len(state.data) + len(state.seen) <= MAX_REACHED_BYTES:
             self.reached.append(state)
 
 
 @dataclass(frozen=True)
 class SavedStarts:
-    """The start states of some episodes: seed of the episode -> state. All other episodes begin at the task's own
-    start.
+    """The start states of some episodes: a mapping from the seed of an episode to its start state. All episodes whose
+    seed is not in the mapping begin at the task's own start.
     """
 
     states: Mapping[int, EpisodeState]
@@ -86,10 +88,10 @@ class SavedStarts:
 def late_starts(
     plugin: EnvironmentPlugin, task: Task, setup: RLSetup, states: Sequence[EpisodeState]
 ) -> LateStarts | None:
-    """The start states for the setup's ``reset_option``; None if every episode begins at the task's own start.
+    """Make the start states for the setup's ``reset_option``; None if every episode begins at the task's own start.
 
-    :param states: the start states for ``after:ACTION``; empty if the action never returned. The training adds the
-        states that it reaches itself.
+    :param states: the start states for ``after:ACTION``; empty if the coded action never returned. The training adds
+        start states that it reaches itself.
     :raises UnknownNameError: the plugin has no reset option with the name in the setup.
     """
     name = setup.reset_option

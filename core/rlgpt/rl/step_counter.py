@@ -1,4 +1,4 @@
-"""Counts primitive steps in a file. The count stays exact if the process is killed at any moment."""
+"""Counts primitive steps in a file. The count of primitive steps stays exact if the process is killed at any moment."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _ADVICE = "restore it from a copy, or begin in a new folder."
 
 
 class StepCounter:
-    """Counts primitive steps in a memory-mapped file. The file has a 64-bit number (here called a cell) for each
-    environment or purpose.
+    """Counts primitive steps in a memory-mapped file. The step file has a 64-bit number (a cell) for each environment
+    or purpose.
 
-    Each cell has one writer. The kernel owns the memory pages, and a cell is one aligned word, so ``kill -9`` cannot
-    lose or damage a count. Steps count even if a kill loses what the training learned from them. The file can only
-    grow.
+    Each cell of the step file has one writer. The kernel owns the memory pages, and a cell is one aligned word, so
+    ``kill -9`` cannot lose or damage a count. Primitive steps count even if a kill loses what the training learned from
+    them. The step file can only grow.
 
-    :param cells: number of cells. If earlier sessions used more cells, the total includes these cells.
-    :raises TrainingFolderError: the file is a link, or does not contain counts.
+    :param cells: number of cells of the step file. If earlier sessions used more cells, the total includes these cells.
+    :raises TrainingFolderError: the step file is a link, or does not contain counts.
     """
 
     def __init__(self, path: Path, cells: int) -> None:
@@ -64,7 +64,7 @@ class StepCounter:
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """The counts of all cells."""
+        """The counts of all cells of the step file."""
         return tuple(self._cells)
 
     @property
@@ -85,7 +85,7 @@ class StepCounter:
 def steps_in(path: Path) -> int:
     """The sum of all counts in a step file; 0 if the file does not exist.
 
-    :raises TrainingFolderError: the file is a link, or does not contain counts.
+    :raises TrainingFolderError: the step file is a link, or does not contain counts.
     """
     folder = Folder(path.parent, TrainingFolderError)
     if not folder.exists(path.name) or not path.stat().st_size:

@@ -1,6 +1,6 @@
-"""Computes the curve of each reward term over a training, and compares it with success. If a term rises while success
-does not rise, the policy may exploit the term (Ma et al. 2024, *Eureka*, section 3.3: the reward reflection reads the
-curve of each term).
+"""Computes the curve of each reward term over a training, and compares the curve with the success of the policy. If a
+reward term rises while success does not rise, the policy may exploit the term (Ma et al., 2024, *Eureka*, section 3.3:
+the reward reflection reads the curve of each reward term).
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ class TermCurve(NamedTuple):
     """The curve of one reward term.
 
     :ivar points: pairs of two numbers: the primitive steps of the training, and the mean over episodes of the weighted
-        sum of the term in an episode, without discount.
-    :ivar rises: whether this sum rises during the training.
-    :ivar without_success: whether the sum rises while success (or the score, if the task has no success) does not rise.
-    :ivar correlation: correlation of the sum with success (or with the score) over the evaluated episodes, -1 to 1;
-        None if the sum or the success is the same in all episodes.
+        sum of the reward term in an episode, without discount.
+    :ivar rises: whether the reward term's sum rises during the training.
+    :ivar without_success: whether the reward term's sum rises while success (or the score, if the task has no success)
+        does not rise.
+    :ivar correlation: correlation of the reward term's sum with success (or with the score) over the evaluated
+        episodes, -1 to 1; None if the sum or the success is the same in all episodes.
     """
 
     name: str
@@ -60,7 +61,9 @@ def term_curves(training: TrainingRecord | None, evaluation: Evaluation) -> tupl
 
 
 def _series(values: Sequence[tuple[CurvePoint, float | None]]) -> tuple[tuple[int, float], ...]:
-    """At most :data:`MOST` pairs of primitive steps and the mean over the episodes since the previous pair."""
+    """At most :data:`MOST` pairs of a number of primitive steps and the mean over the episodes since the previous
+    pair.
+    """
     known = [(p, value) for p, value in values if p.episodes and value is not None and math.isfinite(value)]
     size = -(-len(known) // MOST) or 1
     points = []
@@ -73,8 +76,8 @@ def _series(values: Sequence[tuple[CurvePoint, float | None]]) -> tuple[tuple[in
 
 def trend(values: Sequence[float]) -> float:
     """The Mann-Kendall statistic of a series (Mann 1945; with ties Kendall 1975), which is positive if the values rise.
-    The unit of the result is the standard deviation of the statistic for a series without a trend. The result is 0 if
-    there are fewer than :data:`FEWEST` values, or if all values are equal.
+    The unit of the trend is the standard deviation of the statistic for a series without a trend. The trend is 0 if the
+    series has fewer than :data:`FEWEST` values, or if all values are equal.
     """
     n = len(values)
     if n < FEWEST or not all(map(math.isfinite, values)):
@@ -86,8 +89,8 @@ def trend(values: Sequence[float]) -> float:
 
 
 def _result(of: CurvePoint | Episode, evaluation: Evaluation) -> float | None:
-    """The success, or the score if the task has no success. A higher result is better, so a score that is minimised is
-    negated.
+    """The success of the point or episode ``of``, or its score if the task has no success. A higher result is better,
+    so a score that is minimised is negated.
     """
     if evaluation.has_success or evaluation.score is None:
         return float(of.success)

@@ -17,7 +17,7 @@ explain the quarantine.
 
 
 class TrainingStatsState(Value):
-    """The statistics that a checkpoint stores."""
+    """The statistics of a training that a checkpoint stores."""
 
     curve: tuple[CurvePoint, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
@@ -26,15 +26,17 @@ class TrainingStatsState(Value):
 
 
 def keep(verdicts: list[Verdict], verdict: Verdict) -> None:
-    """Append ``verdict`` to ``verdicts`` if there is room, or if the list contains few verdicts on the same coded
-    action. So an action with many verdicts cannot displace the verdicts on other actions.
+    """Append ``verdict`` to ``verdicts`` if the list has room, or if the list contains few verdicts on the same coded
+    action. A coded action with many verdicts can therefore not displace the verdicts on other actions.
     """
     if len(verdicts) < KEPT_VERDICTS or sum(v.action == verdict.action for v in verdicts) < QUARANTINE_AFTER:
         verdicts.append(verdict)
 
 
 def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts among ``verdicts`` that a record stores. :func:`keep` decides for each verdict."""
+    """The verdicts among ``verdicts`` that a record stores. :func:`keep` decides for each verdict whether it is
+    stored.
+    """
     found: list[Verdict] = []
     for verdict in verdicts:
         keep(found, verdict)
@@ -42,7 +44,7 @@ def worth_keeping(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 
 class TrainingStats:
-    """Collects the statistics during training.
+    """Collects the statistics of a training while it runs.
 
     :param state: the statistics in the checkpoint from which the training resumes.
     """
@@ -66,7 +68,7 @@ class TrainingStats:
         """Add a finished episode.
 
         :param episode: the fields of a :class:`rlgpt.domain.Episode`.
-        :param usage: action -> number of decisions for this action.
+        :param usage: for each action, the number of decisions for this action in the episode.
         """
         self._episodes.append(episode)
         self._usage.update(usage)
@@ -78,7 +80,9 @@ class TrainingStats:
                 self.violations[verdict.action] += 1
 
     def close_point(self, *, primitive_steps: int, decisions: int) -> CurvePoint | None:
-        """The point of the learning curve for the episodes since the last point; None if no episode ended."""
+        """The point of the learning curve for the episodes since the last point; None if no episode has ended since
+        then.
+        """
         if not self._episodes:
             return None
         count = len(self._episodes)
@@ -111,6 +115,6 @@ class TrainingStats:
 
 
 def _means(numbers: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Name -> mean of the values with this name, over those episodes that have such a value."""
+    """For each name, the mean of the values with this name, over those episodes that have such a value."""
     names = dict.fromkeys(name for one in numbers for name in one)
     return {name: fmean(one[name] for one in numbers if name in one) for name in names}

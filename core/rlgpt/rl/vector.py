@@ -1,4 +1,4 @@
-"""Vectors of environments for trainings. The environments of a vector are in this process or in several worker
+"""Vectors of environments for trainings. The environments of a vector run in this process or in several worker
 processes.
 """
 
@@ -31,16 +31,17 @@ from rlgpt.secrets import secrets_hidden
 class Transition:
     """The result of one decision in one environment.
 
-    :ivar observation: input of the next decision. If the episode ended, this is the first observation of the next
-        episode.
-    :ivar reward: ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
+    :ivar observation: input of the next decision. If the episode ended with the decision, ``observation`` is the first
+        observation of the next episode.
+    :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
     :ivar duration: k, the number of primitive steps.
-    :ivar last: the last observation of the episode if it ended, else None.
-    :ivar episode: the fields of a :class:`rlgpt.domain.Episode` if an episode ended, else None.
-    :ivar terminated: whether the environment ended the episode.
-    :ivar truncated: whether a time limit ended the episode.
-    :ivar usage: action -> number of decisions for this action in the episode that ended; empty if no episode ended.
-    :ivar verdicts: verdicts on code in this decision and in the reset after it.
+    :ivar last: the last observation of the episode if the episode ended with the decision, else None.
+    :ivar episode: the fields of a :class:`rlgpt.domain.Episode` if the episode ended with the decision, else None.
+    :ivar terminated: whether the environment ended the episode with this decision.
+    :ivar truncated: whether a time limit ended the episode with this decision.
+    :ivar usage: for each action, the number of decisions for this action in the episode that ended; empty if no episode
+        ended.
+    :ivar verdicts: verdicts on code in this decision and in the reset after the decision.
     """
 
     observation: Observation
@@ -78,8 +79,8 @@ class Slot:
 
 
 class Vector(ABC):
-    """N environments of one recipe, numbered from 0. A vector is a context manager; at the end of the block, it closes
-    the environments.
+    """A vector of N environments of one recipe, numbered from 0. A vector is a context manager; at the end of the
+    ``with`` block, the vector closes its environments.
     """
 
     @abstractmethod
@@ -95,8 +96,8 @@ class Vector(ABC):
     def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
         """Give environments their next actions, and take primitive steps until at least one decision is over.
 
-        :param slots: the numbers of the environments that get an action. These are the environments that the last call
-            of this method returned; in the first call, all environments.
+        :param slots: the numbers of the environments that get an action. The numbers in ``slots`` are those that the
+            last call of ``exchange`` returned; in the first call, ``slots`` contains all environments.
         :param actions: flat actions, one row for each number in ``slots``, shape (slots, layout.action_size).
         :returns: the number of each environment whose decision is over, with the result of the decision.
         :raises TrainerError: an environment raised an exception in a worker process, or a worker process died.
@@ -106,13 +107,13 @@ class Vector(ABC):
     def quarantine(self, names: Iterable[str]) -> None:
         """From the next episode of each environment on, mask exactly the coded actions in ``names``.
 
-        :param names: names of coded actions and coded functions. Functions in ``names`` are not called.
-        :raises UnknownNameError: a name is neither a coded action nor a coded function.
+        :param names: names of coded actions and coded functions. Coded functions in ``names`` are not called.
+        :raises UnknownNameError: a name belongs to neither a coded action nor a coded function.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Close the environments and end the worker processes."""
+        """Close the environments of the vector and end its worker processes."""
 
     def __enter__(self) -> Self:
         return self
@@ -127,7 +128,7 @@ class LocalVector(Vector):
     """A vector whose environments are in this process and take their decisions one after another.
 
     :param seeds: one seed for each environment.
-    :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :param step_file: the file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
     """
 
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], step_file: Path) -> None:
@@ -151,13 +152,13 @@ class LocalVector(Vector):
 
 
 class WorkerVector(Vector):
-    """A vector whose environments are divided among ``workers`` spawned processes. These processes get no secret
-    environment variables.
+    """A vector whose environments are divided among ``workers`` spawned processes. The spawned worker processes get no
+    secret environment variables.
 
     :param seeds: one seed for each environment.
-    :param step_file: file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
-    :param lock: descriptor of the lock on the training's folder. Each worker holds the lock, too, because after the
-        parent process is killed, a worker continues to the end of its decision and counts its steps.
+    :param step_file: the file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :param lock: file descriptor of the lock on the training's folder. Each worker process also holds the lock, because
+        after the parent process is killed, a worker continues to the end of its decision and counts its steps.
     :raises TrainerError: a worker process died, or its environment raised an exception; the message contains the error.
     """
 
@@ -215,8 +216,8 @@ class WorkerVector(Vector):
 def _work(
     pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], step_file: Path, cells: int, lock: Shared | None
 ) -> None:
-    """The main function of a worker. The function returns when the other end of ``pipe`` is closed, and then releases
-    ``lock``.
+    """The main function of a worker process. The main function of a worker process returns when the other end of
+    ``pipe`` is closed, and then releases ``lock``.
     """
     with StepCounter(step_file, cells) as steps:
         try:
@@ -240,5 +241,5 @@ def _work(
 
 
 def with_quarantined(spec: EnvSpec, names: Iterable[str]) -> EnvSpec:
-    """A copy of the recipe ``spec`` in which the coded actions in ``names`` are masked in addition."""
+    """Make a copy of the recipe ``spec`` in which the coded actions in ``names`` are masked in addition."""
     return dataclasses.replace(spec, quarantined=tuple(dict.fromkeys((*spec.quarantined, *names))))

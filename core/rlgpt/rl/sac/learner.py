@@ -28,11 +28,12 @@ of its rollout.
 class SACSettings:
     """The parameters of :class:`~rlgpt.rl.sac.trainer.SAC`, whose docstring describes them, and two constants.
 
-    :ivar temperature: the weights of the divergence at the beginning and at the end of a training.
-    :ivar target_rate: each gradient step moves the target critics towards the critics by this share of their
-        difference.
-    :ivar mixed: the actor's objective is a weighted sum over branches. The weights are a mixture of the selector's
-        probabilities and the uniform distribution, and this number is the share of the uniform distribution.
+    :ivar temperature: the weights of the divergence from the prior at the beginning and at the end of a training.
+    :ivar target_rate: each gradient step moves the target critics towards the critics by the share ``target_rate`` of
+        their difference.
+    :ivar mixed: the share of the uniform distribution over branches in the weights of the actor's objective. The
+        actor's objective is a weighted sum over branches, and the weights are a mixture of the selector's probabilities
+        and the uniform distribution.
     """
 
     updates_per_step: float
@@ -47,12 +48,12 @@ class SACSettings:
 
 class SoftLearner:
     """Trains the networks of soft actor-critic. The learner contains the target critics, the replay memory and the
-    optimiser.
+    optimiser of soft actor-critic.
 
     :param gamma: discount per primitive step.
-    :param budget: primitive steps of the whole training. The temperature falls geometrically until the last of these
-        steps.
-    :ivar imitation: the learner itself. A checkpoint stores the tensors of this object, which include the replay
+    :param budget: number of primitive steps of the whole training. The temperature falls geometrically until the last
+        of the ``budget`` primitive steps.
+    :ivar imitation: the learner itself. A checkpoint stores the tensors of the learner, which include the replay
         memory.
     """
 
@@ -78,13 +79,14 @@ class SoftLearner:
 
     @property
     def rollout_length(self) -> int:
-        """Number of decisions in each environment between two updates."""
+        """Number of decisions in each environment between two updates of the networks."""
         return 4
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
-        """Store the decisions of ``rollout`` and take ``updates_per_step`` gradient steps for each primitive step.
+        """Store the decisions of ``rollout`` and take ``updates_per_step`` gradient steps for each of their primitive
+        steps.
 
-        :raises TrainerError: the weights are no longer finite.
+        :raises TrainerError: the weights of the networks are no longer finite.
         """
         settings, network = self._settings, self.network
         steps = self._store(rollout)
@@ -104,7 +106,7 @@ class SoftLearner:
         self._store(rollout)
 
     def _store(self, rollout: Rollout) -> float:
-        """Store the decisions of ``rollout`` in the replay memory, and return their primitive steps."""
+        """Store the decisions of ``rollout`` in the replay memory, and return the number of their primitive steps."""
         gamma = self._gamma**rollout.durations if self.hyperparameters.semi_markov else self._gamma
         discounts = gamma * (~rollout.terminated)
         following = {key: entries[1:].clone() for key, entries in rollout.observations.items()}
@@ -124,8 +126,8 @@ class SoftLearner:
         return steps
 
     def _returns_so_far(self, rollout: Rollout, discounts: torch.Tensor) -> torch.Tensor:
-        """The discounted sum of rewards up to each decision ``[T, N]``. The rewards are divided by the standard
-        deviation of this sum, as in gymnasium's ``NormalizeReward``.
+        """The discounted sum of rewards up to each decision, ``[T, N]``. The rewards of a training are divided by the
+        standard deviation of this discounted sum, as in gymnasium's ``NormalizeReward``.
         """
         running = torch.zeros(rollout.rewards.shape[1]) if self._running is None else self._running
         out = []

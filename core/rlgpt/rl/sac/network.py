@@ -1,4 +1,4 @@
-"""The networks of soft actor-critic for an extended action space, and the policy that they define."""
+"""The networks of soft actor-critic for an extended action space, and the policy that these networks define."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOG_STD = (-3.0, 1.0)
 """The range of ``log(s / p)``, where s is the standard deviation of a component and p that of its prior."""
 
 CRITICS = 2
-"""Number of critics. The smallest of their values is used (Fujimoto et al. 2018), because a policy that maximises a
+"""Number of critics. The smallest of their values is used (Fujimoto et al., 2018), because a policy that maximises a
 noisy value prefers actions whose value is estimated too high.
 """
 
@@ -38,14 +38,14 @@ noisy value prefers actions whose value is estimated too high.
 class SoftActorCritic(PolicyNetwork):
     """The critics, the actor, and the prior of soft actor-critic.
 
-    The actor draws the components of an action. The critics give a value to every branch. The inputs of the critics are
-    the observation and the encoded components: a number for each dimension of a Box, and a one-hot vector for a
-    Discrete. Components that a branch does not use are zero.
+    The actor draws the components of an action. The critics give a value to every branch of the action space. The
+    inputs of the critics are the observation and the encoded components: a number for each dimension of a Box, and a
+    one-hot vector for a Discrete. In the inputs of the critics, components that a branch does not use are zero.
 
     :param observation_names: a name for each number of ``obs``.
     :param width: number of units of each hidden layer.
-    :param plan_prior: probability of the plan's choice in the prior of the selector. With 0, all branches are equally
-        likely in the prior.
+    :param plan_prior: probability of the plan's choice in the prior of the selector. If ``plan_prior`` is 0, all
+        branches are equally likely in the prior.
     :ivar temperature: weight of the divergence from the prior, in standard deviations of the return.
     """
 
@@ -101,9 +101,9 @@ class SoftActorCritic(PolicyNetwork):
     def of(
         cls, env: PolicyEnv, hyperparameters: Hyperparameters, *, seed: int, width: int, temperature: float
     ) -> SoftActorCritic:
-        """Networks for ``env`` with random weights drawn from ``seed``.
+        """Make the networks of soft actor-critic for ``env``, with random weights drawn from ``seed``.
 
-        :raises TrainerError: the policy observes images.
+        :raises TrainerError: the policy would have to observe images.
         """
         entries = env.observation_space.spaces  # type: ignore[attr-defined]
         images = [key.removeprefix("image_") for key in entries if key.startswith("image_")]
@@ -124,7 +124,7 @@ class SoftActorCritic(PolicyNetwork):
             )
 
     def distribution(self, batch: Batch) -> SoftDistribution:
-        """The policy's distribution at each observation of a batch (entries ``[B, ...]``)."""
+        """The policy's action distribution at each observation of a batch (entries ``[B, ...]``)."""
         return SoftDistribution(self, batch)
 
     def features(self, batch: Batch) -> torch.Tensor:
@@ -132,7 +132,9 @@ class SoftActorCritic(PolicyNetwork):
         return self.observations.normalize(batch["obs"])
 
     def prior(self, batch: Batch) -> torch.Tensor:
-        """Log-probabilities ``[B, branches]`` of the branches in the prior. Masked branches have the probability 0."""
+        """Log-probabilities ``[B, branches]`` of the branches in the prior. Masked branches have the probability 0 in
+        the prior.
+        """
         mask = batch["action_mask"]
         if not self.layout.choices:
             return torch.zeros_like(mask)
@@ -142,9 +144,10 @@ class SoftActorCritic(PolicyNetwork):
     def components(
         self, features: torch.Tensor, noise: float, generator: torch.Generator | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Draw components from the actor. Gradients of functions of the result reach the actor's weights.
+        """Draw components from the actor. Gradients of functions of the drawn components reach the actor's weights.
 
-        :param noise: factor of the standard deviations. With 0, the result is the means and the most likely values.
+        :param noise: factor of the standard deviations of the drawn components. If ``noise`` is 0, the components are
+            the means and the most likely values.
         :returns: the encoded components ``[B, E]``, and the divergence of each component from its prior, ``[B, C]``.
         """
         flat, at = features.new_zeros((len(features), 0)) if self.actor is None else self.actor(features), 0
@@ -177,7 +180,7 @@ class SoftActorCritic(PolicyNetwork):
     def values(self, features: torch.Tensor, encoded: torch.Tensor, *, frozen: bool = False) -> torch.Tensor:
         """The critics' values of every branch with the components that the branch uses, ``[CRITICS, B, branches]``.
 
-        :param frozen: whether the weights of the critics get no gradient from the result.
+        :param frozen: whether the gradients of the result stop before the weights of the critics.
         """
         count = len(features)
         rows = torch.cat(
@@ -204,8 +207,8 @@ class SoftActorCritic(PolicyNetwork):
         return chosen
 
     def soft(self, batch: Batch, values: torch.Tensor, divergences: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The selector's logits and the soft value of each branch, both ``[B, branches]``. The soft value is the value
-        minus the temperature times the divergence of the branch's components.
+        """The selector's logits and the soft value of each branch, both of shape ``[B, branches]``. The soft value of a
+        branch is its value minus the temperature times the divergence of the branch's components.
         """
         worth = values.amin(0) - self.temperature * (divergences @ self._owner.T)
         return self.prior(batch) + worth / self.temperature, worth
@@ -266,7 +269,7 @@ class SoftActorCritic(PolicyNetwork):
 
 
 class SoftDistribution:
-    """The policy of a :class:`SoftActorCritic` at a batch of observations. The distribution computes no
+    """The policy of a :class:`SoftActorCritic` at a batch of observations. ``SoftDistribution`` computes no
     log-probabilities, because the probabilities of the selector depend on the drawn components.
     """
 
@@ -293,8 +296,8 @@ class SoftDistribution:
 
     @torch.no_grad()
     def mode(self) -> torch.Tensor:
-        """Flat actions ``[B, action_size]`` without noise: the most likely branch, the means of Box components and the
-        most likely values of Discrete components.
+        """The most likely flat actions ``[B, action_size]``, without noise: the most likely branch, the means of Box
+        components and the most likely values of Discrete components.
         """
         logits, encoded = self._choices(0.0, None)
         return self._network.flatten(logits.argmax(-1), encoded)
@@ -308,8 +311,8 @@ class SoftDistribution:
 
 
 class Actor(nn.Module):
-    """The actor: a network with two hidden layers. The output weights of the actor begin at zero, so the untrained
-    actor equals the prior.
+    """The actor: a network with two hidden layers. The output weights of the actor are zero at the beginning, so the
+    untrained actor equals the prior.
     """
 
     def __init__(self, inputs: int, width: int, outputs: int) -> None:
@@ -326,8 +329,8 @@ class Actor(nn.Module):
 
 
 class Linears(nn.Module):
-    """One linear layer for each critic. The module maps ``[B, inputs]`` or ``[CRITICS, B, inputs]`` to ``[CRITICS, B,
-    outputs]``.
+    """One linear layer for each critic. The module ``Linears`` maps ``[B, inputs]`` or ``[CRITICS, B, inputs]`` to
+    ``[CRITICS, B, outputs]``.
     """
 
     def __init__(self, inputs: int, outputs: int, *, zero: bool = False) -> None:
@@ -342,8 +345,8 @@ class Linears(nn.Module):
 
 
 class Hidden(nn.Module):
-    """The hidden layers of the critics. Layer normalisation keeps the values of untried actions bounded (Ball et al.
-    2023).
+    """The hidden layers of the critics. Layer normalisation keeps the critics' values of untried actions bounded (Ball
+    et al., 2023).
     """
 
     def __init__(self, inputs: int, width: int) -> None:

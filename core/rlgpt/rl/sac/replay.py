@@ -10,7 +10,7 @@ Rows = dict[str, torch.Tensor]
 
 
 class Replay:
-    """A memory of rows of tensors. If the memory is full, the newest rows replace the oldest rows.
+    """A memory of rows of tensors. If the replay memory is full, the newest rows replace the oldest rows.
 
     :ivar capacity: maximal number of rows.
     """
@@ -26,7 +26,8 @@ class Replay:
     def add(self, rows: Rows) -> None:
         """Store B rows.
 
-        :param rows: name -> tensor ``[B, ...]``. If B is larger than :attr:`capacity`, the first rows are not stored.
+        :param rows: for each name of a tensor, the new rows as a tensor ``[B, ...]``. If B is larger than
+            :attr:`capacity`, the first rows are not stored.
         """
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
         count = len(next(iter(rows.values())))
@@ -38,7 +39,7 @@ class Replay:
         self._size = min(self.capacity, self._size + count)
 
     def sample(self, count: int, generator: torch.Generator) -> Rows:
-        """Draw ``count`` rows uniformly with replacement."""
+        """Draw ``count`` rows of the replay memory uniformly with replacement."""
         at = torch.randint(self._size, (count,), generator=generator)
         return {key: values[at] for key, values in self._rows.items()}
 
@@ -50,7 +51,7 @@ class Replay:
     def restore(self, rows: Mapping[str, torch.Tensor]) -> None:
         """Restore the result of :meth:`tensors`.
 
-        :raises ValueError: the tensors have different lengths, or a number is not finite.
+        :raises ValueError: the stored tensors have different lengths, or a number in them is not finite.
         """
         if len({len(values) for values in rows.values()}) > 1:
             raise ValueError("the tensors of the replay memory have different lengths")
@@ -61,8 +62,9 @@ class Replay:
             self.add(dict(rows))
 
     def _reserve(self, like: Rows, size: int) -> None:
-        """Enlarge the tensors to at least ``size`` rows. Each time, their size at least doubles. So a short training
-        needs little memory, and the tensors are seldom copied.
+        """Enlarge the tensors of the replay memory to at least ``size`` rows. Each time that the tensors of the replay
+        memory grow, their size at least doubles. A short training therefore needs little memory, and the tensors are
+        seldom copied.
         """
         held = len(next(iter(self._rows.values()))) if self._rows else 0
         if size <= held:

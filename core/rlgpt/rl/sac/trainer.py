@@ -14,11 +14,11 @@ from rlgpt.rl.sac.network import SoftActorCritic
 class SAC(PPO):
     """Soft actor-critic with the plan as a prior (:mod:`rlgpt.rl.sac`).
 
-    The trainer handles environments, checkpoints and segments as :class:`~rlgpt.rl.ppo.PPO` does. This trainer uses
-    only the hyperparameters ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded actions) and
-    ``semi_markov``. The policy can observe numbers, but no images.
+    The trainer ``SAC`` handles environments, checkpoints and segments as :class:`~rlgpt.rl.ppo.PPO` does. The trainer
+    ``SAC`` uses only the hyperparameters ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded
+    actions) and ``semi_markov``. The policy of SAC can observe numbers, but no images.
 
-    :param workers: number of processes for the environments. With 0, the environments run in this process.
+    :param workers: number of processes for the environments. If ``workers`` is 0, the environments run in this process.
     :param segments: approximate number of segments into which a training is divided.
     :param parameter_search: share of the budget for the parameter search, as for :class:`~rlgpt.rl.ppo.PPO`.
     :param updates_per_step: number of gradient steps for each primitive step.
@@ -26,7 +26,8 @@ class SAC(PPO):
     :param width: number of units of each hidden layer.
     :param temperature: weight of the divergence from the prior at the beginning of a training, in standard deviations
         of the return.
-    :param final_temperature: weight of the divergence from the prior at the end of a training, in the same unit.
+    :param final_temperature: weight of the divergence from the prior at the end of a training, in standard deviations
+        of the return.
     :param capacity: maximal number of decisions in the replay memory.
     :param first_update: number of primitive steps before the first gradient step.
     """
@@ -58,7 +59,7 @@ class SAC(PPO):
         )
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
-        """Refuse self-imitation and images (:meth:`Trainer.check`)."""
+        """Refuse self-imitation and observations with images (:meth:`Trainer.check`)."""
         self.network(spec, hyperparameters, 0)
 
     def network(self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> SoftActorCritic:

@@ -1,5 +1,5 @@
-"""Training with the library Sample Factory, which is made for high throughput. This package can be imported without
-Sample Factory, but the trainer can be made only if Sample Factory is installed.
+"""Training with the library Sample Factory, which is made for high throughput. The package ``sample_factory`` of rlgpt
+can be imported without the library Sample Factory, but its trainer cannot be made without the library.
 """
 
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings

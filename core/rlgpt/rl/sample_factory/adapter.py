@@ -36,19 +36,22 @@ def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
 
 
 def image_shapes(space: spaces.Dict) -> dict[str, tuple[int, ...]]:
-    """The images among the entries that the networks read: name of the entry -> shape of the image."""
+    """The images among the entries of an observation that the networks read: for the name of each image entry, the
+    shape of the image.
+    """
     return {key: space[key].shape or () for key in policy_entries(space) if key != "obs"}
 
 
 class Adapter(gymnasium.Env[Any, Any]):
-    """One environment with Sample Factory's interface for several agents. There is one agent, so values are lists of
-    length 1. The end of an episode resets the environment.
+    """One environment with Sample Factory's interface for several agents. The environment has only one agent, so all
+    values in Sample Factory's interface are lists of length 1. At the end of an episode, the adapter resets the
+    environment.
 
     Sample Factory drops the last observation of an episode when it resets, and its buffers have no entry for a
-    decision's duration. Therefore each observation has additional entries about the last decision, also the first
-    observation of an episode. The entry ``duration`` is the number of primitive steps of this decision. For each entry
-    that the networks read, ``last_ENTRY`` is the last observation of the episode if a time limit truncated it, else
-    zeros. With self-imitation, a further entry is the result of the episode
+    decision's duration. Therefore each observation, even the first observation of an episode, has additional entries
+    about the last decision. The entry ``duration`` is the number of primitive steps of the last decision. For each
+    entry that the networks read, ``last_ENTRY`` is the last observation of the episode if a time limit truncated it,
+    else zeros. With self-imitation, a further entry of the observation is the result of the episode
     (:mod:`rlgpt.rl.sample_factory.episode_tag`).
 
     If the action space has no selector, an observation has no entry for the mask, because each entry costs time at
@@ -108,8 +111,8 @@ class Adapter(gymnasium.Env[Any, Any]):
     def reset(  # type: ignore[override]
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
-        """Reset the environment. ``seed`` is ignored, because Sample Factory passes the index of the environment as the
-        seed, whatever the seed of the training is.
+        """Reset the environment. ``reset`` ignores ``seed``, because Sample Factory passes the index of the environment
+        as the seed, whatever the seed of the training is.
         """
         observation = {**self._reset(), **self._blank}
         if self._episode_tag is not None:

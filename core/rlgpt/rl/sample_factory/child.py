@@ -1,8 +1,9 @@
-"""The child process in which a training runs. Only :mod:`rlgpt.rl.sample_factory.supervisor` starts it.
+"""The child process in which a training with Sample Factory runs. Only :mod:`rlgpt.rl.sample_factory.supervisor` starts
+the child process.
 
-The parent writes the job to the child's standard input, and later a line if the child must stop. The end of the input
-means that the parent process has ended. The child answers with JSON lines on a separate pipe; its standard output goes
-to the log.
+The parent writes the job to the child's standard input, and later a line if the child must stop. The end of the child's
+standard input means that the parent process has ended. The child answers with JSON lines on a separate pipe; its
+standard output goes to the log.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from rlgpt.rl.sample_factory.processes import die_with_parent
 
 
 def main() -> None:
-    """Train, then exit without a clean-up. After a failure, processes that clean up would wait for each other. The
-    parent process ends the process group.
+    """Train, then end the process without a clean-up. After a failure, processes that clean up would wait for each
+    other. The parent process ends the process group of the training.
     """
     stop = threading.Event()
     events = os.fdopen(int(sys.argv[1]), "w", buffering=1)
@@ -68,8 +69,8 @@ def _exactly(control: FileIO, count: int) -> bytes:
 
 
 def _prepare(prepared: dict[str, Any]) -> None:
-    """Prepare imports as ``multiprocessing`` does for spawned processes. After this, the pickle of the job can refer to
-    all modules of the parent process and to objects in the parent's script.
+    """Prepare imports as ``multiprocessing`` does for spawned processes. After ``_prepare``, the pickle of the job can
+    refer to all modules of the parent process and to objects in the parent's script.
     """
     process: Any = multiprocessing.current_process()
     process._inheriting = True

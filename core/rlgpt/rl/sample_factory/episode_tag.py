@@ -1,5 +1,5 @@
-"""Passes the results of episodes from the environments to the learner, which receives rollouts in any
-order. An *episode tag* is an observation entry with such a result.
+"""Passes the results of episodes from the environments to the learner, which receives rollouts in any order. An
+*episode tag* is an observation entry with the result of an episode.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Piece = tuple[Batch, torch.Tensor, tuple[End, ...]]
 
 
 class EpisodeTag:
-    """Makes the tag of each observation, in the environment's process."""
+    """Makes the episode tag of each observation, in the environment's process."""
 
     def __init__(self, slot: int) -> None:
         self._slot, self._decisions = slot, 0
@@ -52,11 +52,11 @@ class EpisodeTag:
 
 
 class TrajectoryReorderer:
-    """Passes the rollouts of each environment to self-imitation in the order in which the rollouts were played. This
-    object is in the learner's process.
+    """Passes the rollouts of each environment to self-imitation in the order in which the rollouts were played. The
+    ``TrajectoryReorderer`` is in the learner's process.
 
-    A later batch of rollouts may arrive before an earlier batch. Such a batch is stored until the earlier batches have
-    arrived.
+    A later batch of rollouts may arrive before an earlier batch. A batch that arrives too early is stored until the
+    earlier batches have arrived.
     """
 
     def __init__(self, imitation: SelfImitation) -> None:
@@ -67,7 +67,7 @@ class TrajectoryReorderer:
     def see(self, observations: Batch, actions: torch.Tensor, dones: torch.Tensor) -> None:
         """Get a batch of rollouts.
 
-        :param observations: the network's inputs, the mask and the tag, as entries ``[rollouts, T + 1, ...]``.
+        :param observations: the network's inputs, the mask and the episode tag, as entries ``[rollouts, T + 1, ...]``.
         :param actions: flat actions, ``[rollouts, T, action_size]``.
         :param dones: whether an episode ended with the decision, ``[rollouts, T]``.
         :raises TrainerError: rollouts are missing.

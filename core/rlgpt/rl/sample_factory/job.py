@@ -1,5 +1,5 @@
-"""The job of a child process. A job contains everything that the process needs for one session of a training. The
-parent process sends the job as a pickle through a pipe. The pickle is never stored on disk.
+"""The job of a child process. A job contains everything that a child process needs for one session of a training. The
+parent process sends the job as a pickle through a pipe. The pickle of a job is never stored on disk.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ _ADVICE = "Restore the file from a copy, or delete that line: the training conti
 
 
 def curve_lines(folder: Path) -> JsonLines[CurvePoint]:
-    """The file with the points of the learning curve. Only the parent process appends to this file."""
+    """The file with the points of the learning curve. Only the parent process appends to the file of the learning
+    curve.
+    """
     return JsonLines(Folder(folder, TrainingFolderError), CURVE, CurvePoint, _ADVICE)
 
 
 def verdict_lines(folder: Path) -> JsonLines[Verdict]:
-    """The file with the verdicts of all environments. All processes append to this file, up to about 1 MiB."""
+    """The file with the verdicts of all environments. All processes append to the file of the verdicts, up to about 1
+    MiB.
+    """
     return JsonLines(Folder(folder, TrainingFolderError), VERDICTS, Verdict, _ADVICE, full=1 << 20)
 
 
@@ -36,9 +40,10 @@ def verdict_lines(folder: Path) -> JsonLines[Verdict]:
 class Job:
     """One session of a training.
 
-    :ivar carried: primitive steps that earlier sessions spent. The episode seeds of this session depend on this number,
-        so that no session repeats the episodes of another session.
-    :ivar curve: the learning curve of earlier sessions. The choice of the best policy also uses its points.
+    :ivar carried: number of primitive steps that earlier sessions spent. The episode seeds of a session depend on
+        ``carried``, so that no session repeats the episodes of another session.
+    :ivar curve: the learning curve of earlier sessions of the training. The choice of the best policy also uses the
+        points of earlier sessions.
     """
 
     spec: EnvSpec
@@ -58,9 +63,9 @@ class Job:
         return tuple(self.spec.setup.coded_actions)
 
     def draw(self, stream: int) -> int:
-        """The seed for one part of this session, such as one environment.
+        """The seed for one part of a session, such as one environment.
 
-        :param stream: number of the part.
+        :param stream: number of the part of the session that gets the seed.
         """
         sequence = np.random.SeedSequence([self.seed, self.carried, stream])
         return int(sequence.generate_state(1, np.uint32)[0] >> 1)

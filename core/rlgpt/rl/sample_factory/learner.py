@@ -1,8 +1,8 @@
 """Sample Factory's learner, extended by decisions with durations, action spaces with branches, and truncated episodes.
-A lost checkpoint is an error, never a silent restart.
+A lost checkpoint is an error; a training never restarts silently.
 
-The changes are subclasses of Sample Factory's classes. So the worker processes that Sample Factory spawns can import
-the changes, and other code in the process uses the unchanged library.
+The changes of Sample Factory's learner are subclasses of its classes. Therefore the worker processes that Sample
+Factory spawns can import the changes, and other code in the process uses the unchanged library.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ _LOG = logging.getLogger(__name__)
 class OptionLearner(Learner):  # type: ignore[misc]
     """PPO over decisions of many primitive steps.
 
-    The class differs from its base class as follows. Advantages are semi-Markov (:mod:`rlgpt.rl.advantage`). A
-    truncated episode is bootstrapped from its own last observation. The distribution of the policy is that of
-    :mod:`rlgpt.rl.distribution`. The size of a minibatch need not divide the size of a rollout. After an update,
-    self-imitation may follow (:mod:`rlgpt.rl.imitation`). A checkpoint that cannot be read causes an error.
+    ``OptionLearner`` differs from Sample Factory's ``Learner`` as follows. Advantages are semi-Markov
+    (:mod:`rlgpt.rl.advantage`). A truncated episode is bootstrapped from its own last observation. The distribution of
+    the policy is that of :mod:`rlgpt.rl.distribution`. The size of a minibatch need not divide the size of a rollout.
+    After an update of PPO, self-imitation may follow (:mod:`rlgpt.rl.imitation`). A checkpoint that cannot be read
+    causes an error.
     """
 
     def init(self) -> Any:
@@ -85,7 +86,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
             begin_from(job.warm_start, network, Returns.of(job.spec.setup, job.hyperparameters))
 
     def save_best(self, policy_id: int, metric: str, performance: Performance | None) -> bool:
-        """Get the performance of the newest weights from the runner, and save the weights if they are the best ones."""
+        """Get the performance of the newest weights from the runner, and save the weights if no earlier weights are
+        better.
+        """
         if not is_best(performance, self._best):
             return False
         self._best = performance
@@ -132,14 +135,14 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return stats
 
     def _follow(self, follower: TrajectoryReorderer, batch: TensorDict) -> None:
-        """Pass the rollouts to self-imitation. This method is called before the update, because the update overwrites
-        the actions of rollouts that are too old to learn from.
+        """Pass the rollouts of ``batch`` to self-imitation. ``_follow`` is called before the update, because the update
+        overwrites the actions of rollouts that are too old to learn from.
         """
         entries = {**self.actor_critic.read(batch["obs"]), EPISODE_TAG: batch["obs"][EPISODE_TAG]}
         follower.see(entries, batch["actions"], batch["dones"])
 
     def _descend(self, loss: torch.Tensor) -> None:
-        """Take one gradient step; the signature is that of the base class."""
+        """Take one gradient step on ``loss``; the signature is that of Sample Factory's ``Learner``."""
         for parameter in self.actor_critic.parameters():
             parameter.grad = None
         loss.backward()  # type: ignore[no-untyped-call]
@@ -160,9 +163,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return [None] if count == 1 else np.array_split(np.random.permutation(experience_size), count)
 
     def _prepare_batch(self, batch: TensorDict) -> tuple[TensorDict, int, int]:
-        """Convert rollouts ``[environments, decisions (+ 1)]`` into one flat buffer with advantages and
-        value targets.
-        """
+        """Convert rollouts ``[environments, decisions (+ 1)]`` to one flat buffer with advantages and value targets."""
         with torch.no_grad():
             buffer = shallow_recursive_copy(batch)
             fresh = self.train_step - buffer["policy_version"] < self.cfg.max_policy_lag
@@ -197,7 +198,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
         dones: torch.Tensor,
         cut: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Advantages and value targets, both ``[environments, decisions]``.
+        """Advantages and value targets, both of shape ``[environments, decisions]``.
 
         :param following: the values of the states after the decisions.
         :param cut: 1 for each decision at which a time limit ended an episode, else 0.
@@ -220,7 +221,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return values
 
     def _earned(self, values: torch.Tensor) -> torch.Tensor:
-        """Convert values to units of reward. (The critic learns normalised returns.)"""
+        """Convert values of the critic to units of reward. (The critic of Sample Factory learns normalised returns.)"""
         earned: torch.Tensor = self.actor_critic.network.returns.unscale(values)
         return earned if self.cfg.normalize_returns else values
 
@@ -249,7 +250,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
         self, action_space: Any, action_logits: torch.Tensor, distribution: Any, valids: Any, num_invalids: int
     ) -> tuple[torch.Tensor, Any]:
         """The Kullback-Leibler divergence of the new policy from the old policy for each decision, and the loss that is
-        computed from these divergences. Sample Factory's logs and schedules use both.
+        computed from these divergences. Sample Factory's logs and schedules use both the divergences and the loss.
         """
         coefficient = self.cfg.kl_loss_coeff
         with torch.set_grad_enabled(coefficient > 0):
@@ -259,7 +260,9 @@ class OptionLearner(Learner):  # type: ignore[misc]
 
 
 class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
-    """Makes the learner. In parallel runs, the learner has its own process, which an error in the learner ends."""
+    """Makes the learner of a training with Sample Factory. In parallel runs, the learner has its own process, which an
+    error in the learner ends.
+    """
 
     def __init__(self, evt_loop: Any, cfg: Any, env_info: Any, buffer_mgr: Any, batcher: Any, policy_id: int) -> None:
         super().__init__(evt_loop, cfg, env_info, buffer_mgr, batcher, policy_id)
@@ -274,8 +277,8 @@ class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
         super().init()
 
     def start_batcher_thread(self) -> None:
-        """Start the thread as the base class does, but as a daemon thread. Without this, the process of a failed
-        learner could not end.
+        """Start the batcher thread as Sample Factory's ``LearnerWorker`` does, but as a daemon thread. With a thread
+        that is no daemon, the process of a failed learner could not end.
         """
         self.batcher.event_loop.process = self.event_loop.process
         self.batcher_thread = threading.Thread(target=self._batch, daemon=True)

@@ -1,4 +1,6 @@
-"""Gives the policy network the interface that Sample Factory needs. The network is the same as for PPO."""
+"""Gives the policy network the interface that Sample Factory needs. The policy network is the same as for the built-in
+trainer PPO.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from rlgpt.rl.sample_factory.adapter import image_shapes, policy_entries
 
 
 class OptionActorCritic(nn.Module):
-    """The model that Sample Factory's learner and inference workers call. The model wraps a
+    """The model that Sample Factory's learner and inference workers call. ``OptionActorCritic`` wraps a
     :class:`rlgpt.rl.network.ActorCritic`.
 
-    The mask is applied to the logits, and trajectories store the masked logits. So the mask of a decision is the same
-    for the old and the new policy.
+    The mask of allowed branches is applied to the logits, and trajectories store the masked logits. The mask of a
+    decision is therefore the same for the old and the new policy.
 
     :param cfg: Sample Factory's configuration, to which rlgpt has added ``job``, ``layout`` and ``observation_names``.
     """
@@ -48,22 +50,22 @@ class OptionActorCritic(nn.Module):
         return self.network.layout
 
     def distribution(self, logits: torch.Tensor) -> BranchedDistribution:
-        """The policy's distribution from stored logits, which include the mask."""
+        """The policy's action distribution, made from stored logits, which include the mask."""
         return BranchedDistribution(self.layout, logits, branch_masking=self._branch_masking)
 
     def values(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
-        """Values ``[B]``, normalised by the running mean and deviation of returns."""
+        """The values ``[B]`` of the observations, normalised by the running mean and standard deviation of returns."""
         return self.network.scaled_value(observations)
 
     def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
-        """The network's parameters without empty ones. If the policy has no Gaussians, the network has empty
-        parameters, with which Sample Factory's statistics fail.
+        """The network's parameters without parameters of size 0. If the policy has no Gaussians, the network has
+        parameters of size 0, with which Sample Factory's statistics fail.
         """
         return iter(self._learnable)
 
     def read(self, observations: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """The network's inputs in ``observations``, which may have any leading axes. Sample Factory's buffers cannot
-        contain empty entries, so this method adds ``obs`` if it is empty.
+        contain empty entries, so ``read`` adds ``obs`` if it is empty.
         """
         kept = {key: observations[key] for key in self._entries}
         if "obs" not in kept:
@@ -111,8 +113,8 @@ class OptionActorCritic(nn.Module):
         return self._last
 
     def normalize_obs(self, observations: dict[str, torch.Tensor]) -> TensorDict:
-        """Return the inputs unchanged, because the network itself normalises them. The running statistics of the inputs
-        change only during training.
+        """Return the network's inputs unchanged, because the network itself normalises them. The running statistics of
+        the network's inputs change only during training.
         """
         if self.training and self._normalizes and "obs" in self._entries:
             self.network.observations.update(observations["obs"])

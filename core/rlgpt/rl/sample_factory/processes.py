@@ -1,4 +1,4 @@
-"""Functions for the process group of a training: the environment variables of its processes, and the end of all
+"""Functions for the process group of a training: the environment variables of the processes, and the end of all
 processes.
 """
 
@@ -23,20 +23,21 @@ _CLEANERS = ("resource_tracker", "torch_shm_manager")
 
 
 def child_environment(environment: Mapping[str, str], threads: int) -> dict[str, str]:
-    """A copy of the variables in ``environment`` without those that look like secrets. The copy limits numerical
-    libraries to ``threads`` threads.
+    """A copy of the variables in ``environment`` without the variables that look like secrets. The copy limits
+    numerical libraries to ``threads`` threads.
 
-    Numerical libraries read the limit of threads at import, so the limit must be set before the child starts. Torch's
-    default is four times slower if several processes share few cores.
+    Numerical libraries read the limit of threads when they are imported, so the limit must be set before the child
+    process starts. With torch's default number of threads, several processes that share few cores are four times
+    slower.
     """
     return {**without_secrets(environment), **{f"{library}_NUM_THREADS": str(threads) for library in _THREADS}}
 
 
 def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float = 5.0) -> None:
-    """Set ``stop`` when the parent process sends a message or has ended. In the second case, also kill this process
-    group after ``patience`` seconds.
+    """Set ``stop`` when the parent process sends a message or has ended. If the parent process has ended, also kill
+    this process group after ``patience`` seconds.
 
-    :param control: a pipe from the parent. The pipe closes when the parent has ended.
+    :param control: a pipe from the parent. The pipe from the parent closes when the parent process has ended.
     """
 
     def follow() -> None:
@@ -76,11 +77,11 @@ def members(group: int) -> list[psutil.Process]:
 
 
 def end_group(group: int, *, patience: float = 3.0) -> None:
-    """Kill a process group. Processes that unlink semaphores are killed after all other processes. If the calling
-    process is in the group, it is killed last.
+    """Kill a process group. Processes that unlink semaphores are killed after all other processes of the group. If the
+    calling process is in the group, it is killed last.
 
-    The processes that unlink semaphores end by themselves after all other processes have ended, so this function waits
-    ``patience`` seconds for them. The function itself unlinks torch's shared memory.
+    The processes that unlink semaphores end by themselves after all other processes have ended, so ``end_group`` waits
+    ``patience`` seconds for them. ``end_group`` itself unlinks torch's shared memory.
     """
     left = members(group)
     for pid in {group, *(p.pid for p in left)}:  # A leader that has already ended may have left shared memory.
@@ -108,8 +109,9 @@ def _cleans(process: psutil.Process) -> bool:
 
 
 def tail(log: Path, start: int, lines: int = 40) -> str:
-    """The part of the file ``log`` that an error message shows. The message shows the first traceback after byte
-    ``start``, because this traceback shows the cause. Without a traceback, the message shows the end of the file.
+    """The part of the log file ``log`` that an error message shows. The error message shows the first traceback after
+    byte ``start``, because this traceback shows the cause. If the log contains no traceback, the message shows the end
+    of the log.
     """
     try:
         with log.open("rb") as file:

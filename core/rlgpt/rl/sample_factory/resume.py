@@ -1,4 +1,6 @@
-"""Finds the checkpoint from which a session resumes. A session never silently starts from the beginning."""
+"""Finds the checkpoint from which a session of a training resumes. A session of a training never silently starts from
+the beginning.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ __all__ = ["fit", "resumable", "steps_of"]
 def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     """The checkpoint of an unfinished training; None if no training began in ``folder``.
 
-    A checkpoint is written before the first step and after the first update. So if steps were counted and there is no
-    checkpoint, or if updates were counted and the checkpoint contains none, a checkpoint was lost.
+    A training writes a checkpoint before the first step and after the first update. If steps were counted and there is
+    no checkpoint, or if updates were counted and the checkpoint contains none, a checkpoint was lost.
 
-    :param iterations: number of updates that earlier sessions finished.
+    :param iterations: number of updates that earlier sessions of the training finished.
     :raises TrainingFolderError: the checkpoint is missing or cannot be read, or it contains no updates although earlier
         sessions made updates.
     """

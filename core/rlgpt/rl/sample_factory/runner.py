@@ -31,7 +31,7 @@ _POLICY = 0
 
 
 class BudgetedRunner(Runner):  # type: ignore[misc]
-    """The common part of serial and parallel runs. Call :meth:`prepare` before ``init``."""
+    """The common part of the serial and the parallel runner. Call :meth:`prepare` before ``init`` of the runner."""
 
     def prepare(
         self,
@@ -42,10 +42,11 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         stop: Event,
         send: Callable[[dict[str, Any]], None],
     ) -> None:
-        """Set the values that the run needs.
+        """Set the values that the runner needs.
 
-        :param budget: number of primitive steps of all sessions at which the training ends.
-        :param stop: another thread sets this event to request a stop. The training then ends at the next check.
+        :param budget: number of primitive steps, over all sessions, at which the training ends.
+        :param stop: an event that another thread sets to request a stop. After the event ``stop`` is set, the training
+            ends at the next check.
         :param send: a function that gets messages: ``point`` with a point of the learning curve, and ``closing`` when
             the training begins to end.
         """
@@ -61,8 +62,9 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         self._look_timer.timeout.connect(self._look)
 
     def init(self) -> int:
-        """Initialise the runner with known spaces. The base class would start another process, which makes an
-        environment to read its spaces. That takes seconds, and if it fails, the base class waits forever.
+        """Initialise the runner with known observation and action spaces. Sample Factory's own ``init`` would start
+        another process, which makes an environment to read its spaces. Starting a process for the spaces takes seconds,
+        and if it fails, Sample Factory waits forever.
         """
         set_global_cuda_envvars(self.cfg)
         self.env_info = self._info
@@ -95,8 +97,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         runner._training_stats.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:
-        """If it is time for a point of the learning curve, send the point to the parent, and its performance to the
-        learner.
+        """If it is time for a point of the learning curve, send the point to the parent process, and its performance to
+        the learner.
         """
         steps = self._step_counter.total
         if steps < self._due and not last:
@@ -126,7 +128,7 @@ class BudgetedSerialRunner(SerialRunner, BudgetedRunner):  # type: ignore[misc]
 
 
 class BudgetedParallelRunner(ParallelRunner, BudgetedRunner):  # type: ignore[misc]
-    """Runs the learner, the inference and the environments in separate processes."""
+    """Runs the learner, the inference and the environments of a training in separate processes."""
 
     def workers(self) -> list[Any]:
         return [p for p in (*self.processes, *self.sampler.processes) if p.pid is not None]

@@ -1,4 +1,4 @@
-"""One session of Sample Factory, which runs in the child process. A resumed training has several sessions."""
+"""One session of Sample Factory, which runs in the child process. A training that is resumed has several sessions."""
 
 from __future__ import annotations
 
@@ -29,13 +29,17 @@ from rlgpt.rl.step_counter import StepCounter
 
 
 def make_env(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """The function with which Sample Factory makes environments. Worker processes import this function."""
+    """The function with which Sample Factory makes environments. Worker processes of Sample Factory import
+    ``make_env``.
+    """
     die_when_orphaned()
     return Adapter.build(cfg.job, env_config["env_id"])
 
 
 def make_actor_critic(cfg: Any, obs_space: Any, action_space: Any) -> OptionActorCritic:
-    """The function with which Sample Factory makes the model. Worker processes import this function."""
+    """The function with which Sample Factory makes the model. Worker processes of Sample Factory import
+    ``make_actor_critic``.
+    """
     die_when_orphaned()
     return OptionActorCritic(cfg, obs_space, action_space)
 
@@ -59,11 +63,11 @@ def configuration(job: Job) -> AttrDict:
 
 
 def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None]) -> None:
-    """Train until the budget is spent or ``stop`` is set, from the start or from a checkpoint.
+    """Train until the budget is spent or ``stop`` is set, from the beginning or from a checkpoint.
 
     :param send: a function that gets messages: ``point`` with a point of the learning curve, and ``closing`` when the
         training begins to end.
-    :raises RlgptError: the job cannot run. This error is raised before Sample Factory starts any process.
+    :raises RlgptError: the job cannot run. ``run`` raises this error before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log contains the cause.
     """
     _check_device(job)

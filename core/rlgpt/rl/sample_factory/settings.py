@@ -1,4 +1,4 @@
-"""Settings that only Sample Factory has: processes, device, and time limits that detect a hang.
+"""Settings that only Sample Factory has: number of processes, device, and time limits that detect a hang.
 Hyperparameters are the same in every trainer.
 """
 
@@ -34,7 +34,7 @@ class SampleFactorySettings(Value):
 
     With ``serial``, one child process does all the work, and a training begins within seconds. With ``parallel``, the
     learner, the inference and each of ``workers`` groups of environments have their own processes. ``parallel`` is
-    faster if environments are slow and there are many cores.
+    faster than ``serial`` if environments are slow and the machine has many cores.
     """
 
     mode: Literal["serial", "parallel"] = "serial"
@@ -72,8 +72,8 @@ def arguments(
     A training iteration of Sample Factory takes one rollout from every environment. The learner of rlgpt divides the
     rollouts into minibatches.
 
-    :raises ConfigError: ``workers`` times ``splits`` does not divide ``num_envs``.
-    :raises UnknownNameError: ``extra`` names an argument that is not among :data:`EXTRA`.
+    :raises ConfigError: the setting ``num_envs`` is not a multiple of ``workers`` times ``splits``.
+    :raises UnknownNameError: the setting ``extra`` names an argument that is not among :data:`EXTRA`.
     """
     _check(settings.extra)
     parallel = settings.mode == "parallel"

@@ -1,9 +1,10 @@
-"""The shared status of a training's processes: heartbeats, numbers of decisions, and violations. The status is one
-memory-mapped file, which every process can read.
+"""The shared status of a training's processes: heartbeats, numbers of decisions, and violations. The shared status is
+one memory-mapped file, which every process of the training can read.
 
-The file consists of int64 cells. Each cell has one writer, so no lock is needed. The kernel owns the memory pages, so
-counts survive a ``kill -9`` and are still there when training resumes. Times are ``time.monotonic_ns``, which is the
-same clock in all processes. Primitive steps are counted elsewhere, in :class:`rlgpt.rl.step_counter.StepCounter`.
+The status file consists of int64 numbers (cells). Each cell of the status file has one writer, so no lock is needed.
+The kernel owns the memory pages, so counts survive a ``kill -9`` and still exist when the training resumes. Times in
+the shared status are ``time.monotonic_ns``, which is the same clock in all processes. Primitive steps are not counted
+in the shared status, but in :class:`rlgpt.rl.step_counter.StepCounter`.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ _COLUMNS = 5
 
 
 class SharedStatus:
-    """The status of the training in one folder. The processes of the training share this status by memory mapping.
+    """The shared status of the training in one folder. The processes of the training share the status file by memory
+    mapping.
 
-    The first rows are the totals of earlier sessions, the runner and the learner. One row for each environment follows.
-    The first columns are the number of decisions, the number of training iterations, whether the process is busy (with
-    ``env.step`` or an update), the time of the last heartbeat, and whether the newest weights are saved. One column for
-    each coded action follows, with the number of its violations.
+    The first rows of the status file are the totals of earlier sessions, the runner and the learner. The further rows
+    of the status file are one row for each environment. The first columns of the status file are the number of
+    decisions, the number of training iterations, whether the process is busy (with ``env.step`` or an update), the time
+    of the last heartbeat, and whether the newest weights are saved. The further columns of the status file are, for
+    each coded action, the number of its violations.
 
-    :param path: the file that :meth:`open_session` made.
-    :raises TrainingFolderError: the file is missing or damaged.
+    :param path: the status file that :meth:`open_session` made.
+    :raises TrainingFolderError: the status file is missing or damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,9 +57,9 @@ class SharedStatus:
 
     @classmethod
     def open_session(cls, path: Path, envs: int, actions: int) -> SharedStatus:
-        """Make the status of a new session. The new status contains the totals of earlier sessions.
+        """Make the status of a new session. The status of a new session contains the totals of earlier sessions.
 
-        :raises TrainingFolderError: the status of an earlier session is damaged, or has another number of coded
+        :raises TrainingFolderError: the status file of an earlier session is damaged, or has another number of coded
             actions.
         """
         width = _COLUMNS + actions
@@ -88,8 +91,8 @@ class SharedStatus:
         self._cells[self._at(row, BEAT)] = time.monotonic_ns()
 
     def begin(self, row: int) -> None:
-        """Record a heartbeat at the start of a piece of work. The work must record another heartbeat before the
-        timeout.
+        """Record a heartbeat at the start of a piece of work, such as an update. The process must record another
+        heartbeat before the timeout.
         """
         at = self._at(row, 0)
         self._cells[at + BEAT] = time.monotonic_ns()
@@ -115,7 +118,7 @@ class SharedStatus:
         return int(self._cells[self._at(row, column)])
 
     def spent(self, column: int) -> int:
-        """The sum of a column over all environments, in this session and the earlier sessions."""
+        """The sum of a column of the status file over all environments, in this session and the earlier sessions."""
         return self.get(CARRIED, column) + sum(self.get(row, column) for row in range(FIRST_ENV, self.rows))
 
     def iterations(self) -> int:
@@ -143,8 +146,8 @@ def stall(shared_status: SharedStatus, *, now: int, timeout: float, serial: bool
 
     The learner or an environment hangs if it is busy and its last heartbeat is older than ``timeout`` seconds. The
     runner hangs if its last heartbeat is older than ``timeout`` seconds; if one process does all the work, all other
-    heartbeats must be older than that, too. The whole training hangs if the learner and all environments have sent no
-    heartbeat for ``timeout`` seconds.
+    heartbeats must also be older. The whole training hangs if the learner and all environments have sent no heartbeat
+    for ``timeout`` seconds.
     """
     limit = int(timeout * 1e9)
     workers = [LEARNER, *range(FIRST_ENV, shared_status.rows)]

@@ -1,5 +1,5 @@
-"""Supervises a training from the parent process. The supervisor starts the child, reads the child's messages, and ends
-the child's process group when the training crashes, hangs or finishes.
+"""Supervises a training with Sample Factory from the parent process. The supervisor starts the child, reads the child's
+messages, and ends the child's process group when the training crashes, hangs or finishes.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ with the machine.
 
 
 def supervise(job: Job, shared_status: SharedStatus, lock: int, progress: Progress) -> None:
-    """Run a training in a child process and wait for its end.
+    """Run a training in a child process and wait for the end of the child.
 
-    The child is the leader of a process group. At the end, the whole group is ended in every case, so that no simulator
-    and no learner continues to run.
+    The child process is the leader of a process group. When the training ends, the whole process group is ended in
+    every case, so that no simulator and no learner continues to run.
 
-    :param lock: descriptor of the lock on the training's folder. The child holds the lock, too.
-    :param progress: a function that gets each point of the learning curve. If the function returns True, the training
-        stops.
-    :raises TrainerError: the child crashed or hung; the message contains the end of its log.
-    :raises ConfigError: the child reported that the job's settings are not valid.
+    :param lock: file descriptor of the lock on the training's folder. The child process holds the lock on the folder,
+        too.
+    :param progress: a function that gets each point of the learning curve. If the function ``progress`` returns True,
+        the training stops.
+    :raises TrainerError: the child process crashed or hung; the message contains the end of its log.
+    :raises ConfigError: the child process reported that the job's settings are not valid.
     """
     payload = _payload(job)
     log = job.folder / LOG
@@ -89,7 +90,7 @@ class _ChildMonitor:
         self._last_look = self._judging_from = self._began
 
     def follow(self) -> None:
-        """Wait until the training is done."""
+        """Wait until the training in the child process is done."""
         os.set_blocking(self._receiver, False)
         with selectors.DefaultSelector() as selector:
             selector.register(self._receiver, selectors.EVENT_READ)

@@ -26,20 +26,20 @@ from rlgpt.rl.training_stats import worth_keeping
 
 
 class SampleFactory(Trainer):
-    """PPO by Sample Factory (Petrenko et al. 2020), synchronous or asynchronous, over decisions of any duration. The
-    training runs in a supervised child process.
+    """PPO by Sample Factory (Petrenko et al., 2020), synchronous or asynchronous, over decisions of any duration. The
+    training with Sample Factory runs in a supervised child process.
 
     The policy network, its distribution, the advantages and the checkpoints are the same as in
     :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with three
-        violations, counted over all environments, is masked in each environment from its next episode on. A training
-        ends when the budget is spent, even within a rollout. A training exceeds the budget by at most the current
-        decision of each environment and the primitive steps that all environments take in 20 ms.
+    violations, counted over all environments, is masked in each environment from its next episode on. A training with
+    Sample Factory ends when the budget is spent, even within a rollout. The training exceeds the budget by at most the
+    current decision of each environment and the primitive steps that all environments take in 20 ms.
 
     At each point of the learning curve, the learner gets the performance over the newest episodes. The learner saves
     the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest weights. A resumed training uses
     the newest weights; evaluations and warm starts use the best weights.
 
-    :param settings: processes, device and time limits. With None, the defaults.
+    :param settings: processes, device and time limits. If ``settings`` is None, the default settings are used.
     :raises TrainerError: the package sample-factory is not installed.
     """
 
@@ -67,7 +67,7 @@ class SampleFactory(Trainer):
     ) -> TrainingRecord:
         """Train as :meth:`Trainer.train` describes.
 
-        :raises ConfigError: the settings do not fit the hyperparameters.
+        :raises ConfigError: the settings of Sample Factory do not fit the hyperparameters.
         """
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             raise TrainerError(
