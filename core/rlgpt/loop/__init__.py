@@ -1,4 +1,4 @@
-"""The inner and the outer loop of the method. The loops use agents, trainers and environments only through their
+"""The inner and the outer loop of RL-GPT. The loops use agents, trainers and environments only through their
 interfaces.
 """
 

@@ -22,10 +22,12 @@ from rlgpt.sandbox import Sandbox, SandboxLimits
 
 @dataclass(frozen=True)
 class CandidateJob(Job):
-    """The job that rehearses one candidate. The result depends only on the fields of this job.
+    """The job that rehearses one candidate of a coded action. The result of a rehearsal depends only on the fields of
+    its job.
 
-    :ivar spec: the environment. The last action in it is rehearsed, after all other actions have run.
-    :ivar seeds: seeds of the episodes.
+    :ivar spec: the environment. The last action of the environment ``spec`` is rehearsed, after all its other actions
+        have run.
+    :ivar seeds: seeds of the rehearsal's episodes.
     """
 
     spec: EnvSpec = field(kw_only=True)
@@ -34,7 +36,7 @@ class CandidateJob(Job):
 
 
 def rehearse_candidate(job: CandidateJob) -> RehearsalResult:
-    """Execute ``job``."""
+    """Execute the rehearsal ``job``."""
     spec, plugin = job.spec, plugin_of(job.spec)
     *before, action = spec.actions
     return rehearse(
@@ -57,18 +59,19 @@ def best_candidate(
     write: Callable[[int], CodedAction],
     job: Callable[[int, CodedAction], CandidateJob],
 ) -> Rehearsal:
-    """Write and rehearse the candidates of one attempt. Each rehearsal is a stage of the run, so that a resumed run
-    does not repeat it.
+    """Write and rehearse the candidates of one attempt at a coded action. The rehearsal of each candidate is a stage of
+    the run, so that a resumed run does not repeat it.
 
-    The rehearsals begin while later candidates are written. A candidate that equals an earlier candidate is not
-    rehearsed.
+    The rehearsal of a candidate begins while later candidates are still being written. A candidate that equals an
+    earlier candidate is not rehearsed.
 
     :param stage: the name of the stage of candidate 0, without the ``0`` at its end.
-    :param write: a function that asks for the candidate with a given number. If the recording ends at a later
-        candidate, or if no reply with it is usable, there are fewer candidates.
-    :param job: the rehearsal of a candidate.
-    :returns: the rehearsal of the best candidate. The number of its steps includes the steps of all candidates.
-    :raises RunError: the process of a rehearsal was lost.
+    :param write: a function that asks the fast agent for the candidate with a given number. If the recording ends at a
+        later candidate, or if no reply with this candidate is usable, there are fewer candidates.
+    :param job: a function that makes the job that rehearses a candidate.
+    :returns: the rehearsal of the best candidate. The number of steps of this rehearsal includes the steps of all
+        candidates.
+    :raises RunError: the process of a candidate's rehearsal was lost.
     """
     rehearsals: dict[int, Rehearsal] = {}
     written: dict[int, CodedAction] = {}
@@ -109,11 +112,11 @@ def best_candidate(
 
 
 def evidence(rehearsal: Rehearsal, score: Score | None) -> tuple[float, ...]:
-    """The evidence of a rehearsal as numbers; greater is better, and the first numbers decide.
+    """The evidence of a rehearsal as numbers, which are compared one after another; greater numbers are better.
 
-    The numbers are, in this order: whether no episode ended with an error, whether the traced episode had no
-    verdict, the number of episodes in which the action ran, the number of successes, the mean score, the return of
-    the traced episode, and the negative number of primitive steps.
+    The evidence consists of these numbers, in this order: whether no episode ended with an error, whether the traced
+    episode had no verdict, the number of episodes in which the action ran, the number of successes, the mean score, the
+    return of the traced episode, and the negative number of primitive steps.
     """
     trace, others = rehearsal.trace, rehearsal.others
     if trace is None:

@@ -11,8 +11,8 @@ from rlgpt.domain import CodedAction, CodedFunction, FunctionRehearsal, Rehearsa
 class Code(NamedTuple):
     """The code of an iteration.
 
-    :ivar actions: coded actions that a policy may choose.
-    :ivar functions: coded functions that run at every primitive step.
+    :ivar actions: the coded actions that the policy of the iteration may choose.
+    :ivar functions: the coded functions of the iteration, which run at every primitive step.
     """
 
     actions: tuple[CodedAction, ...] = ()
@@ -22,8 +22,8 @@ class Code(NamedTuple):
 class Tried(NamedTuple):
     """All attempts of an iteration at code.
 
-    :ivar actions: for each coded sub-action, the attempts at its code, in order.
-    :ivar functions: for each function, the attempts at its code, in order.
+    :ivar actions: for each coded sub-action of the plan, the attempts at its code, in order.
+    :ivar functions: for each function of the plan, the attempts at its code, in order.
     """
 
     actions: Mapping[str, tuple[Rehearsal, ...]] = {}
@@ -31,11 +31,11 @@ class Tried(NamedTuple):
 
     @property
     def remarks(self) -> dict[str, tuple[str, ...]]:
-        """For each function, the remarks on the last attempt at its code."""
+        """For each coded function, the remarks on the last attempt at its code."""
         return {name: tried[-1].remarks for name, tried in self.functions.items() if tried and tried[-1].remarks}
 
     @property
     def steps(self) -> int:
-        """Number of primitive steps of all attempts together."""
+        """Number of primitive steps of all attempts of the iteration together."""
         actions = sum(attempt.steps for tried in self.actions.values() for attempt in tried)
         return actions + sum(attempt.steps for tried in self.functions.values() for attempt in tried)

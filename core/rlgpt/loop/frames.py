@@ -28,8 +28,8 @@ MAX_FRAME_SIDE_PX = 512
 class Frames:
     """Stores evenly spaced frames of the first episode in bounded memory.
 
-    Whenever twice as many frames as needed are stored, every second frame is removed, and from then on only half as
-    many frames are added.
+    When twice as many frames as needed are stored, every second stored frame is removed, and from then on half as many
+    frames are added.
     """
 
     def __init__(self, count: int = COUNT) -> None:
@@ -37,7 +37,7 @@ class Frames:
         self._kept: list[Frame] = []
 
     def add(self, frame: Frame, action: str) -> None:
-        """Receive the next frame. Only every n-th frame is stored.
+        """Receive the next frame of the episode. Only every n-th frame is stored.
 
         :param frame: the frame, a uint8 array of shape ``[height, width, 3]``.
         :param action: name of the action in progress; ``start`` means that an episode begins. Frames of later episodes
@@ -55,7 +55,7 @@ class Frames:
 
     def urls(self) -> tuple[str, ...]:
         """At most ``count`` of the stored frames as PNG data URLs, in order of time. The first and the last stored
-        frame are included.
+        frame are always among the returned frames.
         """
         if not self._kept:
             return ()
@@ -68,8 +68,8 @@ def film(play: Callable[[Callable[[Frame, str], None]], object]) -> tuple[tuple[
 
     :param play: a function that plays one episode, and calls its argument with each frame and the name of the action in
         progress.
-    :returns: the frames as PNG data URLs, and a message for the user. The message says why there are no frames; it is
-        empty if there are frames.
+    :returns: the frames as PNG data URLs, and a message for the user. The message to the user says why there are no
+        frames; it is empty if there are frames.
     """
     frames = Frames()
     try:
@@ -80,11 +80,11 @@ def film(play: Callable[[Callable[[Frame, str], None]], object]) -> tuple[tuple[
 
 
 def moments(trace: Trace, count: int = COUNT) -> dict[int, str]:
-    """Choose the moments of the trace's last call at which a frame is rendered. The result maps the primitive step of
-    each moment to a description in words.
+    """Choose the moments of the trace's last call at which a frame is rendered. Return a dict from the primitive step
+    of each chosen moment to a description of the moment in words.
 
-    The candidates are the moment before the call and the moment after each primitive of the call. The first and the
-    last candidate are always chosen, and the others are evenly spaced.
+    The moments to choose from are the moment before the call and the moment after each primitive of the call. The first
+    and the last of these moments are always chosen, and the other chosen moments are evenly spaced.
     """
     at = sum(d.duration for d in trace.decisions[:-1])
     found = {at: "before the call"}
@@ -99,11 +99,11 @@ def moments(trace: Trace, count: int = COUNT) -> dict[int, str]:
 
 
 def shots(play: Callable[[OnStep], None], trace: Trace) -> tuple[tuple[Shot, ...], str]:
-    """Render frames of a rehearsed call of an action.
+    """Render frames of a rehearsed call of a coded action.
 
     :param play: a function that plays the rehearsal of ``trace`` again, in an environment that renders frames.
-    :returns: the frames, and a message for the user. The message says why there are no frames; it is empty if there are
-        frames.
+    :returns: the frames, and a message for the user. The message to the user says why there are no frames; it is empty
+        if there are frames.
     """
     wanted = moments(trace)
     taken: dict[int, Frame] = {}

@@ -37,8 +37,8 @@ NOT_EXERCISED = Review(
 
 
 def write_code(ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History) -> tuple[Code, Tried]:
-    """Write, rehearse and repair the code of ``plan``. Features and predicates come first, then coded actions, then
-    reward terms.
+    """Write, rehearse and repair the code of ``plan``. Features and predicates are written first, then coded actions,
+    then reward terms.
 
     :returns: the code that works, and all attempts at code.
     """
@@ -58,7 +58,7 @@ def _write_actions(
 
     A team of agents without rehearsals writes each action once, and every action is kept.
 
-    :returns: the kept actions, and the attempts at each sub-action by its name.
+    :returns: the kept actions, and for the name of each sub-action, the attempts at its code.
     """
     kept: list[CodedAction] = []
     attempts: dict[str, tuple[Rehearsal, ...]] = {}
@@ -149,7 +149,7 @@ def _one(
     tried: tuple[Rehearsal, ...],
     history: History,
 ) -> Rehearsal:
-    """One version of the action, with its rehearsal."""
+    """Write one version of the coded action, and rehearse it."""
     action = ctx.agents.fast.write(brief, plan, sub_action, written=kept, attempts=tried, history=history)
     ctx.observer.stage("rehearse", sub_action=sub_action.name)
     trace, steps, verdict, others = rehearse(
@@ -176,7 +176,7 @@ def _best_of_several(
     tried: tuple[Rehearsal, ...],
     history: History,
 ) -> Rehearsal:
-    """The best one of several versions of the action, with its rehearsal."""
+    """Write and rehearse several versions of the coded action, and return the best version with its rehearsal."""
     seeds = ctx.seeds.rehearsals(len(history), ctx.settings.rehearsal_episodes)
     limits, weights = ctx.sandbox_limits.model_dump(), _weights(ctx, brief, history)
 
@@ -203,7 +203,7 @@ def _review(
     history: History,
 ) -> Review:
     """Ask the critic for a review of ``rehearsal``. If the critic needs frames, the rehearsal is played again, and its
-    primitive steps count again.
+    primitive steps are counted again.
     """
     critic, evidence = ctx.agents.critic, ctx.settings.evidence
     if evidence == "text" or not critic.supports_vision or rehearsal.trace is None:
@@ -235,8 +235,8 @@ def _review(
 
 
 def _weights(ctx: LoopContext, brief: Brief, history: History) -> dict[str, float]:
-    """The weights of the plugin's reward terms in a rehearsal. These weights come from the newest setup. In the first
-    iteration, the weights come from the default setup.
+    """The weights of the plugin's reward terms in a rehearsal. The weights of the reward terms come from the newest
+    setup. In the first iteration, the weights of the reward terms come from the default setup.
     """
     setup = history[-1].setup if history else brief.default_setup
     known = [term.name for term in reward_terms_of(ctx.plugin, ctx.task)]
@@ -244,10 +244,10 @@ def _weights(ctx: LoopContext, brief: Brief, history: History) -> dict[str, floa
 
 
 def _best(tried: Sequence[Rehearsal]) -> CodedAction | None:
-    """The action of the newest attempt that no verdict stopped in any episode. If every attempt was stopped in some
-    episode, the action of the newest attempt whose trace has no verdict is used.
+    """The coded action of the newest attempt that no verdict stopped in any episode. If a verdict stopped every attempt
+    in some episode, the action of the newest attempt whose trace has no verdict is used.
 
-    The policy may use the action even if the critic's review is negative.
+    The policy may use the coded action even if the critic's review is negative.
     """
     sound = [r for r in tried if r.stopped_by is None] or [r for r in tried if r.verdict is None]
     return sound[-1].action if sound else None

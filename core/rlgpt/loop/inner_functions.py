@@ -1,5 +1,5 @@
-"""The inner loop for functions. Each function is written, rehearsed and repaired until it works or no repairs
-are left.
+"""The inner loop for coded functions. Each coded function is written, rehearsed and repaired until it works or no
+repairs are left.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ term rewards.
 class FunctionLoop:
     """Writes the functions of one iteration.
 
-    :ivar kept: the functions that work, as far as they are written.
-    :ivar tried: for each function, the attempts at its code, in order.
+    :ivar kept: the coded functions that work, as far as they have been written.
+    :ivar tried: for each function of the plan, the attempts at its code, in order.
     """
 
     def __init__(self, ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History) -> None:
@@ -43,11 +43,12 @@ class FunctionLoop:
         self.tried: dict[str, tuple[FunctionRehearsal, ...]] = {}
 
     def write(self, kinds: Collection[str], code: Code | None = None) -> None:
-        """Write the plan's functions of some kinds. A function that does not work after its last repair is left out.
+        """Write those functions of the plan that have one of the given kinds. A function that does not work after its
+        last repair is left out.
 
         :param kinds: the kinds of functions to write.
-        :param code: the code that plays the episodes of the rehearsal. If ``code`` is None, the code of the best
-            iteration so far plays these episodes.
+        :param code: the code that plays the episodes in which the functions are rehearsed. If ``code`` is None, the
+            code of the best iteration so far plays these episodes.
         """
         if code is None:
             best = best_of(self._history) if self._history else None
@@ -60,8 +61,8 @@ class FunctionLoop:
                 self.kept = (*self.kept, written)
 
     def _earlier(self, function: FunctionPlan) -> CodedFunction | None:
-        """The function of an earlier iteration, if the plan keeps it. The result is None if there is no such function,
-        or if the function does not fit the other functions any more.
+        """The function of an earlier iteration, if the plan keeps it. The result is None if no earlier iteration has
+        the function, or if the function does not fit the other functions any more.
         """
         earlier = kept_function(self._history, function.name, self._brief.skills) if function.keep else None
         if earlier is None:

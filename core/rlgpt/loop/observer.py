@@ -21,13 +21,13 @@ class Observer:
     """Receives the events of a run. The methods of this class do nothing; a subclass overrides the methods that it
     needs.
 
-    An observer is a context manager. The run enters the context before its first event, and leaves it after its last
-    event.
+    An observer is a context manager. The run enters the observer's context before its first event, and leaves the
+    context after its last event.
     """
 
     def begins(self, run: Run) -> None:
-        """Receive the beginning of the run, or of a resumed run. The observer may read ``run`` until its context is
-        left. The observer may write only to files that no stage uses.
+        """Receive the beginning of the run, or of a resumed run. The observer may read ``run`` until the observer's
+        context is left. The observer may write only to files that no stage of the run uses.
         """
 
     def stage(self, name: str, **facts: Any) -> None:
@@ -36,20 +36,22 @@ class Observer:
         :param name: the name of the stage, which is ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``,
             ``train``, ``select``, ``critique`` or ``report``.
         :param facts: facts about the stage, for example ``iteration`` (the index of the iteration) and ``sub_action``
-            (the name of the sub-action). The stage ``train`` has ``budget`` (the primitive steps of the training) and
-            ``start`` (the primitive steps of the run before the training).
+            (the name of the sub-action). For the stage ``train``, ``facts`` has ``budget`` (the primitive steps of the
+            training) and ``start`` (the primitive steps of the run before the training).
         """
 
     def finished(self, name: str, **facts: Any) -> None:
-        """Receive the end of a stage. The stage was run now, or its result was read from the run folder. ``facts`` has
-        the results, for example ``success``.
+        """Receive the end of a stage. Either the stage was executed now, or its result was read from the run folder.
+        ``facts`` has the results of the stage, for example ``success``.
         """
 
     def training(self, point: CurvePoint, budget: int) -> None:
-        """Receive a new point of the learning curve. ``budget`` is the budget of this training in primitive steps."""
+        """Receive a new point of the learning curve. ``budget`` is the budget of the training in primitive steps."""
 
     def spent(self, spending: Spending) -> None:
-        """Receive the cost of the language models since the run began. This method is called after every reply."""
+        """Receive the cost of the language models since the run began. ``spent`` is called after every reply of a
+        language model.
+        """
 
     def message(self, text: str) -> None:
         """Receive one line of text for the user."""

@@ -1,5 +1,5 @@
-"""Plays episodes once and stores their views. Functions are then called on every stored view, without further primitive
-steps.
+"""Plays episodes once and stores their views. Coded functions are then called on every stored view, so that their
+rehearsal needs no further primitive steps.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from rlgpt.sandbox import Library, Sandbox
 
 @dataclass(frozen=True)
 class Episode:
-    """One stored episode.
+    """One episode whose views are stored.
 
     :ivar views: the plugin's view at the reset and after each primitive step.
     :ivar success: whether ``info["success"]`` was true after the reset or any primitive step.
-    :ivar by_code: whether the plan's code played the episode. In other episodes, the choices were drawn at random.
+    :ivar by_code: whether the plan's code played the episode. If ``by_code`` is False, the choices in the episode were
+        drawn at random.
     """
 
     seed: int
@@ -35,10 +36,10 @@ class Episode:
 
 
 class Played(NamedTuple):
-    """Stored episodes.
+    """The stored episodes of a rehearsal.
 
-    :ivar steps: number of primitive steps of all episodes together.
-    :ivar taken: the names that a function may not have, because something else has them.
+    :ivar steps: number of primitive steps of all stored episodes together.
+    :ivar taken: the names that a coded function may not have, because something else has them.
     """
 
     episodes: tuple[Episode, ...]
@@ -66,8 +67,8 @@ def play(
     library: Library,
     on_step: OnStep | None = None,
 ) -> Played:
-    """Play an episode for each seed. Code plays all episodes but the last one, and random choices play the last one.
-    Without code, random choices play all episodes.
+    """Play an episode for each seed. Code plays all episodes except the last episode, which random choices play. If
+    there is no code, random choices play all episodes.
 
     :param limit: maximal number of primitive steps of an episode.
     :param library: the plugin's library for this task.

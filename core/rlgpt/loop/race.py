@@ -2,12 +2,13 @@
 suffices.
 
 In a race (Maron and Moore 1994; for policies Heidrich-Meisner and Igel 2009), all candidates play episodes with the
-same seeds, and a candidate is dropped as soon as another one is better at a given error probability. The Hoeffding and
-Bernstein bounds of these papers seldom decide within the few tens of episodes that a run can afford. Results on the
-same seeds are paired, which gives more evidence. Only the seeds on which two candidates *differ* show which candidate
-is better (McNemar 1947). If neither is better, each candidate wins such a seed with probability 1/2. This hypothesis is
-tested with the mixture martingale of Robbins (1970). By Ville's inequality, the error bound of this test is valid at
-every time, so a race may test after every episode.
+same seeds, and a candidate is dropped when another candidate is better at a given error probability. The Hoeffding and
+Bernstein bounds of these two papers seldom decide within the few tens of episodes that a run can afford. Results of two
+candidates on the same seeds are paired, which gives more evidence than separate seeds. Only the seeds on which two
+candidates *differ* show which candidate is better (McNemar 1947). If neither candidate is better, each candidate wins a
+seed on which they differ with probability 1/2. The hypothesis that neither candidate is better is tested with the
+mixture martingale of Robbins (1970). By Ville's inequality, the error bound of this test is valid at every time, so a
+race may test after every episode.
 """
 
 from __future__ import annotations
@@ -22,24 +23,26 @@ ERROR = 0.1
 def evidence(wins: int, losses: int) -> float:
     """The evidence that the first of two candidates is better, as a likelihood ratio of "better" to "not better".
 
-    The evidence is the mean of ``(2 p)^wins (2 (1 - p))^losses`` over all p from 1/2 to 1, where p is the probability
-    that the first candidate wins a seed on which the results differ. With n = wins + losses, this mean is
-    ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, the
-    probability that the evidence ever reaches 1 / error is at most ``error`` (Robbins 1970; Ville 1939).
+    The evidence for the first candidate is the mean of ``(2 p)^wins (2 (1 - p))^losses`` over all p from 1/2 to 1,
+    where p is the probability that the first candidate wins a seed on which the results differ. With n = wins + losses,
+    the evidence is ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, the probability that
+    the evidence ever reaches 1 / error is at most ``error`` (Robbins 1970; Ville 1939).
 
     :param wins: number of seeds on which the first candidate did better.
-    :param losses: number of seeds on which the first candidate did worse. Seeds with equal results are not counted.
+    :param losses: number of seeds on which the first candidate did worse. Seeds on which both candidates have equal
+        results are not counted.
     """
     n = wins + losses
     return sum(comb(n + 1, j) for j in range(wins + 1)) / ((n + 1) * comb(n, wins))
 
 
 def is_better(ours: Sequence[float], theirs: Sequence[float], *, error: float = ERROR) -> bool:
-    """Whether one candidate is better than another. A candidate is better if the evidence of the pairs of results
-    reaches 1 / ``error``, and the mean of its results in these pairs is higher.
+    """Whether the candidate with the results ``ours`` is better than the candidate with the results ``theirs``. A
+    candidate is better if the evidence of the pairs of results reaches 1 / ``error``, and the mean of its results in
+    these pairs is higher.
 
-    For successes, both conditions agree. For a score, the mean is needed too, because a few large losses can outweigh
-    many small wins.
+    For successes, both conditions agree. For a score, the higher mean is needed too, because a few large losses can
+    outweigh many small wins.
 
     :param ours: the results of the first candidate, one for each seed. Higher results are better.
     :param theirs: the results of the other candidate for the same seeds, in the same order. Seeds for which only one
@@ -65,7 +68,8 @@ class Race:
     def look(self, results: Mapping[str, Sequence[float]]) -> None:
         """Drop each candidate that is worse than another candidate in the race.
 
-        :param results: for each candidate, its results, one for each seed. All candidates have the same order of seeds.
+        :param results: for each candidate, its results, one for each seed. The results of all candidates have the same
+            order of seeds.
         """
         self.open = tuple(
             name

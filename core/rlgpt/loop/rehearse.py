@@ -1,5 +1,5 @@
-"""Rehearses one coded action, which means that the action runs in the environment in several episodes. The result
-contains a trace and the number of primitive steps.
+"""Rehearses one coded action, which means that the action runs in the environment in several episodes. The result of a
+rehearsal contains a trace and the number of primitive steps.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class RehearsalResult(NamedTuple):
 
     :ivar trace: the trace that agents get. The trace belongs to the first episode in which the action ran, or else to
         the first episode. The last decision of the trace is the rehearsed action.
-    :ivar steps: number of primitive steps of all episodes together.
+    :ivar steps: number of primitive steps of all episodes of the rehearsal together.
     :ivar verdict: the verdict on the call of the action, or else the first verdict on its ``can_start``; None if there
         was no verdict.
-    :ivar others: the results of the episodes without a trace.
+    :ivar others: the results of the rehearsal in the episodes without a trace.
     """
 
     trace: Trace
@@ -52,14 +52,15 @@ def rehearse(
     """Run ``action`` in one episode for each seed, with default parameters, after the actions that come before it in
     the plan.
 
-    If ``action`` may not start then, the earlier actions are played again, at most :data:`ROUNDS` times in all, until
-    ``action`` may start. If ``action`` still has not run, or if an earlier action ended the episode, a second episode
-    is played. In the second episode, the earlier actions are played only up to the first moment at which ``action``
-    might have started in the first episode. If there was no such moment, ``action`` starts the second episode.
+    If ``action`` may not start after the earlier actions, these actions are played again, at most :data:`ROUNDS` times
+    in all, until ``action`` may start. If ``action`` still has not run, or if an earlier action ended the episode, a
+    second episode is played. In the second episode, the earlier actions are played only up to the first moment at which
+    ``action`` might have started in the first episode. If ``action`` might have started at no moment of the first
+    episode, ``action`` is the first action of the second episode.
 
     :param before: the actions that come before ``action`` in the plan.
-    :param seeds: seeds of the episodes. The episodes after the first one are played only if no verdict stopped the
-        action in the first episode.
+    :param seeds: seeds of the rehearsal's episodes. The episodes after the first episode are played only if no verdict
+        stopped the action in the first episode.
     :param library: the plugin's library for this task.
     :param functions: coded functions, whose features code may read in the view.
     :param reward_weights: weights of the reward terms that the trace shows. If ``reward_weights`` is None, the trace
@@ -116,8 +117,8 @@ def _other(start: _Start) -> OtherStart:
 
 
 def _start(env: ExtendedEnv, before: Sequence[CodedAction], action: CodedAction, seed: int) -> _Start:
-    """Play the one or two episodes of a seed. If ``action`` did not run in the first episode, the second one leads to a
-    moment at which ``action`` might start.
+    """Play one episode with the given seed, or two episodes if they are needed. If ``action`` did not run in the first
+    episode, the second episode leads to a moment at which ``action`` might start.
     """
     trace, fallen, moment = _play(env, before, action, seed)
     steps, last = trace.primitive_steps, trace.decisions[-1]
@@ -132,10 +133,10 @@ def _start(env: ExtendedEnv, before: Sequence[CodedAction], action: CodedAction,
 def _play(
     env: ExtendedEnv, before: Sequence[CodedAction], action: CodedAction, seed: int, rounds: int = ROUNDS
 ) -> tuple[Trace, list[Verdict], int | None]:
-    """Play one episode.
+    """Play one episode of the rehearsal.
 
-    In the first round, ``action`` comes after all actions in ``before``. In later rounds, ``action`` is chosen as soon
-    as it may start.
+    In the first round of the plan, ``action`` is chosen after all actions in ``before``. In later rounds of the plan,
+    ``action`` is chosen as soon as it may start.
 
     :returns: the trace; all verdicts, also those on ``can_start``; and the number of actions in ``before`` after which
         ``action`` might first have started in the first round, or None if it might not have started.

@@ -1,4 +1,4 @@
-"""Rehearses one function. The function is called on every view of stored episodes."""
+"""Rehearses one coded function. To rehearse a coded function, the module calls it on every view of stored episodes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def rehearse_function(
     sandbox: Sandbox,
     library: Library,
 ) -> FunctionRehearsal:
-    """Call ``function`` on every view of ``played``. The first verdict ends the rehearsal.
+    """Call ``function`` on every view of the stored episodes ``played``. The first verdict on ``function`` ends the
+    rehearsal.
 
     :param features: the coded features whose outputs a reward term or a predicate may read in the view.
     :param library: the plugin's library for this task, without functions.
@@ -92,7 +93,8 @@ def _bounds(function: CodedFunction) -> dict[str, tuple[float, float]]:
 def _ask(asked: StepFunctions, function: CodedFunction, episode: Episode) -> tuple[Answers, int, Verdict | None]:
     """Call ``function`` on the views of an episode, up to the first verdict on ``function``.
 
-    :returns: the answers, the largest fuel that a call used, and the verdict (None if there was no verdict).
+    :returns: the answers, the largest number of units of fuel that a call used, and the verdict (None if there was no
+        verdict).
     """
     answers: dict[str, list[float]] = {name: [] for name in _bounds(function)}
     fuel = 0
@@ -128,8 +130,8 @@ def _summary(function: CodedFunction, name: str, answers: Sequence[Answers]) -> 
 
 
 def _fault(function: CodedFunction, summaries: Sequence[AnswerSummary]) -> str:
-    """Text about bounds that exclude every answer; empty if there are none. With bounds that exclude every answer, all
-    answers are clipped to the same number.
+    """A text about the function's bounds if they exclude every answer; else empty. If the bounds exclude every answer,
+    all answers are clipped to the same number.
     """
     beyond = [
         f"{s.name} was between {s.low:g} and {s.high:g}, but its bounds are {low:g} to {high:g}"
@@ -142,8 +144,8 @@ def _fault(function: CodedFunction, summaries: Sequence[AnswerSummary]) -> str:
 def _remarks(
     function: CodedFunction, summaries: Sequence[AnswerSummary], answers: Sequence[Answers], episodes: Sequence[Episode]
 ) -> tuple[str, ...]:
-    """Remarks on properties that may or may not be faults, such as constant answers, answers outside the bounds, and
-    reward without success.
+    """Remarks on properties of the function that may or may not be faults, such as constant answers, answers outside
+    the bounds, and reward without success.
     """
     remarks: list[str] = []
     for s in summaries:
@@ -163,7 +165,7 @@ def _remarks(
 def paid_in(reward: CodedReward, answers: Sequence[float]) -> float:
     """The undiscounted sum of a reward term over an episode, with weight 1.
 
-    :param answers: the answers at the reset and after each primitive step, which this function clips.
+    :param answers: the answers of the reward term at the reset and after each primitive step, which ``paid_in`` clips.
     """
     values = [min(max(x, reward.low), reward.high) for x in answers]
     if reward.kind == "potential":

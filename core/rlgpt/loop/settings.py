@@ -9,9 +9,10 @@ from rlgpt.domain import Mode, Value
 
 
 class LoopSettings(Value):
-    """The settings of the two loops. Steps are primitive steps, counted since the run began.
+    """The settings of the inner and the outer loop. All settings in steps count primitive steps since the run began.
 
-    The episodes of the report have separate seeds and do not count towards the budget. All other episodes count.
+    The episodes of the report have separate seeds and do not count towards the budget. All episodes except those of the
+    report count towards the budget.
     """
 
     budget: int = Field(default=60_000, ge=1, description="primitive steps of the run, without those of the report")
@@ -68,9 +69,10 @@ class LoopSettings(Value):
     seed: int = Field(default=0, ge=0, le=1000, description="seed of the run, from which all other seeds are derived")
 
     def modes(self, *, trained: bool) -> tuple[Mode, ...]:
-        """The modes in which a policy may act, the preferred one first. If modes have equal results in the selection,
-        the first one is kept. Greedy play succeeds a little more often in the measured trainings (docs/benchmarks.md,
-        "Selection"). An untrained policy only samples, because its most likely choice is arbitrary.
+        """The modes in which a policy may act, the preferred mode first. If several modes have equal results in the
+        selection, the first of these modes is kept. Greedy play succeeds a little more often in the measured trainings
+        (docs/benchmarks.md, "Selection"). An untrained policy only acts by samples, because its most likely choice is
+        arbitrary.
         """
         if not trained:
             return ("sampled",)
@@ -81,7 +83,7 @@ class Seeds:
     """Disjoint sets of episode seeds, derived from the seed of a run. Runs with different seeds have no common episode
     seed.
 
-    All these seeds are below 2**30, and the episodes of a training have larger seeds
+    All seeds in ``Seeds`` are below 2**30, and the episodes of a training have larger seeds
     (``rl.policy_env.TRAINING_SEEDS``). Therefore no evaluation repeats an episode of a training.
     """
 
@@ -92,7 +94,9 @@ class Seeds:
         return self._base + 100_000 + iteration
 
     def rehearsals(self, iteration: int, n: int) -> tuple[int, ...]:
-        """Seeds of the rehearsal episodes of an iteration. The first seed is that of :meth:`rehearsal`."""
+        """Seeds of the rehearsal episodes of an iteration. The first of the rehearsal seeds is the result of
+        :meth:`rehearsal`.
+        """
         return tuple(self.rehearsal(iteration) + 1_000 * i for i in range(n))
 
     def starts(self, iteration: int, n: int) -> tuple[int, ...]:

@@ -1,5 +1,5 @@
-"""The interface of a trainer. A trainer receives the recipe of an environment and a budget of primitive
-steps, and returns a policy.
+"""The interface of trainers, which train policies. A trainer receives the recipe of an environment and a budget of
+primitive steps, and returns a policy.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ LEAST_NUM_STEPS = 8
 
 
 class Hyperparameters(Value):
-    """Settings of the learning. Hyperparameters have the names that CleanRL uses, and are the same for every trainer.
-    Lengths are in decisions.
+    """Hyperparameters, which are settings of the learning. Hyperparameters have the names that CleanRL uses, and are
+    the same for every trainer. Lengths such as ``num_steps`` are in decisions.
 
-    The defaults suit a policy that acts as the plan's code at first and has about ten thousand decisions: the steps of
-    the updates are small, and there is no entropy bonus. The fields have upper bounds, so that settings from an
-    untrusted source cannot use up the memory.
+    The default hyperparameters suit a policy that acts as the plan's code at first and has about ten thousand
+    decisions: the steps of the policy's updates are small, and there is no entropy bonus. The hyperparameters have
+    upper bounds, so that settings from an untrusted source cannot use up the memory.
     """
 
     num_envs: int = Field(default=8, ge=1, le=4096)
@@ -71,12 +71,13 @@ class Hyperparameters(Value):
     )
 
     def with_setup(self, setup: RLSetup, fixed: Collection[str] = ()) -> Hyperparameters:
-        """The hyperparameters of a training with ``setup``. Of the following sources, the first one that gives a value
-        decides: the user, the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's defaults for the task, the
-        general default.
+        """The hyperparameters of a training with ``setup``. The value of a hyperparameter comes from the first of the
+        following sources that gives a value: the user, the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's
+        defaults for the task, the general default.
 
-        :param fixed: names of the values that the user chose. ``self`` contains these values and the plugin's defaults.
-        :raises ConfigError: the setup has an invalid value.
+        :param fixed: names of the hyperparameters whose values the user chose. ``self`` contains the values of the user
+            and the plugin's defaults.
+        :raises ConfigError: the setup has an invalid value for a hyperparameter.
         """
         chosen = {k: int(v) if v.is_integer() else v for k, v in setup.trainer.items() if k not in fixed}
         return validated(Hyperparameters, {**self.model_dump(), **chosen}, "setup.trainer") if chosen else self
@@ -85,8 +86,9 @@ class Hyperparameters(Value):
         """Shorten the rollouts, so that a training has at least :data:`LEAST_UPDATES` updates. A rollout keeps at least
         :data:`LEAST_NUM_STEPS` decisions of each environment.
 
-        :param decisions: expected number of decisions in the whole training; None if nothing is known about it.
-        :param fixed: names of the values that the user chose. If ``num_steps`` is one of them, it stays.
+        :param decisions: expected number of decisions in the whole training; None if the number cannot be estimated.
+        :param fixed: names of the hyperparameters whose values the user chose. If the user chose ``num_steps``, it does
+            not change.
         """
         if decisions is None or "num_steps" in fixed:
             return self
@@ -96,17 +98,18 @@ class Hyperparameters(Value):
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """The recipe of an environment. A recipe can be pickled; :func:`rlgpt.rl.policy_env.build` makes the environment.
+    """The recipe of an environment, from which every process can make the environment. ``EnvSpec`` can be pickled;
+    :func:`rlgpt.rl.policy_env.build` makes the environment.
 
     :ivar setup: reward weights, observation keys and actions for the policy. ``setup.coded_actions`` lists the coded
-        actions that are offered.
+        actions that the policy may choose.
     :ivar actions: the coded actions that ``setup`` may choose from.
     :ivar factory: the name of an installed plugin, or a function ``f(task) -> EnvironmentPlugin`` that can be pickled.
     :ivar sandbox: the fields of :class:`rlgpt.sandbox.SandboxLimits` whose values differ from the defaults.
     :ivar quarantined: names of the coded actions that are masked and of the coded functions that are not called.
-    :ivar functions: coded features, reward terms and predicates.
+    :ivar functions: the coded features, reward terms and predicates of the environment.
     :ivar starts: saved states from which training episodes begin if the setup's ``reset_option`` is ``after:ACTION``.
-        If there are none, episodes begin at the task's own start.
+        If ``starts`` is empty, episodes begin at the task's own start.
     """
 
     task: Task
@@ -120,7 +123,7 @@ class EnvSpec:
 
 
 class Progress(Protocol):
-    """A function that a trainer calls with each new point of the learning curve. If the function returns True, the
+    """A function that a trainer calls with each new point of the learning curve. If ``Progress`` returns True, the
     training stops at the next safe moment.
     """
 
@@ -128,7 +131,7 @@ class Progress(Protocol):
 
 
 class Policy(ABC):
-    """A trained policy. Evaluations use it without its trainer."""
+    """A trained policy. Evaluations use a trained policy without its trainer."""
 
     @abstractmethod
     def act(
@@ -145,26 +148,29 @@ class Policy(ABC):
             float32 ``(D,)``, ``action_mask`` float32 ``(branches,)``, ``duration`` float32 ``(1,)``, and images.
         :param greedy: whether to take the most likely branch and the means of the Gaussians instead of a sample.
         :param rng: the random generator that draws the sample.
-        :param sharpness: a number n above 0. The selector and each head are drawn from ``p ** n``, normalised, instead
-            of ``p``. With n above 1, likely choices become more likely; the standard deviation of each Gaussian is
-            divided by ``sqrt(n)``.
+        :param sharpness: the exponent n of the probabilities, a number above 0. The selector and each head are drawn
+            from ``p ** sharpness``, normalised, instead of ``p``. If the sharpness n is above 1, likely choices become
+            more likely; the standard deviation of each Gaussian is divided by ``sqrt(n)``.
         :returns: an element of the action space of the ``PolicyEnv``.
         :raises ValueError: ``sharpness`` is not a finite number above 0.
         """
 
 
 class Trainer(ABC):
-    """Trains a policy. Budgets and counts are in primitive steps, summed over all environments and processes."""
+    """Trains a policy. A trainer's budgets and counts are in primitive steps, summed over all environments and
+    processes.
+    """
 
     name: str
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:  # noqa: B027
-        """Check whether this trainer can train with a recipe. A run that learns calls this method before it plays an
-        episode or asks a language model. By default, every recipe is accepted.
+        """Check whether this trainer can train with the recipe ``spec``. A run that learns calls ``check`` before it
+        plays an episode or asks a language model. By default, ``check`` accepts every recipe.
 
-        :param spec: the task with its default setup and the user's observation keys, without coded actions.
-        :raises TrainerError: the trainer cannot learn from the observations or actions.
-        :raises ConfigError: a hyperparameter does not fit.
+        :param spec: the recipe of the task with its default setup and the user's observation keys, without coded
+            actions.
+        :raises TrainerError: the trainer cannot learn from the observations or actions of this environment.
+        :raises ConfigError: a hyperparameter does not fit the recipe or the trainer.
         """
 
     def searches(self, spec: EnvSpec) -> bool:
@@ -188,13 +194,13 @@ class Trainer(ABC):
     ) -> TrainingRecord:
         """Train until ``budget`` primitive steps are spent, and write checkpoints into ``folder``.
 
-        If ``folder`` contains an unfinished training, this training is resumed; its steps count towards the budget.
+        If ``folder`` contains an unfinished training, ``train`` resumes it; its earlier steps count towards the budget.
 
         :param spec: the recipe of the environment in which the policy learns.
         :param budget: number of primitive steps of the whole training, over all its sessions.
-        :param seed: seed of the initial weights, the samples and the episodes.
-        :param folder: a folder for this training only. If another training uses the folder, this method waits for at
-            most 15 s.
+        :param seed: seed of the network's initial weights, the samples and the episodes.
+        :param folder: a folder for this training only. If another training uses the folder, ``train`` waits for at most
+            15 s.
         :param hyperparameters: the settings of the learning.
         :param progress: a function that is called with each point of the learning curve and may stop the training.
         :param warm_start: folder of an earlier training, whose best policy is the initial policy. Coded actions that
@@ -209,8 +215,7 @@ class Trainer(ABC):
         """Number of primitive steps that the training in ``folder`` has spent so far, whether it is finished or not; 0
         if no training began in ``folder``.
 
-        Override this method if the trainer does not count in a :class:`~rlgpt.rl.step_counter.StepCounter` in
-        ``folder``.
+        Override ``spent`` if the trainer does not count in a :class:`~rlgpt.rl.step_counter.StepCounter` in ``folder``.
         """
         from rlgpt.rl.step_counter import STEPS_FILE, steps_in
 
@@ -218,20 +223,20 @@ class Trainer(ABC):
 
     @abstractmethod
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). This method reads only weights and
+        """Load the best policy of the training in ``folder`` (:mod:`rlgpt.rl.best`). ``load`` reads only weights and
         never runs code from the folder.
 
         :param folder: the folder of a training, finished or not.
-        :param spec: the recipe that the policy was trained with.
+        :param spec: the recipe with which the policy was trained.
         :raises TrainerError: ``folder`` contains no policy, or the policy does not fit ``spec``.
         """
 
     @abstractmethod
     def untrained(self, spec: EnvSpec, *, seed: int, hyperparameters: Hyperparameters) -> Policy:
-        """The initial policy of a training, before its first update.
+        """Make the initial policy of a training, before its first update.
 
         :param spec: the recipe of the environment in which the policy acts.
         :param seed: the seed of the training.
-        :param hyperparameters: the hyperparameters of the training; they define the size of the network.
+        :param hyperparameters: the hyperparameters of the training; they define the size of the policy's network.
         :raises TrainerError: the trainer cannot learn in this environment, for example from images.
         """
