@@ -47,6 +47,7 @@ class RowRunner:
     """
 
     def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
+        from rlgpt.llm.build import LLMSettings
         from rlgpt.loop import LoopSettings, Seeds
         from rlgpt.rl.base import Hyperparameters
 
@@ -59,6 +60,7 @@ class RowRunner:
             seed=cell.seed,
         )
         self.seeds = Seeds(cell.seed)
+        self.llm = LLMSettings()
         self.hyperparameters = Hyperparameters(**self.plugin.trainer_defaults(self.task))
         self.trainer = TRAINERS[settings["trainer"]]()
 
@@ -99,7 +101,7 @@ class RowRunner:
     def run_loops(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
         """Run both loops, from the plan to the report, with some changed hyperparameters."""
         from rlgpt.agents.build import build_agents
-        from rlgpt.llm.build import LLMContext, LLMSettings, build_llm
+        from rlgpt.llm.build import LLMContext, build_llm
         from rlgpt.loop import LoopContext
         from rlgpt.loop import run as run_loops
         from rlgpt.plugin import library_of
@@ -109,7 +111,7 @@ class RowRunner:
         start_or_resume(folder, {**self.cell_settings, "commit": commit()})
         exists = (folder / "run.json").exists()
         record = Run.open(folder) if exists else Run.create(folder, task=self.task.id, seed=self.cell.seed, config={})
-        llm = build_llm(LLMSettings(), LLMContext(folder, self.cell.seed, self.transcripts, self.task.id))
+        llm = build_llm(self.llm, LLMContext(folder, self.cell.seed, self.transcripts, self.task.id))
         count = self.settings.iterations
         library = library_of(self.plugin, self.task)
         agents = build_agents(kind, llm, self.plugin, self.task, library=library, iterations=count)

@@ -1,0 +1,257 @@
+"""Compares RL-GPT with its baselines on environments of the benchmark EvoPolicyGym, beside the published results.
+
+    python benchmarks/evopolicygym.py --tasks evopolicygym/fetch_push      # every cell without a result
+    python benchmarks/evopolicygym.py --report                # measure nothing, print the figures of the table
+    python benchmarks/evopolicygym.py --table                 # the same as a table in Markdown
+
+In EvoPolicyGym (arXiv 2607.02440), a coding agent edits a policy, a Python program, and may try it in 128 episodes. The
+score is the mean return of the final program in further episodes. Here, the budget of a cell is the number of primitive
+steps of 128 episodes of full length, and the value of a cell is the mean return of 256 fresh episodes. The budget
+counts every step of rehearsals, trials of code, parameter search, training and selection. A cell has a task, a row (one
+of the compared methods) and a seed.
+
+=============  ======================================================================================================
+``rlgpt``      the whole method; its value is that of the code or policy that the run keeps
+``code``       the coded actions of that run's best iteration alone, repeated in the plan's order
+``rl``         SAC on the environment's own actions, observation and reward, without a language model
+``untrained``  the policy of that run's best iteration before training
+``published``  the best published result of code alone, with the language model that wrote the code
+=============  ======================================================================================================
+
+The cells are in results/evopolicygym.jsonl. results/evopolicygym_published.jsonl has every published result of the
+repository Linzwcs/EvoPolicyGym at the commit :data:`COMMIT`. evopolicygym_cases.py has the environments and records a
+language model.
+
+``rlgpt`` and the rows that are derived from it replay recordings of a language model; without a recording, these cells
+fail with a message that says what to record. ``rl`` needs no recording.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from comparison import RESULTS, Comparison
+from evopolicygym_cases import CASES, EPISODES, TRANSCRIPTS, episodes_only
+from reporting import line
+from result_table import Cell, ResultTable
+from rows import DERIVED, RowRunner
+
+COMMIT = "d27918517e1b5d245b758216c16ed8f4285c2741"
+"""The commit of the repository Linzwcs/EvoPolicyGym from which the published results and the protocol come."""
+KITCHEN = "franka_kitchen"
+KITCHEN_HORIZON = 280
+UNIT = "mean return"
+PUBLISHED = RESULTS / "evopolicygym_published.jsonl"
+BOARDS: Mapping[str, tuple[str, ...]] = {
+    "fourrooms": ("minigrid_fourrooms",),
+    "racetrack": ("racetrack-v1",),
+    "bring_ball": ("manipulator-bring-ball",),
+    "adroit_relocate": ("adroit-hand-relocate-v1",),
+    "reacher": ("reacher5",),
+    "pusher": ("pusher5",),
+    "halfcheetah": ("halfcheetah5", "half-cheetah-v5"),
+    "ant": ("ant5",),
+    "doorkey": ("minigrid_doorkey",),
+    "keycorridor": ("minigrid_keycorridor", "keycorridor-s4r3"),
+    "obstructedmaze": ("minigrid_obstructedmaze",),
+    "racing": ("racing", "car-racing-v3"),
+    KITCHEN: ("franka-kitchen-v1",),
+}
+"""Name -> the ids of its published results. A missing name is its own id."""
+BUDGETS = {
+    **{f"evopolicygym/{name}": case.budget for name, case in CASES.items()},
+    f"evopolicygym/{KITCHEN}": EPISODES * KITCHEN_HORIZON,
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """The best published result of an environment, and the language model that wrote the program."""
+
+    model: str
+    board: str
+    value: float
+
+
+def published(name: str) -> Published:
+    """Return the best published result of code alone for an environment. The published baselines are not agents."""
+    ids = BOARDS.get(name, (name,))
+    rows = [row for row in map(json.loads, PUBLISHED.read_text().splitlines()) if row["id"] in ids]
+    results = [
+        Published(model, row["board"], value)
+        for row in rows
+        for model, value in row["scores"].items()
+        if model != "Baseline"
+    ]
+    return max(results, key=lambda result: result.value)
+
+
+class EvoRunner(RowRunner):
+    """Measures a cell. The value of an evaluation is its mean return."""
+
+    @property
+    def name(self) -> str:
+        return self.cell.task.split("/")[1]
+
+    def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
+        transcripts = tuple(sorted((TRANSCRIPTS / self.name).glob("[0-9]*.jsonl")))
+        if self.name == KITCHEN:
+            return *kitchen(), transcripts
+        return *CASES[self.name].find(), transcripts
+
+    def result(self, evaluation: Any) -> float:
+        return float(evaluation.mean_score) if evaluation.episodes else 0.0
+
+    def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
+        """Return the values of a cell, and the lengths and returns of the sampled episodes."""
+        episodes = sampled.episodes
+        return {
+            "sampled": self.result(sampled),
+            "greedy": None if greedy is None else self.result(greedy),
+            "returns": [round(e.score, 3) for e in episodes if e.score is not None],
+            "mean_steps": round(float(np.mean([e.primitive_steps for e in episodes])), 1) if episodes else None,
+        }
+
+
+def kitchen() -> tuple[Any, Any, Any]:
+    """Return the kitchen's plugin, and the task with all seven elements in one episode of 280 steps. The score is the
+    return, which is the number of completed elements.
+    """
+    from rlgpt.config.prepare import ConstantPluginFactory
+    from rlgpt.domain import Score, Task
+    from rlgpt.plugin.manager import PluginManager
+
+    manager = PluginManager()
+    plugin, one = manager.task("kitchen/microwave")
+    elements = [t.settings["elements"][0] for t in plugin.tasks().values() if t.horizon == KITCHEN_HORIZON]
+    names = tuple(dict.fromkeys(elements))
+    goals = [plugin.tasks()[f"kitchen/{name}"] for name in names]
+    task = Task(
+        id="kitchen/seven",
+        goal=f"As many of these seven goals as possible, in any order: {' '.join(t.goal for t in goals)}",
+        horizon=KITCHEN_HORIZON,
+        success="",
+        score=Score(),
+        settings={**one.settings, "elements": names},
+    )
+    return episodes_only(plugin), task, ConstantPluginFactory(plugin)
+
+
+class EvoComparison(Comparison):
+    """Prints means over seeds, as the published results are means."""
+
+    def _settings(self, cell: Cell, arguments: argparse.Namespace) -> dict[str, Any]:
+        case = CASES.get(cell.task.split("/")[1])
+        found = super()._settings(cell, arguments)
+        return found if case is None or arguments.trainer != self.trainer else {**found, "trainer": case.trainer}
+
+    def report_lines(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
+        for task in dict.fromkeys(c.task for c in cells):
+            name = task.split("/")[1]
+            values = _values(results, [c for c in cells if c.task == task])
+            for row, by_seed in values.items():
+                shown = [_shown(results[Cell(task, row, seed)]) for seed in by_seed]
+                yield _line(f"{task}/{row}", UNIT, by_seed, rows=shown)
+            for row, by_seed in values.items():
+                if row != "rlgpt" and (both := sorted(by_seed.keys() & values.get("rlgpt", {}).keys())):
+                    leads = {seed: values["rlgpt"][seed] - by_seed[seed] for seed in both}
+                    how = "paired by seed" + (": derived from the same run" if row in DERIVED else "")
+                    yield _line(f"{task}/margin/{row}", f"{UNIT}, rlgpt minus {row}, {how}", leads)
+            best = published(name)
+            yield line(f"{task}/published", best.value, UNIT, model=best.model, board=best.board, commit=COMMIT[:12])
+
+    def print_table(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
+        print("Mean return of 256 fresh episodes; mean over seeds with its range, or 95 % bootstrap interval.\n")
+        print(f"| environment | steps | {' | '.join(f'`{row}`' for row in self.rows)} | seeds | published (model) |")
+        print("|---|---|" + "---|" * (len(self.rows) + 2))
+        for task in dict.fromkeys(c.task for c in cells):
+            values = _values(results, [c for c in cells if c.task == task])
+            shown = [str(_interval(values[row])) if values.get(row) else "" for row in self.rows]
+            best, seeds = published(task.split("/")[1]), max(map(len, values.values()), default=0)
+            ends = f"{seeds or ''} | {best.value:.4g} ({best.model})"
+            print(f"| {task.split('/')[1]} | {BUDGETS[task]:,} | {' | '.join(shown)} | {ends} |")
+
+
+def _values(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
+    """Return the value of each row and seed. The value of ``rlgpt`` is that of the code or policy that the run keeps.
+    The value of ``rl`` and ``untrained`` is that of sampled actions.
+    """
+    values: dict[str, dict[int, float]] = {}
+    for cell in cells:
+        if cell in results:
+            result = results[cell]
+            values.setdefault(cell.row, {})[cell.seed] = result.get("kept", result["sampled"])
+    return values
+
+
+_FIGURES = (
+    *("seed", "sampled", "greedy", "kept", "acting", "mode", "primitive_steps", "steps", "selection", "mean_steps"),
+    *("tokens", "budget", "iterations", "episodes", "trainer", "commit", "run_commit"),
+)
+
+
+def _shown(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a cell that are printed, which are all figures except the returns of the episodes."""
+    return {name: result[name] for name in _FIGURES if name in result}
+
+
+def _interval(by_seed: Mapping[int, float]) -> Any:
+    from rlgpt.report import stats
+
+    values = list(by_seed.values())
+    found = stats.interval(values, statistic=lambda scores: np.asarray(scores.mean(axis=-1)))
+    few = len(values) < stats.FEW
+    return found.model_copy(update={"low": min(values), "high": max(values), "level": 1.0}) if few else found
+
+
+def _line(name: str, unit: str, by_seed: Mapping[int, float], **more: Any) -> str:
+    value = _interval(by_seed)
+    around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
+    return line(name, round(value.point, 3), unit, **around, **more)
+
+
+def record(name: str, llm: Mapping[str, Any], folder: Path, *, seed: int) -> Path:
+    """Record a language model in one run of RL-GPT.
+
+    :param name: the name of the environment.
+    :param llm: the settings of the language model.
+    :param folder: the folder of the run.
+    :returns: the path of the recording.
+    """
+    from rlgpt.llm.build import LLMSettings
+
+    cell = Cell(f"evopolicygym/{name}", "rlgpt", seed)
+    settings = {
+        "budget": BUDGETS[cell.task],
+        "iterations": EVO.iterations,
+        "episodes": 20,
+        "trainer": EVO.trainer if name == KITCHEN else CASES[name].trainer,
+    }
+    table = ResultTable(folder / "recording.jsonl")
+    runner = EvoRunner(cell, table, settings)
+    runner.llm = LLMSettings.model_validate(llm)
+    table.add(cell, {**settings, **runner.measure()})
+    return runner.folder("rlgpt") / "transcript.jsonl"
+
+
+EVO = EvoComparison(
+    name="evopolicygym",
+    tasks=tuple(BUDGETS),
+    budget=BUDGETS,
+    rows=("rlgpt", "code", "rl", "untrained"),
+    episodes=256,
+    iterations=2,
+    trainer="sac",
+    runner=EvoRunner,
+    first_seed=40,
+)
+
+if __name__ == "__main__":
+    sys.exit(EVO.main(__file__))

@@ -1,0 +1,99 @@
+"""benchmarks/evopolicygym.py: its protocol, its environments, and the lines that it prints."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import gymnasium
+import pytest
+
+
+@pytest.fixture
+def evo(benchmark_module: Any) -> Any:
+    return benchmark_module("evopolicygym")
+
+
+@pytest.fixture
+def cases(benchmark_module: Any) -> Any:
+    return benchmark_module("evopolicygym_cases").CASES
+
+
+def test_budget_of_an_environment_is_128_episodes_of_full_length(evo: Any) -> None:
+    budgets = {task.split("/")[1]: budget for task, budget in evo.BUDGETS.items()}
+    lengths = {"fourrooms": 100, "fetch_push": 50, "pusher": 100, "bipedal": 1_600, "franka_kitchen": 280}
+    assert {name: budgets[name] for name in lengths} == {name: 128 * length for name, length in lengths.items()}
+
+
+def test_all_16_environments_of_the_paper_and_four_newer_ones_have_a_case(evo: Any) -> None:
+    rows = [json.loads(text) for text in evo.PUBLISHED.read_text().splitlines()]
+    ours = {board for task in evo.BUDGETS for board in evo.BOARDS.get(task.split("/")[1], (task.split("/")[1],))}
+    assert {row["id"] for row in rows if row["board"] == "core16-paper-v1"} <= ours
+    assert {"franka-kitchen-v1", "adroit-hand-relocate-v1", "racetrack-v1", "manipulator-bring-ball"} <= ours
+    assert ours <= {row["id"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "value"),
+    [
+        ("fetch_push", "GPT-5.5", -18.15625),
+        ("halfcheetah", "GPT-5.6 Sol", 1149.423),
+        ("fourrooms", "Claude Opus 4.7", 0.70103125),
+        ("franka_kitchen", "GPT-5.6 Sol", 2.0),
+    ],
+)
+def test_published_result_is_the_best_one_of_all_leaderboards(evo: Any, name: str, model: str, value: float) -> None:
+    best = evo.published(name)
+    assert (best.model, best.value) == (model, value)
+
+
+def test_cells_of_evopolicygym_have_256_episodes_and_seeds_of_their_own(evo: Any) -> None:
+    comparison = evo.EVO
+    cells = comparison.cells(comparison.tasks, comparison.rows, comparison.seeds)
+    assert {cell.seed for cell in cells} == set(range(40, 45))
+    assert comparison.episodes == 256
+
+
+@pytest.mark.parametrize("name", ["acrobot", "fourrooms", "reacher"])
+def test_case_scores_the_return_within_the_protocols_horizon(cases: Any, name: str) -> None:
+    plugin, task, factory = cases[name].find()
+    assert (task.score.metric, task.success, task.horizon) == ("return", "", cases[name].horizon)
+    assert factory(task) is plugin
+    assert plugin.states(task) is None, "the protocol has only whole episodes"
+
+
+def test_code_in_the_four_rooms_sees_what_the_benchmark_shows_and_nothing_else(cases: Any) -> None:
+    plugin, task, _ = cases["fourrooms"].find()
+    assert {key.name for key in plugin.view_keys(task)} == {"image_grid", "direction", "direction_onehot", "mission"}
+
+
+def test_horizons_are_those_of_the_registered_environments(cases: Any) -> None:
+    for name in ("acrobot", "continuouscar", "bipedal", "halfcheetah", "ant", "pusher", "reacher", "racing"):
+        assert gymnasium.spec(cases[name].env).max_episode_steps == cases[name].horizon
+
+
+def test_kitchen_task_has_all_seven_elements_and_scores_their_number(evo: Any) -> None:
+    plugin, task, _ = evo.kitchen()
+    assert len(task.settings["elements"]) == 7
+    assert (task.horizon, task.score.metric) == (280, "return")
+    assert plugin.states(task) is None
+
+
+def test_figures_of_evopolicygym_are_means_margins_and_the_published_result(evo: Any) -> None:
+    results = {}
+    for seed, (ours, code) in enumerate([(-10.0, -14.0), (-12.0, -15.0)]):
+        results[evo.Cell("evopolicygym/fetch_push", "rlgpt", seed)] = {"sampled": -30.0, "kept": ours}
+        results[evo.Cell("evopolicygym/fetch_push", "code", seed)] = {"sampled": code}
+    lines = {(found := json.loads(text))["name"]: found for text in evo.EVO.report_lines(results, list(results))}
+    assert lines["evopolicygym/fetch_push/rlgpt"]["value"] == -11
+    assert lines["evopolicygym/fetch_push/code"]["range"] == [-15, -14]
+    assert lines["evopolicygym/fetch_push/margin/code"]["value"] == 3.5
+    assert lines["evopolicygym/fetch_push/published"]["model"] == "GPT-5.5"
+
+
+def test_table_of_evopolicygym_names_the_published_model(evo: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = evo.Cell("evopolicygym/pusher", "rl", 40)
+    evo.EVO.print_table({cell: {"sampled": -50.0}}, [cell])
+    row = capsys.readouterr().out.splitlines()[-1]
+    assert row.startswith("| pusher | 12,800 |")
+    assert row.endswith("| 1 | -37.11 (GPT-5.5) |")
