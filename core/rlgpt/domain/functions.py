@@ -1,5 +1,5 @@
-"""Coded functions: the features, reward terms and predicates that run at every primitive step. Only the sandbox runs
-the source of a coded function; for all other code, the source is data.
+"""Coded functions, which are the features, reward terms and predicates that run at every primitive step. Only the
+sandbox runs the source of a coded function; for all other code, the source is data.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Output(Value):
 
     @property
     def neutral(self) -> float:
-        """The number that replaces the output of a coded feature if the feature fails: the number nearest to 0 within
-        the bounds.
+        """The number that replaces the output of a coded feature if the feature fails. It is the number nearest to 0
+        within the bounds.
         """
         return neutral(self.low, self.high)
 

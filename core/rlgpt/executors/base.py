@@ -67,8 +67,8 @@ class Executor(ABC, Generic[J, R]):
         """Yield each submitted job with its outcome, in the order in which the jobs end, until no job is left. The
         caller may submit more jobs while it reads the outcomes.
 
-        :returns: pairs of a job and its outcome: the result of ``work``, or :class:`Lost` if the process of the job was
-            killed.
+        :returns: pairs of a job and its outcome, which is the result of ``work``, or :class:`Lost` if the process of
+            the job was killed.
         :raises Exception: ``work`` raised this exception.
         """
 

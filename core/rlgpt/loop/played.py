@@ -24,7 +24,7 @@ class Episode:
     """One episode whose views are stored.
 
     :ivar views: the plugin's view at the reset and after each primitive step.
-    :ivar success: whether ``info["success"]`` was true after the reset or any primitive step.
+    :ivar success: whether ``info["success"]`` was true after the reset or any primitive step of the episode.
     :ivar by_code: whether the plan's code played the episode. If ``by_code`` is False, the choices in the episode were
         drawn at random.
     """

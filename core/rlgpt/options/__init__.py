@@ -83,10 +83,10 @@ def extend(
     :param observations: names of the numbers of a one-dimensional observation, or a dict from each name to its meaning.
         With these names, code reads ``view["speed"]`` instead of ``view["observation"][1]``. Default: the names in the
         bundle, else no names. Not allowed together with a plugin.
-    :param idle: the idle action: a label of a Discrete space, or an action of the space. The environment takes the idle
-        action in a decision whose coded action is masked or calls no primitive. Default: the idle action of the bundle,
-        else a label that means "do nothing" (such as ``noop``, ``idle`` or ``stay``), else zeros (value 0 of a
-        Discrete). Not allowed together with a plugin.
+    :param idle: the idle action, which is a label of a Discrete space, or an action of the space. The environment takes
+        the idle action in a decision whose coded action is masked or calls no primitive. Default: the idle action of
+        the bundle, else a label that means "do nothing" (such as ``noop``, ``idle`` or ``stay``), else zeros (value 0
+        of a Discrete). Not allowed together with a plugin.
     :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
     :param base_actions: labels of the base actions that the policy may choose; None means all.
     :param reward_weights: reward term -> weight. The weighted sum of the reward terms in ``reward_weights`` replaces
@@ -117,10 +117,10 @@ def extend(
         instance of the shared code.
     :returns: the environment with its action space extended as the table in :mod:`rlgpt.options.space` says. With no
         coded actions and all base actions, the extended environment has the same spaces and trajectories as ``env``,
-        bit for bit. If ``env`` reports ``info["success"]``, the ``info`` of every decision has ``success``: whether
-        ``info["success"]`` was true at any primitive step of the decision. :class:`ExtendedEnv` lists the other keys of
-        ``info``. A coded action whose source cannot be loaded, or code in which lint finds a mistake, causes a
-        :class:`BrokenActionWarning`.
+        bit for bit. If ``env`` reports ``info["success"]``, the ``info`` of every decision has ``success``: ``success``
+        is then true if ``info["success"]`` of ``env`` was true at any primitive step of the decision.
+        :class:`ExtendedEnv` lists the other keys of ``info``. A coded action whose source cannot be loaded, or code in
+        which lint finds a mistake, causes a :class:`BrokenActionWarning`.
     :raises rlgpt.errors.ConfigError: an argument has a wrong type, the action space cannot be extended, ``gamma`` is
         out of range, names do not fit their space, or names are given together with a plugin (a plugin has its own
         names).

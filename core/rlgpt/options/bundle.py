@@ -1,5 +1,5 @@
-"""Bundles on disk: a bundle's folder has ``bundle.json``, and a file ``actions/NAME.py`` or ``functions/NAME.py`` for
-each source.
+"""Reads and writes bundles on disk. The folder of a bundle has ``bundle.json``, and a file ``actions/NAME.py`` or
+``functions/NAME.py`` for each source.
 
 Code that actions of a bundle share is in ``shared.py``; ``bundle.json`` lists the actions that use it. Reading a bundle
 from disk uses no pickle and checks the sizes of the files.

@@ -1,6 +1,4 @@
-"""The calls of coded actions in one lane: the call in progress, and how a choice of the policy starts, continues or
-interrupts this call.
-"""
+"""The calls of coded actions in one lane. A choice of the policy starts, continues or interrupts the call in progress."""
 
 from __future__ import annotations
 
@@ -57,8 +55,8 @@ class Calls:
         self.current = None
 
     def following(self, allowed: np.ndarray) -> int:
-        """The index of the plan's choice among the coded actions: the coded action in progress, or else the next action
-        in the order of the plan.
+        """The index of the plan's choice among the coded actions. The plan's choice is the coded action in progress, or
+        else the next action in the order of the plan.
 
         :param allowed: int8, shape (actions,): 1 if the coded action may start.
         """

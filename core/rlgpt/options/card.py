@@ -1,4 +1,4 @@
-"""The model card of a bundle: a page in Markdown, made from the bundle's record."""
+"""Makes the model card of a bundle, which is a page in Markdown, from the bundle's record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ExtendedEnv``: a gymnasium environment with additional actions, each of which runs a program in the sandbox."""
+"""``ExtendedEnv`` is a gymnasium environment with additional actions, each of which runs a program in the sandbox."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
     start); a base action, which replaces the action that the code proposes for the next step; or another coded action,
     which interrupts the coded action in progress (Sutton, Precup and Singh 1999, section 4).
 
-    One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options: the same, section 3), the newest
+    One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options, section 3 of the same paper), the newest
     observation, and in ``info``:
 
     ``duration``        k >= 1, the number of primitive steps of this decision
@@ -176,7 +176,7 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     @property
     def view_keys(self) -> tuple[ViewKey, ...]:
-        """The keys of the view: the keys that the plugin documents, and the outputs of coded features."""
+        """The keys of the view, which are the keys that the plugin documents and the outputs of coded features."""
         return self.setup.view_keys
 
     def quarantine(self, names: Iterable[str]) -> None:

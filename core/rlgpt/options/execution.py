@@ -104,8 +104,8 @@ def settled(action: CodedAction, plugin: EnvironmentPlugin, task: Task) -> Coded
 
 
 class Execution:
-    """Runs coded actions. The class has no environment: ``Execution`` proposes low-level actions, and its caller (the
-    driver) takes the steps.
+    """Runs coded actions. The class has no environment. ``Execution`` proposes low-level actions, and its caller (the
+    driver) takes the primitive steps.
 
     :param keep_calls: whether each call of a primitive is recorded in :attr:`Call.calls`.
     """

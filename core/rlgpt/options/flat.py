@@ -1,4 +1,4 @@
-"""``flat_view()``: an extended environment with a flat action space, for trainers that do not accept Tuple spaces."""
+"""``flat_view()`` gives an extended environment a flat action space, for trainers that do not accept Tuple spaces."""
 
 from __future__ import annotations
 

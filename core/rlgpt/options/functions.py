@@ -40,8 +40,8 @@ class Taken:
     def of(
         cls, plugin: EnvironmentPlugin, task: Task, observation_space: gymnasium.Space[Any], actions: Iterable[str]
     ) -> Taken:
-        """The names that an environment uses: the names of its coded actions, of the plugin's reward terms, and of the
-        parts of its observations.
+        """The names that an environment uses, which are those of its coded actions, of the plugin's reward terms, and
+        of the parts of its observations.
         """
         keys = plugin.view_keys(task)
         parts = (*shown(observation_space, keys), *(key.name for key in keys if key.alone))
@@ -116,7 +116,7 @@ class StepFunctions:
         )
 
     def reset(self, view: Mapping[str, Plain], *, seed: int, quarantined: Collection[str]) -> tuple[Verdict, ...]:
-        """Begin an episode: clear the memory of each coded function and call each function with the first view.
+        """Begin an episode. Clear the memory of each coded function and call each function with the first view.
 
         :param quarantined: names of quarantined functions, which are not called; the answer of such a function is zero
             or False.

@@ -31,8 +31,8 @@ class Offer:
 class Choices:
     """What the policy may choose at one moment.
 
-    :ivar allowed: int8, shape (branches,): 1 if the branch of the action space may start.
-    :ivar mask: the mask that the policy gets: equal to ``allowed``, or all ones if no branch may start. If no branch
+    :ivar allowed: int8, shape (branches,), with 1 for each branch of the action space that may start.
+    :ivar mask: the mask that the policy gets, which is ``allowed``, or all ones if no branch may start. If no branch
         may start and the policy chooses a branch, the decision takes one idle step.
     :ivar refusals: for each coded action whose ``can_start`` failed with an error, the verdict on the error.
     """

@@ -1,4 +1,4 @@
-"""``Lane``: the state of the coded actions of one environment, without the environment itself. A lane computes what
+"""A ``Lane`` is the state of the coded actions of one environment, without the environment itself. A lane computes what
 happens in each decision; the caller of the lane (the driver) takes the primitive steps (:mod:`rlgpt.options.effects`).
 """
 
@@ -348,7 +348,7 @@ class Lane:
         return None if self._calls is None or self._calls.current is None else self._calls.current.proposal
 
     def quarantine(self, names: Iterable[str]) -> None:
-        """See :meth:`rlgpt.options.env.ExtendedEnv.quarantine`."""
+        """Mask coded actions as :meth:`rlgpt.options.env.ExtendedEnv.quarantine` does."""
         names = frozenset(names)
         self.setup.check_names(names)
         self._quarantine.set(names)

@@ -1,5 +1,5 @@
-"""The objects that all lanes of an environment share: the extended action space, the coded actions, and the sandbox
-that runs the coded actions.
+"""The objects that all lanes of an environment share, such as the extended action space, the coded actions, and the
+sandbox.
 """
 
 from __future__ import annotations

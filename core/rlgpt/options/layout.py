@@ -1,5 +1,5 @@
-"""The layout of an extended action space: its branches (the choices of the policy), the parts of an action, and the
-parts that each branch uses.
+"""The layout of an extended action space, which names its branches (the choices of the policy), the parts of an action,
+and the parts that each branch uses.
 """
 
 from __future__ import annotations
@@ -44,30 +44,31 @@ class Head:
 
     @property
     def components(self) -> int:
-        """The number of independent random variables of the head: 1 for a Discrete head, one for each number of a Box
-        head.
+        """The number of independent random variables of the head, which is 1 for a Discrete head, and the number of
+        numbers for a Box head.
         """
         return 1 if self.kind == "discrete" else self.size
 
     @property
     def parameters(self) -> int:
-        """How many numbers describe the probability distribution of the head's values: the logits of a Discrete head,
-        or the means of a Box head followed by the logarithms of the standard deviations.
+        """How many numbers describe the probability distribution of the head's values. A Discrete head has logits; a
+        Box head has means, followed by the logarithms of the standard deviations.
         """
         return self.size if self.kind == "discrete" else 2 * self.size
 
 
 @dataclass(frozen=True, eq=False)
 class ActionLayout:
-    """The layout of an extended action: a selector of the branch (if there are at least two branches), then the heads.
-    A layout can be pickled.
+    """The layout of an extended action, which is a selector of the branch (if there are at least two branches), then
+    the heads. A layout can be pickled.
 
-    :ivar branches: names of the branches: the names of base actions come first, then the names of coded actions.
+    :ivar branches: names of the branches, first those of the base actions, then those of the coded actions.
     :ivar selector: the part of an action that chooses the branch. The selector is None if there is only one branch,
         which then uses the whole action.
     :ivar heads: the parts of the action other than the selector, in order.
-    :ivar owner: bool, shape (branches, components): for each branch and each component, whether the branch uses the
-        component. Only the components that a branch uses count in its log-probability, entropy and KL divergence.
+    :ivar owner: bool, shape (branches, components), which says for each branch and each component whether the branch
+        uses the component. Only the components that a branch uses count in its log-probability, entropy and KL
+        divergence.
     """
 
     branches: tuple[str, ...]
@@ -133,8 +134,8 @@ class ActionLayout:
 
     @cached_property
     def action_size(self) -> int:
-        """Length of a flat action: the index of the chosen branch (if there is a selector), then the components of each
-        head.
+        """Length of a flat action, which has the index of the chosen branch (if there is a selector), then the
+        components of each head.
         """
         return bool(self.choices) + sum(h.components for h in self.heads)
 

@@ -32,7 +32,7 @@ class InProgress:
 
     def go_on(self, episode_ended: bool) -> Effects[None]:
         """Run the code until its next proposed low-level action. Before ``go_on``, the caller has taken one primitive
-        step: with the last proposed action, with its corrected form, or with a base action in its place.
+        step with the last proposed action, with its corrected form, or with a base action in its place.
         """
         return self._resume(episode_ended)
 

@@ -1,5 +1,5 @@
-"""Reads the arguments of ``extend()`` and ``extend_vector()``: takes defaults of arguments from the bundle and the
-plugin, and checks all values.
+"""Reads the arguments of ``extend()`` and ``extend_vector()``, takes their defaults from the bundle and the plugin, and
+checks all values.
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ def _world(env: gymnasium.Env[Any, Any], arguments: Arguments, bundle: Bundle | 
 
 
 class _One(gymnasium.Env[Any, Any]):
-    """An environment that has only spaces: the spaces of one environment of a batch simulator. Names and defaults of
-    arguments are derived from the spaces of this environment.
+    """An environment that has only the spaces of one environment of a batch simulator, and no steps. Names and defaults
+    of arguments are derived from the spaces of this environment.
     """
 
     def __init__(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Carries out the effects of many lanes: The scheduler builds the views of lanes in batches and runs the sandbox's code
+"""Carries out the effects of many lanes. The scheduler builds the views of lanes in batches and runs the sandbox's code
 in threads.
 """
 

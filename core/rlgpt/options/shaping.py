@@ -1,4 +1,4 @@
-"""The training reward: a weighted sum of reward terms, added at every primitive step."""
+"""Computes the training reward, which is a weighted sum of reward terms, at every primitive step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bundles to share: a model card, an archive, and a repository of the Hugging Face hub.
+"""Shares bundles, with a model card, as an archive or in a repository of the Hugging Face hub.
 
 A bundle from an archive or from the Hugging Face hub is hostile data. When a bundle is downloaded, only the files that
 belong to a bundle are read, their number and sizes are limited, and the local copy is written from the loaded bundle.
@@ -85,8 +85,8 @@ def pull(repository: str, out: Path, *, revision: str | None = None) -> Bundle:
 
     :param revision: a branch, a tag or a commit of the Hugging Face repository. If ``revision`` is None, the newest
         commit is downloaded.
-    :raises BundleError: the package ``huggingface_hub`` is not installed, the hub refuses the request, or the
-        repository contains no valid bundle.
+    :raises BundleError: the package ``huggingface_hub`` is not installed, the Hugging Face hub refuses the request, or
+        the repository contains no valid bundle.
     """
     api = _hub(repository)
     if out.exists():

@@ -1,5 +1,5 @@
-"""The two kinds of vectors of base environments, with one interface: separate environments, each of which may step
-alone, and a batch simulator, which steps all its environments in one call.
+"""The two kinds of vectors of base environments, with one interface. Separate environments may step alone; a batch
+simulator steps all its environments in one call.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ First = tuple[Any, Mapping[str, Any]]
 
 
 class Outcome(NamedTuple):
-    """The result of one primitive step of one environment: the values that :meth:`gymnasium.Env.step` returns. If the
-    episode ended and the simulator has already begun the next episode, ``first`` is the start of the next episode.
+    """The result of one primitive step of one environment, with the values that :meth:`gymnasium.Env.step` returns. If
+    the episode ended and the simulator has already begun the next episode, ``first`` is the start of the next episode.
     """
 
     result: tuple[Any, Any, Any, Any, Mapping[str, Any]]
@@ -64,7 +64,7 @@ class Simulator(ABC):
 
 
 def simulator_of(venv: VectorEnv[Any, Any, Any]) -> Simulator:
-    """The :class:`Simulator` for ``venv``: :class:`Separate` for a ``SyncVectorEnv``, else :class:`Batch`.
+    """The :class:`Simulator` for ``venv``, which is a :class:`Separate` for a ``SyncVectorEnv``, else a :class:`Batch`.
 
     :raises ConfigError: the metadata of the vector environment contain no autoreset mode.
     """

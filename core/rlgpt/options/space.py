@@ -11,8 +11,8 @@ base space             extended
 
 With K = 0 and all base actions kept, the extended space is the base space itself. If the extended space has only one
 branch, it has no selector. If the extended space has only one part, it is this part and not a Tuple. With ``residual``,
-the Tuple of a base ``Box(d)`` ends with a ``Box(-1, 1, (d,))``: the correction of the base action that the chosen coded
-action proposes.
+the Tuple of a base ``Box(d)`` ends with a ``Box(-1, 1, (d,))``, which is the correction of the base action that the
+chosen coded action proposes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from rlgpt.options.layout import ActionLayout, Head
 
 @dataclass(frozen=True)
 class Choice:
-    """The meaning of an extended action: a base action, or a coded action with its parameters (in their own units).
+    """The meaning of an extended action, which is a base action, or a coded action with its parameters (in their own
+    units).
 
     :ivar residual: the correction of the proposal, in [-1, 1], with the shape of the base Box; None if the space has no
         correction.

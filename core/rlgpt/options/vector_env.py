@@ -1,4 +1,4 @@
-"""``ExtendedVectorEnv``: a gymnasium vector of environments with coded actions in each of its *lanes*."""
+"""``ExtendedVectorEnv`` is a gymnasium vector of environments with coded actions in each of its *lanes*."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Arrival(NamedTuple):
 
     @property
     def decided(self) -> Mapping[str, Any]:
-        """The info of the decision: a dict with ``duration``, ``ended`` and the other keys of :class:`ExtendedEnv`.
+        """The info dict of the decision, with ``duration``, ``ended`` and the other keys of :class:`ExtendedEnv`.
         ``duration`` is 0 if the decision of the lane was only a reset.
         """
         final: Mapping[str, Any] = self.info.get("final_info", self.info)
@@ -57,8 +57,8 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     :class:`~rlgpt.options.env.ExtendedEnv`, and its ``info`` has the same keys. One call of the simulator takes a
     primitive step in many lanes.
 
-    :meth:`step` follows the interface of gymnasium: every lane of the vector gets an action and takes one decision. A
-    simulator that steps all its environments in every call cannot let one lane wait for the other lanes. With a
+    :meth:`step` follows the interface of gymnasium, so every lane of the vector gets an action and takes one decision.
+    A simulator that steps all its environments in every call cannot let one lane wait for the other lanes. With a
     simulator that steps all its environments in every call, ``step`` returns as soon as at least one lane has finished
     its decision. ``infos["decided"]``, bool ``(N,)``, marks the lanes that have finished their decision. A lane that
     has not finished its decision continues its coded action in the next ``step`` and ignores its part of ``actions``.

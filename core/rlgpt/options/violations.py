@@ -1,4 +1,4 @@
-"""Quarantine: the rule that masks a coded action after a number of violations of the sandbox's limits."""
+"""Quarantine is the rule that masks a coded action after a number of violations of the sandbox's limits."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Quarantine:
         self._violations = Violations() if names is None else None
 
     def begin(self) -> None:
-        """Begin an episode: apply the changes of the quarantine since the last episode began."""
+        """Begin an episode, and apply the changes of the quarantine since the last episode began."""
         self.now = self._next
 
     def set(self, names: Iterable[str]) -> None:

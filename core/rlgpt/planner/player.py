@@ -89,7 +89,7 @@ class _Heard(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class Played(NamedTuple):
-    """The result of one episode, in two parts: the values that every evaluation records, and the calls of sub-goals."""
+    """The result of one episode, with the values that every evaluation records and the calls of sub-goals."""
 
     episode: Episode
     graph: GraphEpisode

@@ -1,4 +1,4 @@
-"""A run with a planner: both loops work on each sub-goal of a graph, and an executor plays the whole graph."""
+"""Executes a run with a planner. Both loops work on each sub-goal of a graph, and an executor plays the whole graph."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def playings_of(run: Run) -> Iterator[Playing]:
 
 def graph_curve(run: Run) -> list[tuple[float, float]]:
     """The points of a learning curve of the whole graph of a run. Each time that the run plays the graph on the
-    selection seeds gives one point of the learning curve: the number of primitive steps of the run so far, and the
-    success rate.
+    selection seeds gives one point of the learning curve, which consists of the number of primitive steps of the run so
+    far and the success rate.
     """
     return [(p.steps, p.played.evaluation.success_rate) for p in playings_of(run)]
 

@@ -1,5 +1,5 @@
-"""Reinforcement learning with options: three trainers, the environment of a training, and the evaluation of policies
-and code.
+"""Reinforcement learning with options. This package has three trainers, the environment of a training, and the
+evaluation of policies and code.
 """
 
 from __future__ import annotations

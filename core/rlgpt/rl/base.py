@@ -35,8 +35,8 @@ class Hyperparameters(Value):
     the same for every trainer. Lengths such as ``num_steps`` are in decisions.
 
     The default hyperparameters suit a policy that acts as the plan's code at first and has about ten thousand
-    decisions: the steps of the policy's updates are small, and there is no entropy bonus. The hyperparameters have
-    upper bounds, so that settings from an untrusted source cannot use up the memory.
+    decisions. By default, the steps of the policy's updates are small, and there is no entropy bonus. The
+    hyperparameters have upper bounds, so that settings from an untrusted source cannot use up the memory.
     """
 
     num_envs: int = Field(default=8, ge=1, le=4096)
@@ -71,12 +71,12 @@ class Hyperparameters(Value):
     )
 
     def with_setup(self, setup: RLSetup, fixed: Collection[str] = ()) -> Hyperparameters:
-        """The hyperparameters of a training with ``setup``. The value of a hyperparameter comes from the first of the
-        following sources that gives a value: the user, the setup (:attr:`rlgpt.domain.RLSetup.trainer`), the plugin's
-        defaults for the task, the general default.
+        """The hyperparameters of a training with ``setup``. A hyperparameter has the value that the user chose, else
+        that of the setup (:attr:`rlgpt.domain.RLSetup.trainer`), else the plugin's default for the task, else the
+        general default.
 
-        :param fixed: names of the hyperparameters whose values the user chose. ``self`` contains the values of the user
-            and the plugin's defaults.
+        :param fixed: names of the hyperparameters whose values the user chose. The object ``self`` contains the
+            hyperparameters that the user chose and the plugin's defaults for the others.
         :raises ConfigError: the setup has an invalid value for a hyperparameter.
         """
         chosen = {k: int(v) if v.is_integer() else v for k, v in setup.trainer.items() if k not in fixed}
@@ -144,8 +144,9 @@ class Policy(ABC):
     ) -> Any:
         """Choose one action.
 
-        :param observation: an observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis: ``obs``
-            float32 ``(D,)``, ``action_mask`` float32 ``(branches,)``, ``duration`` float32 ``(1,)``, and images.
+        :param observation: an observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis. It has
+            ``obs`` float32 ``(D,)``, ``action_mask`` float32 ``(branches,)``, ``duration`` float32 ``(1,)``, and
+            images.
         :param greedy: whether to take the most likely branch and the means of the Gaussians instead of a sample.
         :param rng: the random generator that draws the sample.
         :param sharpness: the exponent n of the probabilities, a number above 0. The selector and each head are drawn
@@ -206,7 +207,8 @@ class Trainer(ABC):
         :param warm_start: folder of an earlier training, whose best policy is the initial policy. Coded actions that
             the earlier policy does not know get random output weights. The value function begins with new weights if
             reward, gamma or normalisation differ from those of the earlier training.
-        :returns: the record of the training over all its sessions: the learning curve, verdicts and counts of steps.
+        :returns: the record of the training over all its sessions, with the learning curve, verdicts and counts of
+            steps.
         :raises TrainerError: the learner crashed or hung, a checkpoint is missing or cannot be read, or another
             training runs in ``folder``. If a checkpoint is lost, the training does not restart from the beginning.
         """

@@ -30,7 +30,8 @@ def recent_performance(curve: Sequence[CurvePoint], score: Score | None = None) 
     is computed over all points.
 
     :param score: the score that the task defines; None if the task has no score.
-    :returns: the performance; None if the learning curve contains fewer than :data:`FEWEST` episodes.
+    :returns: the performance of the newest checkpoint; None if the learning curve contains fewer than :data:`FEWEST`
+        episodes.
     """
     episodes, wins, total = 0, 0.0, 0.0
     for point in reversed(curve):

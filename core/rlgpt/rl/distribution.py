@@ -33,8 +33,9 @@ MASKED = -1e8
 class BranchedDistribution:
     """A batch of probability distributions over actions of one layout.
 
-    :param parameters: the numbers that describe the distributions, ``[B, layout.parameters]``: the logits of the
-        selector, then for each head its logits, or its means followed by the logarithms of its standard deviations.
+    :param parameters: the numbers that describe the distributions, ``[B, layout.parameters]``. The logits of the
+        selector come first, then for each head its logits, or its means followed by the logarithms of its standard
+        deviations.
     :param mask: array ``[B, branches]``, nonzero for each branch that may be chosen. The mask changes the logits of the
         selector, so log-probabilities, entropy and KL divergence are those of the masked policy.
     :param branch_masking: whether only the components that a branch uses count in the log-probability of this branch.

@@ -27,8 +27,8 @@ _SMALLEST = {"small": 1, "nature": 36, "impala": 1}
 class ImageEncoder(nn.Module):
     """The encoder of one image.
 
-    :param shape: the shape of the image: height x width x channels, or channels x height x width. The smaller of the
-        first and the last number of the shape is the number of channels.
+    :param shape: the shape of the image, which is height x width x channels, or channels x height x width. The smaller
+        of the first and the last number of the shape is the number of channels.
     :ivar features: number of features that :meth:`forward` computes for an image.
     :raises ConfigError: the image is too small for this encoder.
     """
@@ -62,7 +62,7 @@ def check(shape: tuple[int, ...], encoder: Encoder) -> None:
 
 
 def _axes(shape: tuple[int, ...]) -> tuple[bool, int, tuple[int, int]]:
-    """For the shape of an image: whether channels come last, the number of channels, and the pair of height and
+    """For the shape of an image, return whether channels come last, the number of channels, and the pair of height and
     width.
     """
     if shape[-1] <= shape[0]:

@@ -80,7 +80,7 @@ class Learner:
         are normalised to unit variance, so several epochs over a few decisions would damage the policy.
 
         :param generator: the random generator that shuffles the decisions of the rollout. The sizes of minibatches
-            differ by at most one.
+            differ by at most one decision.
         :raises TrainerError: the weights of the network are no longer finite.
         """
         settings = self.hyperparameters

@@ -61,8 +61,8 @@ class PolicyDistribution(Protocol):
 
 class PolicyNetwork(nn.Module, ABC):
     """A network that defines a policy over an extended action space. The input of a policy network is a batch of
-    observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`: a mapping from the name of each entry of the observation
-    to a tensor ``[B, ...]``.
+    observations of a :class:`~rlgpt.rl.policy_env.PolicyEnv`. A batch maps the name of each entry of the observation to
+    a tensor ``[B, ...]``.
 
     :ivar layout: the layout of the action space.
     :ivar plan: tensor ``[choices]`` with a position in ``obs`` for each choice of the selector. The number in ``obs``

@@ -1,5 +1,5 @@
-"""Builds the observation of a policy: one vector with the values of the RLSetup's observation keys, and separate
-images.
+"""Builds the observation of a policy, which is one vector with the values of the RLSetup's observation keys, and
+separate images.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class ObservationBuilder:
         return tuple(key for key in self._view if key in self._alone)
 
     def build(self, observation: Any, view: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        """The policy's observation: an entry for each space in :attr:`spaces`.
+        """Build the policy's observation, with an entry for each space in :attr:`spaces`.
 
         :param view: the values of all view keys, including the keys that only a policy observes.
         """

@@ -29,9 +29,8 @@ def reach(
 
     :param seeds: seeds of the episodes. Each episode gives at most one start state.
     :param most_steps: number of primitive steps of all episodes after which no further episode begins.
-    :returns: the start states that were found. The total size of the start states is about
-        :data:`~rlgpt.rl.starts.MAX_STARTS_BYTES` at most: when the start states reach this size, no further episode
-        begins.
+    :returns: the start states that were found. When the total size of the start states reaches
+        :data:`~rlgpt.rl.starts.MAX_STARTS_BYTES`, no further episode begins.
     :raises StateError: the plugin cannot save the state of this task.
     """
     names = tuple(action.name for action in actions)

@@ -19,8 +19,8 @@ from rlgpt.rl.vector import Transition, Vector
 
 @dataclass(frozen=True)
 class Rollout:
-    """A rollout: at most T decisions in each of N environments. If an environment has fewer than T decisions, its first
-    rows in the rollout are empty.
+    """A rollout, which is at most T decisions in each of N environments. If an environment has fewer than T decisions,
+    its first rows in the rollout are empty.
 
     :ivar observations: entries of the observations, ``[T + 1, N, ...]``; the last row is the input of the first
         decision of the next rollout.
@@ -47,8 +47,8 @@ class Rollout:
     taken: torch.Tensor | None = None
 
     def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
-        """The decisions of the environment ``slot``: copies of its observations and actions, ``[T, ...]``, and the ends
-        of its episodes.
+        """The decisions of the environment ``slot``, as copies of its observations and actions, ``[T, ...]``, and the
+        ends of its episodes.
         """
         begin = 0 if self.taken is None else int((~self.taken[:, slot]).sum())
         entries = {

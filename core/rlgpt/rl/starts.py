@@ -1,4 +1,6 @@
-"""Start states of training episodes: the plugin's own start states, or states in which a coded action returned."""
+"""Start states of training episodes, which are the plugin's own start states, or states in which a coded action
+returned.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ class LateStarts:
         return pool[int(rng.integers(len(pool)))] if rng.random() < self.share and pool else None
 
     def begins_after(self, info: Mapping[str, Any]) -> bool:
-        """Whether the state after a decision with the info dict ``info`` is a start state: whether the coded action
+        """Whether the state after a decision with the info dict ``info`` is a start state, because the coded action
         ``after`` has returned.
         """
         return self.after is not None and info["action"] == self.after and info["ended"] == "returned"
@@ -75,8 +77,8 @@ class LateStarts:
 
 @dataclass(frozen=True)
 class SavedStarts:
-    """The start states of some episodes: a mapping from the seed of an episode to its start state. All episodes whose
-    seed is not in the mapping begin at the task's own start.
+    """The start states of some episodes, as a mapping from the seed of an episode to its start state. All episodes
+    whose seed is not in the mapping begin at the task's own start.
     """
 
     states: Mapping[int, EpisodeState]

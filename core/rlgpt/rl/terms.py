@@ -1,6 +1,6 @@
 """Computes the curve of each reward term over a training, and compares the curve with the success of the policy. If a
-reward term rises while success does not rise, the policy may exploit the term (Ma et al., 2024, *Eureka*, section 3.3:
-the reward reflection reads the curve of each reward term).
+reward term rises while success does not rise, the policy may exploit the term. The reward reflection of Eureka (Ma et
+al., 2024, section 3.3) also reads the curve of each reward term.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ MOST = 40
 class TermCurve(NamedTuple):
     """The curve of one reward term.
 
-    :ivar points: pairs of two numbers: the primitive steps of the training, and the mean over episodes of the weighted
-        sum of the reward term in an episode, without discount.
+    :ivar points: pairs of a number of primitive steps of the training, and the mean over episodes of the weighted,
+        undiscounted sum of the reward term in an episode.
     :ivar rises: whether the reward term's sum rises during the training.
     :ivar without_success: whether the reward term's sum rises while success (or the score, if the task has no success)
         does not rise.

@@ -1,4 +1,4 @@
-"""Statistics of a training: points of the learning curve, verdicts, and quarantined actions."""
+"""Statistics of a training, with points of the learning curve, verdicts, and quarantined actions."""
 
 from __future__ import annotations
 
@@ -115,6 +115,6 @@ class TrainingStats:
 
 
 def _means(numbers: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """For each name, the mean of the values with this name, over those episodes that have such a value."""
+    """For each key of the dicts ``numbers``, the mean of its values over the episodes whose dict has the key."""
     names = dict.fromkeys(name for one in numbers for name in one)
     return {name: fmean(one[name] for one in numbers if name in one) for name in names}

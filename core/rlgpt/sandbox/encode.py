@@ -1,5 +1,5 @@
-"""Encodes views and outcomes as text for a guest: floats as bytes, all other values as JSON. The *view* is the dict
-that a coded action gets as its observation. An *outcome* is the dict that a primitive returns to the coded action.
+"""Encodes views and outcomes as text for a guest, with floats as bytes and all other values as JSON. The *view* is the
+dict that a coded action gets as its observation. An *outcome* is the dict that a primitive returns to the coded action.
 """
 
 from __future__ import annotations

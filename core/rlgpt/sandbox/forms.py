@@ -54,8 +54,8 @@ class Form:
     def ask(self, data: str, checker: Checker) -> Ask:
         """Return the checked requests whose floats are encoded in ``data``.
 
-        :raises Refused: ``reply``: ``data`` is not hexadecimal, has a wrong length, or contains a float that is not
-            finite. For further causes of this error see :meth:`Checker.request`.
+        :raises Refused: ``data`` is not hexadecimal, has a wrong length, or contains a float that is not finite (kind
+            ``reply``). For further causes of this error see :meth:`Checker.request`.
         """
         try:
             packed = bytes.fromhex(data)

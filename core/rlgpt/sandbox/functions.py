@@ -1,5 +1,5 @@
-"""Runs coded functions in the sandbox, at every primitive step of an episode: features (numbers for the view),
-reward terms, and predicates (whether a sub-goal is reached).
+"""Runs coded functions in the sandbox, at every primitive step of an episode. Coded functions are features (numbers for
+the view), reward terms, and predicates (whether a sub-goal is reached).
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Defines the class :class:`Library`: data about the primitives that a coded action may call and the view keys that it
-can read. The functions in the guest, the checks of requests and the text in the prompt are made from the library.
+"""Defines the class :class:`Library`, which has data about the primitives that a coded action may call and the view
+keys that it can read. The functions in the guest, the checks of requests and the text in the prompt are made from the
+library.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class ViewDoc(Value):
 
 
 class Library(Value):
-    """The library of a task: its primitives, its view keys, and the modules that code may use."""
+    """The library of a task, which has its primitives, its view keys, and the modules that code may use."""
 
     primitives: tuple[Signature, ...]
     view: tuple[ViewDoc, ...] = ()

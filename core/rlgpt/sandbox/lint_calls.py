@@ -1,4 +1,6 @@
-"""Checks of the calls in a source: unknown functions, wrong arguments, and requests that are never yielded."""
+"""Checks of the calls in a source, which find unknown functions, wrong arguments, and requests that are never
+yielded.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks of the source of a feature, reward term or predicate: the signature of the function, its return values, and
-the keys of the view that the function reads.
+"""Checks of the source of a feature, reward term or predicate. Lint checks the signature of the function, its return
+values, and the keys of the view that the function reads.
 """
 
 from __future__ import annotations

@@ -117,8 +117,8 @@ def _parse_in_guest(source: str) -> ast.Module | None:
 
 def _tree(rows: Sequence[Any]) -> ast.Module:
     """Make a syntax tree from the rows that the guest sends. The first row is the root of the tree. Each row is a node
-    of the tree: the name of the node's class, the line of the node, and the fields of the node. Constants in the tree
-    have no fields, because no check reads their values.
+    of the tree, with the name of the node's class, the line of the node, and the fields of the node. Constants in the
+    tree have no fields, because no check reads their values.
     """
     nodes = [_blank(name) for name, *_ in rows]
     for node, (_, line, *fields) in zip(nodes, rows, strict=True):

@@ -107,8 +107,8 @@ def _check_count(items: list[Any], limits: SandboxLimits) -> None:
 
 
 def _head(head: str, limits: SandboxLimits) -> tuple[bool, list[tuple[str, int | None, list[str]]]]:
-    """Read the form of requests with floats: whether the guest yielded a list of requests, and the name, line and
-    arguments of each request.
+    """Read the form of requests with floats. Returns whether the guest yielded a list of requests, and the name, line
+    and arguments of each request.
 
     :raises Refused: the form of the requests is not valid.
     """

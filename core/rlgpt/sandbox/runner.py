@@ -34,7 +34,7 @@ class SharedMemory:
 
     @property
     def plain(self) -> dict[str, Plain]:
-        """The shared memory as plain values: tuples and sets are lists, and keys are text."""
+        """The shared memory as plain values, in which tuples and sets are lists, and keys are text."""
         return {str(key): _plain(value) for key, value in unpack(json.loads(self.text)).items()}
 
 

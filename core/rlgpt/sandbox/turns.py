@@ -11,7 +11,7 @@ from rlgpt.domain import Scalar, Verdict
 
 
 class Request(NamedTuple):
-    """One checked request: a call of a primitive that the host must carry out.
+    """One checked request, which is a call of a primitive that the host must carry out.
 
     :ivar name: the name of a primitive of the library, or ``observe``.
     :ivar args: for every parameter of the primitive, a value within its range. An argument that the code did not give

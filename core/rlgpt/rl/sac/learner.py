@@ -139,7 +139,9 @@ class SoftLearner:
         return torch.stack(out)
 
     def _step(self, rows: Rows, generator: torch.Generator) -> None:
-        """Take one gradient step on the sum of two losses: the error of the critics and the objective of the actor."""
+        """Take one gradient step on the sum of two losses, which are the error of the critics and the objective of the
+        actor.
+        """
         network, target = self.network, self._target
         batch = {"obs": rows["obs"], "action_mask": rows["action_mask"]}
         following = {"obs": rows["next obs"], "action_mask": rows["next action_mask"]}

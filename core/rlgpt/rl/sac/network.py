@@ -39,8 +39,9 @@ class SoftActorCritic(PolicyNetwork):
     """The critics, the actor, and the prior of soft actor-critic.
 
     The actor draws the components of an action. The critics give a value to every branch of the action space. The
-    inputs of the critics are the observation and the encoded components: a number for each dimension of a Box, and a
-    one-hot vector for a Discrete. In the inputs of the critics, components that a branch does not use are zero.
+    inputs of the critics are the observation and the encoded components, which are a number for each dimension of a
+    Box, and a one-hot vector for a Discrete. In the inputs of the critics, components that a branch does not use are
+    zero.
 
     :param observation_names: a name for each number of ``obs``.
     :param width: number of units of each hidden layer.
@@ -296,7 +297,7 @@ class SoftDistribution:
 
     @torch.no_grad()
     def mode(self) -> torch.Tensor:
-        """The most likely flat actions ``[B, action_size]``, without noise: the most likely branch, the means of Box
+        """The most likely flat actions ``[B, action_size]``, which consist of the most likely branch, the means of Box
         components and the most likely values of Discrete components.
         """
         logits, encoded = self._choices(0.0, None)

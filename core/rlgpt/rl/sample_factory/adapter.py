@@ -28,17 +28,15 @@ _Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[boo
 
 
 def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
-    """The entries of an observation that the networks read: all entries that are not empty. (Sample Factory's buffers
-    cannot contain empty entries.)
+    """The entries of an observation that the networks read, which are all entries that are not empty. (Sample Factory's
+    buffers cannot contain empty entries.)
     """
     read = (key for key in space.spaces if key == "obs" or key.startswith("image_"))
     return tuple(key for key in read if 0 not in (space[key].shape or ()))
 
 
 def image_shapes(space: spaces.Dict) -> dict[str, tuple[int, ...]]:
-    """The images among the entries of an observation that the networks read: for the name of each image entry, the
-    shape of the image.
-    """
+    """The shape of each image among the entries of an observation that the networks read, by the name of the entry."""
     return {key: space[key].shape or () for key in policy_entries(space) if key != "obs"}
 
 

@@ -1,4 +1,4 @@
-"""Functions for the process group of a training: the environment variables of the processes, and the end of all
+"""Functions for the process group of a training, which make the environment variables of the processes and end all
 processes.
 """
 

@@ -19,7 +19,7 @@ def resumable(folder: Path, *, iterations: int) -> Checkpoint | None:
     """The checkpoint of an unfinished training; None if no training began in ``folder``.
 
     A training writes a checkpoint before the first step and after the first update. If steps were counted and there is
-    no checkpoint, or if updates were counted and the checkpoint contains none, a checkpoint was lost.
+    no checkpoint, or if updates were counted and the checkpoint contains no updates, a checkpoint was lost.
 
     :param iterations: number of updates that earlier sessions of the training finished.
     :raises TrainingFolderError: the checkpoint is missing or cannot be read, or it contains no updates although earlier

@@ -47,8 +47,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
         :param budget: number of primitive steps, over all sessions, at which the training ends.
         :param stop: an event that another thread sets to request a stop. After the event ``stop`` is set, the training
             ends at the next check.
-        :param send: a function that gets messages: ``point`` with a point of the learning curve, and ``closing`` when
-            the training begins to end.
+        :param send: a function that gets the message ``point`` with each point of the learning curve, and the message
+            ``closing`` when the training begins to end.
         """
         self._info, self._shared_status, self._step_counter = env_info, shared_status, step_counter
         self._budget, self._stop, self._send = budget, stop, send

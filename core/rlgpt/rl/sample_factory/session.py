@@ -65,8 +65,8 @@ def configuration(job: Job) -> AttrDict:
 def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None]) -> None:
     """Train until the budget is spent or ``stop`` is set, from the beginning or from a checkpoint.
 
-    :param send: a function that gets messages: ``point`` with a point of the learning curve, and ``closing`` when the
-        training begins to end.
+    :param send: a function that gets the message ``point`` with each point of the learning curve, and the message
+        ``closing`` when the training begins to end.
     :raises RlgptError: the job cannot run. ``run`` raises this error before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log contains the cause.
     """

@@ -1,5 +1,5 @@
-"""Settings that only Sample Factory has: number of processes, device, and time limits that detect a hang.
-Hyperparameters are the same in every trainer.
+"""Settings that only Sample Factory has, such as the number of processes, the device, and the time limits that detect a
+hang. Hyperparameters are the same in every trainer.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The shared status of a training's processes: heartbeats, numbers of decisions, and violations. The shared status is
-one memory-mapped file, which every process of the training can read.
+"""The shared status of a training's processes, which contains heartbeats, numbers of decisions, and violations. The
+shared status is one memory-mapped file, which every process of the training can read.
 
 The status file consists of int64 numbers (cells). Each cell of the status file has one writer, so no lock is needed.
 The kernel owns the memory pages, so counts survive a ``kill -9`` and still exist when the training resumes. Times in
