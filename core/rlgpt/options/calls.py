@@ -1,4 +1,4 @@
-"""The calls of coded actions in one lane. A choice of the policy starts, continues or interrupts the call in progress."""
+"""The calls of coded actions in one lane. The policy's choice starts, continues or interrupts the call in progress."""
 
 from __future__ import annotations
 
