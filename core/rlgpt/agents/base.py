@@ -121,6 +121,8 @@ class Outcome(Value):
     :ivar frames: frames of one evaluation episode in order of time, as PNG data URLs; empty if the critic uses no
         images.
     :ivar rehearsals: for each coded sub-action, the attempts at its code, in order.
+    :ivar tuned_evaluation: evaluation of the coded actions with the parameter values that the search of the training
+        found; None if they were not evaluated with these values.
     """
 
     plan: ActionPlan
@@ -131,6 +133,7 @@ class Outcome(Value):
     evaluation: Evaluation
     frames: tuple[str, ...] = ()
     rehearsals: Mapping[str, tuple[Rehearsal, ...]] = {}
+    tuned_evaluation: Evaluation | None = None
 
 
 class SlowAgent(ABC):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rlgpt.agents.base import Brief, Outcome
-from rlgpt.agents.rendering import marked, render_metrics, render_result, render_usage, render_verdicts
+from rlgpt.agents.rendering import marked, render_found, render_metrics, render_result, render_usage, render_verdicts
 from rlgpt.agents.text import bullets, number
 from rlgpt.agents.traces import render_outline, render_trace
 from rlgpt.domain import Episode, Evaluation, Metric, Trace
@@ -21,6 +21,7 @@ DETAIL_LIMIT, OUTLINE_LIMIT = 6_000, 2_500
 CUTS = {"stuck": "ended early: stuck, nothing changed any more", "limit": "ended early: the budget pays for no more"}
 
 CODE = "The code alone (the coded actions in the plan's order, repeatedly)"
+TUNED = "The code alone with the parameter values that a search found"
 
 
 def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequence[Metric] = ()) -> str:
@@ -135,13 +136,16 @@ def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
 
 
 def _parties(outcome: Outcome) -> list[tuple[str, Evaluation]]:
-    """The evaluations of the policy and of code alone, each with a title. An evaluation that does not exist is
-    omitted.
+    """The evaluations of the policy, of tuned code and of code alone, each with a title. An evaluation that does not
+    exist is omitted.
     """
     code_only = outcome.evaluation.mode == "code"
     code = outcome.code_evaluation or (outcome.evaluation if code_only else None)
     policy = [] if code_only else [(f"The policy ({outcome.evaluation.mode})", outcome.evaluation)]
-    return [*policy, *([(CODE, code)] if code is not None else [])]
+    tuned = outcome.tuned_evaluation
+    search = None if outcome.training is None else outcome.training.search
+    found = [] if tuned is None else [(f"{TUNED} ({render_found(search, outcome.actions)})", tuned)]
+    return [*policy, *found, *([(CODE, code)] if code is not None else [])]
 
 
 def _who(who: str, trace: Trace) -> str:

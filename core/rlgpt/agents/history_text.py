@@ -12,6 +12,7 @@ from rlgpt.agents.rendering import (
     render_attempts,
     render_curve,
     render_findings,
+    render_found,
     render_result,
     render_setup,
     render_usage,
@@ -165,10 +166,11 @@ def newest(history: History, name: str) -> Iteration | None:
 
 def kept_action(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedAction | None:
     """The code of a kept sub-action, which is the newest coded action with the name ``name`` in the history, or else
-    the coded action with this name in the offered skills. None if there is no such action.
+    the coded action with this name in the offered skills. None if there is no such action. If the iteration of the
+    newest action kept tuned code, the found parameter values are the defaults of the action.
     """
     last = newest(history, name)
-    return _named(last.actions, name) if last is not None else skill_action(offered, name)
+    return _named(last.kept_actions, name) if last is not None else skill_action(offered, name)
 
 
 def kept_function(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedFunction | None:
@@ -253,11 +255,15 @@ def _row(it: Iteration) -> str:
         results.append(f"policy ({it.evaluation.mode}): {render_result(it.evaluation)}, {reward}")
     elif it.code_evaluation is None:
         results.append(f"code alone: {render_result(it.evaluation)}")
+    if it.tuned_evaluation is not None and it.training is not None:
+        found = render_found(it.training.search, it.actions)
+        results.append(f"code alone with {found}, found by a search: {render_result(it.tuned_evaluation)}")
     if it.training is None:
         trained = "no policy was trained"
     else:
         trained = f"trained {it.training.primitive_steps:,} steps, {it.training.decisions:,} decisions"
-    kept = " (kept: code)" if it.kept.mode == "code" and it.training is not None else ""
+    code = {"code": " (kept: code)", "tuned": " (kept: code with the found values, which are now its defaults)"}
+    kept = code.get(it.kept.mode, "") if it.training is not None else ""
     plan = ", ".join(f"{s.name} ({s.kind}{', kept' if s.keep else ''})" for s in it.plan.sub_actions)
     more = ", ".join(f"{f.name} ({f.kind}{', kept' if f.keep else ''})" for f in it.plan.functions)
     return (

@@ -18,6 +18,7 @@ from rlgpt.domain import (
     Metric,
     Rehearsal,
     RLSetup,
+    SearchRecord,
     TrainingRecord,
     Verdict,
 )
@@ -69,6 +70,21 @@ def _function(function: CodedFunction) -> str:
         case CodedReward(kind=kind, low=low, high=high):
             return f"reward term `{function.name}` ({kind}, {number(low)} to {number(high)}): {function.doc}"
     return f"predicate `{function.name}`: {function.doc}"
+
+
+def render_found(search: SearchRecord | None, actions: Sequence[CodedAction]) -> str:
+    """The values that a parameter search found, beside their defaults. Parameters that keep their defaults are left
+    out.
+
+    :param actions: the coded actions with their own defaults.
+    """
+    tuned = () if search is None else search.tuned(actions)
+    return ", ".join(
+        f"{action.name}.{p.name} {number(float(q.default))} (default {number(float(p.default))})"
+        for action, other in zip(actions, tuned, strict=False)
+        for p, q in zip(action.parameters, other.parameters, strict=True)
+        if p != q
+    )
 
 
 def render_result(evaluation: Evaluation) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from rlgpt.domain.values import Plain, Score, Value
+from rlgpt.domain.values import CodedAction, Plain, Score, Value
 
 VerdictKind = Literal[
     "lint", "load", "error", "type", "fuel", "memory", "yields", "reply", "view", "wall", "primitive", "quarantined"
@@ -46,13 +46,14 @@ Ending = Literal["base", "returned", "episode", "limit", "violation", "masked", 
 """
 
 
-Mode = Literal["sampled", "sharpened", "greedy", "code"]
+Mode = Literal["sampled", "sharpened", "greedy", "code", "tuned"]
 """How actions are chosen in an episode.
 
 - ``sampled``: the actions are samples from the probabilities of a policy.
 - ``sharpened``: the actions are samples after each probability of a policy was raised to a power above 1.
 - ``greedy``: the actions are the most likely choices of a policy.
 - ``code``: the plan's coded actions run in their order, without a policy.
+- ``tuned``: as ``code``, but the parameters have the values that the parameter search found, instead of their defaults.
 """
 
 
@@ -190,6 +191,15 @@ class Evaluation(Value):
     score: Score | None = None
 
     @property
+    def is_code(self) -> bool:
+        """Whether coded actions played without a policy, with their own defaults or with tuned ones."""
+        return self.mode in ("code", "tuned")
+
+    def on(self, seeds: Collection[int]) -> Evaluation:
+        """This evaluation with only the episodes that have one of ``seeds``."""
+        return self.model_copy(update={"episodes": tuple(e for e in self.episodes if e.seed in seeds)})
+
+    @property
     def success_rate(self) -> float:
         """Share of successful episodes, 0 to 1; 0 without episodes."""
         return sum(e.success for e in self.episodes) / max(1, len(self.episodes))
@@ -257,6 +267,10 @@ class CurvePoint(Value):
     usage: Mapping[str, float] = Field(default_factory=dict)
 
 
+def _without_prefix(values: Mapping[str, float], prefix: str) -> dict[str, float]:
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
+
+
 class SearchRecord(Value):
     """The record of the parameter search with which a training began.
 
@@ -272,6 +286,12 @@ class SearchRecord(Value):
     successes: int = Field(ge=0, le=10**12)
     ended: int | None = Field(default=None, ge=0)
     found: Mapping[str, float] = Field(default_factory=dict)
+
+    def tuned(self, actions: Sequence[CodedAction]) -> tuple[CodedAction, ...]:
+        """The coded actions ``actions`` with the found values as the defaults of their parameters. A parameter for
+        which the search found no value keeps its default.
+        """
+        return tuple(a.with_defaults(_without_prefix(self.found, f"{a.name}.")) for a in actions)
 
 
 class TrainingRecord(Value):

@@ -61,7 +61,7 @@ class OtherStart(Value):
 
 
 class Rehearsal(Value):
-    """One attempt at a coded action: the action, the trace of its rehearsal in the environment, and the critic's
+    """One attempt at a coded action, with the action, the trace of its rehearsal in the environment, and the critic's
     review.
 
     :ivar attempt: number of the version of the coded action, 0 for the first version and 1 for the first repair.
@@ -140,7 +140,7 @@ class AnswerSummary(Value):
 
 
 class FunctionRehearsal(Value):
-    """One attempt at a coded function: the function, and its answers at the primitive steps of a few episodes.
+    """One attempt at a coded function, with the function and its answers at the primitive steps of a few episodes.
 
     :ivar attempt: number of the version of the coded function, 0 for the first version and 1 for the first repair.
     :ivar played: a description, in words, of the episodes in which the coded function was rehearsed.
@@ -216,6 +216,8 @@ class Iteration(Value):
     :ivar functions: features, reward terms and predicates that run at every primitive step, including functions that
         are kept from earlier iterations.
     :ivar training: the record of the iteration's training; None if no policy was trained.
+    :ivar tuned_evaluation: the evaluation of tuned code, which is the coded actions with the parameter values that the
+        parameter search of the training found; None if tuned code did not play.
     :ivar evaluation: the evaluation of the iteration's policy in its best mode, or of the coded actions if no policy
         was evaluated.
     :ivar rivals: the evaluations of the iteration's policy in the modes that lost the race.
@@ -237,6 +239,7 @@ class Iteration(Value):
         default=None, description="evaluation of the plan's coded actions in order, on the selection seeds"
     )
     training: TrainingRecord | None = None
+    tuned_evaluation: Evaluation | None = None
     evaluation: Evaluation = Field(description="evaluation on the selection seeds")
     rivals: tuple[Evaluation, ...] = ()
     critique: Critique | None = None
@@ -244,16 +247,40 @@ class Iteration(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """The better of the two evaluations (of the code and of the policy) on the selection seeds. If code and policy
-        are equally good, the result is the policy's evaluation.
+        """The best evaluation on the selection seeds. If code and policy are equally good, the result is the policy's
+        evaluation; the same holds for tuned code and policy. If code and tuned code are equally good, and better than
+        the policy, the result is the evaluation of code.
+
+        If tuned code played, two evaluations are compared on the seeds that both have, because a candidate that has
+        left the race has fewer seeds than a candidate that has stayed.
         """
-        code = self.code_evaluation
-        return code if code is not None and code.rank > self.evaluation.rank else self.evaluation
+        code, tuned = self.code_evaluation, self.tuned_evaluation
+        if tuned is None:
+            return code if code is not None and code.rank > self.evaluation.rank else self.evaluation
+        best = tuned if code is None or _is_better(tuned, code) else code
+        return best if _is_better(best, self.evaluation) else self.evaluation
+
+    @property
+    def tuned_actions(self) -> tuple[CodedAction, ...]:
+        """The coded actions with the parameter values that the parameter search of the training found."""
+        search = None if self.training is None else self.training.search
+        return self.actions if search is None else search.tuned(self.actions)
+
+    @property
+    def kept_actions(self) -> tuple[CodedAction, ...]:
+        """The coded actions as the kept evaluation played them: the tuned actions if tuned code is kept."""
+        return self.tuned_actions if self.kept.mode == "tuned" else self.actions
 
     @property
     def success_rate(self) -> float:
         """Success rate, 0 to 1, of the code or of the policy, whichever is better."""
         return self.kept.success_rate
+
+
+def _is_better(one: Evaluation, other: Evaluation) -> bool:
+    """Whether ``one`` has a greater rank than ``other`` on the seeds that both played."""
+    seeds = {e.seed for e in one.episodes} & {e.seed for e in other.episodes}
+    return one.on(seeds).rank > other.on(seeds).rank
 
 
 def best_of(history: Sequence[Iteration]) -> Iteration:
@@ -323,7 +350,8 @@ class BundledGraph(Value):
 
 
 class Bundle(Value):
-    """A bundle: coded actions with their RL setup and their test result. Users can publish and share a bundle.
+    """A bundle, which contains coded actions with their RL setup and their test result. Users can publish and share a
+    bundle.
 
     :ivar schema_version: version of the format. A bundle of version 1 has no functions, of version 2 no shared code, of
         version 3 no graph.

@@ -33,6 +33,9 @@ begins with a letter.
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}/[a-z0-9][a-z0-9_.-]{0,79}$")]
 """The id of a task, ``plugin/task``."""
 
+SAME = 1e-6
+"""Two values of a parameter are the same if their difference is below this share of the parameter's range."""
+
 Scalar = float | int | bool | str
 Plain = TypeAliasType("Plain", "Scalar | list[Plain] | dict[str, Plain] | None")
 """Values that can cross the boundary between host and sandbox, which are the values of JSON without NaN."""
@@ -78,6 +81,15 @@ class Parameter(Value):
         elif self.kind == "choice" and (not self.choices or self.default not in self.choices):
             raise ValueError(f"parameter {self.name!r} (choice) needs choices that hold its default {self.default!r}")
         return self
+
+    def with_default(self, value: float) -> Parameter:
+        """This parameter, of kind ``float``, with another default (:meth:`CodedAction.with_defaults`)."""
+        assert self.low is not None, "the range is validated"
+        assert self.high is not None, "the range is validated"
+        assert not isinstance(self.default, str), "the kind is validated"
+        if not abs(value - self.default) >= SAME * (self.high - self.low):
+            return self
+        return self.model_copy(update={"default": min(max(value, self.low), self.high)})
 
 
 RETURN = "return"
@@ -214,8 +226,8 @@ class ActionPlan(Value):
 
 
 class CodedAction(Value):
-    """A coded action: an option (Sutton, Precup and Singh 1999) as code. The source of a coded action defines a
-    generator ``run(**parameters)`` that yields calls of primitives.
+    """A coded action, which is an option (Sutton, Precup and Singh 1999) as code. The source of a coded action defines
+    a generator ``run(**parameters)`` that yields calls of primitives.
 
     The source of a coded action may also define ``can_start(view) -> bool``, the option's initiation set. Only the
     sandbox runs the source. If ``run`` or ``can_start`` has an argument ``memory``, it gets a dict that exists until
@@ -257,6 +269,19 @@ class CodedAction(Value):
             if not (math.isfinite(p.low or 0.0) and math.isfinite(p.high or 0.0)):
                 raise ValueError(f"the range of {p.name!r} of coded action {self.name!r} must be finite")
         return self
+
+    def with_defaults(self, values: Mapping[str, float]) -> CodedAction:
+        """This action with other defaults of its parameters.
+
+        A value outside the range of its parameter becomes the nearest bound. A value that differs from the default by
+        less than a millionth of the range changes nothing, because single-precision numbers cause such differences. A
+        value that is not a number changes nothing.
+
+        :param values: for some parameters, the new default.
+        """
+        own = self.parameters
+        new = tuple(p.with_default(values[p.name]) if p.name in values else p for p in own)
+        return self.model_copy(update={"parameters": new}) if new != own else self
 
 
 class RLSetup(Value):

@@ -69,17 +69,21 @@ class Allotment:
         judging = self.judging(history, Steps())
         return judging // 2 if self._agents.train else judging
 
-    def training(self, history: History, here: Steps, *, with_code: bool, modes: int, last: bool = False) -> int:
+    def training(
+        self, history: History, here: Steps, *, with_code: bool, modes: int, tuned: bool = False, last: bool = False
+    ) -> int:
         """Number of primitive steps of a training that begins now. The steps that are not reserved for judging are
         divided equally among this iteration and the later iterations.
 
         :param here: primitive steps of this iteration so far, including steps whose results were lost in a kill.
         :param with_code: whether the policy competes with code in a race.
         :param modes: number of modes in which the policy is judged (sampled, sharpened, greedy).
+        :param tuned: whether tuned code may be a further candidate of the race.
         :param last: whether this is the last iteration, which gets all remaining steps.
         """
         settings, left = self._settings, 1 if last else max(1, self._iterations - len(history))
-        race = settings.selection_episodes * modes + (2 * settings.confirmation_episodes if with_code else 0)
+        finalists = (2 if with_code else 0) + tuned
+        race = settings.selection_episodes * (modes + tuned) + finalists * settings.confirmation_episodes
         reserved = min(self.judging(history, here), race * self.limit)
         later = min(self._judging // self._iterations, (settings.selection_episodes + race) * self.limit)
         spent = sum((i.steps for i in history), here).total

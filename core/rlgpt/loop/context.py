@@ -124,14 +124,14 @@ class LoopContext:
         Code plays under the same conditions as in the selection. Therefore actions that were quarantined in the
         policy's training are not masked.
         """
-        code = Code(best.actions, best.functions)
-        return self.spec(best.setup, code, None if best.kept.mode == "code" else best.training)
+        code = Code(best.kept_actions, best.functions)
+        return self.spec(best.setup, code, None if best.kept.is_code else best.training)
 
     def evaluate_kept(
         self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None
     ) -> Evaluation:
-        """Evaluate the kept result of the iteration ``best`` on ``seeds``, which is the policy, or the plan's code
-        alone if code was better.
+        """Evaluate the kept result of the iteration ``best`` on ``seeds``, which is the policy, or code or tuned code
+        alone if it was better.
 
         :param mode: the mode in which the policy acts. If ``mode`` is None, the policy acts in the mode that the
             selection chose. If code was kept, the mode is ignored.
@@ -139,10 +139,10 @@ class LoopContext:
         :returns: the evaluation. The evaluation has no episodes if the iteration keeps code but has no coded action.
         """
         spec, kept = self.kept_spec(best), best.kept
-        if kept.mode == "code":
+        if kept.is_code:
             if not best.actions:
                 return self.unplayed()
-            return evaluate_code(spec, best.actions, seeds=seeds, on_frame=on_frame)
+            return evaluate_code(spec, spec.actions, seeds=seeds, mode=kept.mode, on_frame=on_frame)
         policy = self.policy(spec, best.index, trained=best.training is not None)
         sharpness = kept.sharpness if kept.mode == "sharpened" else self.settings.sharpness
         with Judge(spec, on_frame=on_frame) as judge:

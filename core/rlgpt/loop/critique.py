@@ -32,6 +32,7 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
         training=last.training,
         evaluation=last.evaluation,
         rehearsals=last.rehearsals,
+        tuned_evaluation=last.tuned_evaluation,
     )
     filmed_steps = 0
 

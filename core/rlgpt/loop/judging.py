@@ -1,5 +1,5 @@
 """The stages of an iteration that evaluate on the selection seeds, which are the evaluation of code alone, and the race
-of code and policy.
+of code, tuned code and policy.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rlgpt.agents.base import History
-from rlgpt.domain import CodedAction, Evaluation, Steps, TrainingRecord
+from rlgpt.domain import CodedAction, Evaluation, Mode, Steps, TrainingRecord
 from rlgpt.loop.code import Tried
 from rlgpt.loop.context import LoopContext, acting
 from rlgpt.loop.observer import outcome
-from rlgpt.loop.selection import Block, Selection
-from rlgpt.loop.spending import steps_of
+from rlgpt.loop.selection import CODE, TUNED, Block, Selection
+from rlgpt.loop.spending import Purpose, steps_of
 from rlgpt.rl.acting import by_code, code_spec
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.evaluation import Judge, together
@@ -29,11 +29,13 @@ class Selected(NamedTuple):
     :ivar code: the evaluation of code with all its episodes; None if code was not played.
     :ivar policy: the evaluation of the policy in its best mode.
     :ivar rivals: the evaluations of the policy in its other modes.
+    :ivar tuned: the evaluation of tuned code; None if there was no tuned code.
     """
 
     code: Evaluation | None
     policy: Evaluation
     rivals: tuple[Evaluation, ...]
+    tuned: Evaluation | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,10 @@ class Judging:
     ) -> Selected:
         """Race the policy against code on the selection seeds. If ``training`` is None, the policy is untrained.
 
+        If the parameter search of the training found values that differ from the defaults, tuned code is a further
+        candidate: the same coded actions with the found values as the defaults of their parameters. The steps of tuned
+        code count as selection.
+
         :param here: the primitive steps of this iteration so far.
         """
         ctx = self.ctx
@@ -124,7 +130,10 @@ class Judging:
                 mode: (judge, acting(policy, mode, ctx.settings.sharpness)) for mode in modes
             }
             if code is not None:
-                players["code"] = (judges.enter_context(self._code_judge(spec)), self._by_code(spec.actions))
+                players[CODE] = (judges.enter_context(self._code_judge(spec)), self._by_code(spec.actions))
+                if (tuned := _tuned(spec, training)) is not None:
+                    tuned_judge = judges.enter_context(self._code_judge(tuned, "selection"))
+                    players[TUNED] = (tuned_judge, self._by_code(tuned.actions, "tuned"))
             seeds, steps = ctx.seeds.selection(wanted + more), self._judging_left(here)
             race = Selection(players, seeds, code=code, least=wanted, steps=steps, traces=traces)
             name = f"{self._folder}/race/{{}}".format
@@ -132,7 +141,9 @@ class Judging:
         ctx.observer.finished("select", **outcome(race.policy))
         if race.cut_short:
             ctx.observer.message("the budget for judging ended the selection early")
-        return Selected(race.code, race.policy, race.rivals)
+        if race.tuned is not None:
+            ctx.observer.finished("tuned", **outcome(race.tuned))
+        return Selected(race.code, race.policy, race.rivals, race.tuned)
 
     def _more(
         self,
@@ -169,18 +180,28 @@ class Judging:
 
         return ctx.run.once(f"{self._folder}/{stage}", Evaluation, judge)
 
-    def _by_code(self, actions: Sequence[CodedAction]) -> Acting:
+    def _by_code(self, actions: Sequence[CodedAction], mode: Mode = "code") -> Acting:
         """A function that chooses the coded actions in the plan's order. A stuck episode ends early, unless the task
         has a score, because the score of a shortened episode would be incomplete.
         """
-        return by_code(actions, may_stop=self.ctx.task.score is None)
+        return by_code(actions, may_stop=self.ctx.task.score is None, mode=mode)
 
-    def _code_judge(self, spec: EnvSpec) -> Judge:
+    def _code_judge(self, spec: EnvSpec, purpose: Purpose = "code") -> Judge:
         ctx = self.ctx
-        count = ctx.book.counting("code")
+        count = ctx.book.counting(purpose)
         return Judge(
             code_spec(spec, spec.actions), traces=ctx.settings.traces, limit=ctx.allotment.limit, on_step=count
         )
 
     def _judging_left(self, here: Steps) -> int:
         return self.ctx.allotment.judging(self.history, here)
+
+
+def _tuned(spec: EnvSpec, training: TrainingRecord | None) -> EnvSpec | None:
+    """``spec`` with the coded actions as the parameter search of ``training`` tuned them; None if there was no search,
+    or if the search found no value that differs from the defaults.
+    """
+    if training is None or training.search is None:
+        return None
+    actions = training.search.tuned(spec.actions)
+    return replace(spec, actions=actions) if actions != spec.actions else None

@@ -51,22 +51,25 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
     code = judging.evaluate_code(spec, tried)  # the coded actions alone, in the plan's order
     here = stages.steps_so_far(steps_of(tried, code))
     training: TrainingRecord | None = None
+    tuned: Evaluation | None = None
     rivals: tuple[Evaluation, ...] = ()
     starts = Reached()
     if ctx.agents.evaluate == "code" or judging.is_solved_by(code):
         evaluation = code or ctx.unplayed()
     elif code is not None and not stages.is_worth_training(code, setup, here, last=last):
         evaluation = code = judging.complete(code, spec, tried)
-    else:  # PPO on the action space that the coded actions extend, and a race of code and policy
+    else:  # PPO on the action space that the coded actions extend, and a race of code, tuned code and policy
         setup = stages.set_up(plan, written, tried, code)  # fast agent: rewards, observations and actions of the RL
         spec = ctx.spec(setup, written)
         if ctx.agents.train:
             starts = stages.reach_starts(spec)
             here = stages.steps_so_far(steps_of(tried, code, starts=starts))
-            budget = stages.training_steps(here, with_code=code is not None, last=last)
-            training = stages.train(spec, starts, budget)
+            searches = code is not None and stages.searches(spec)
+            budget = stages.training_steps(here, with_code=code is not None, tuned=searches, last=last)
+            training = stages.train(spec, starts, budget, code)
         here = stages.steps_so_far(steps_of(tried, code, training, starts=starts))
-        code, evaluation, rivals = judging.select(spec, training, code, here)
+        code, evaluation, rivals, tuned = judging.select(spec, training, code, here)
+    judged = (evaluation, *rivals, *([] if tuned is None else [tuned]))
     return Iteration(
         index=len(history),
         plan=plan,
@@ -77,9 +80,10 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
         setup=setup,
         code_evaluation=code,
         training=training,
+        tuned_evaluation=tuned,
         evaluation=evaluation,
         rivals=rivals,
-        steps=stages.steps_so_far(steps_of(tried, code, training, (evaluation, *rivals), starts)),
+        steps=stages.steps_so_far(steps_of(tried, code, training, judged, starts)),
     )
 
 

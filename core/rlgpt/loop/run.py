@@ -98,8 +98,9 @@ def _run(ctx: LoopContext) -> Result:
     )
     ctx.observer.finished("report", **outcome(report.kept))
     ctx.observer.message(
-        f"{report.mode} of iteration {best.index}, tested in {len(report.kept.episodes)} fresh episodes; bundle: "
-        f"{ctx.run.folder / 'bundle'}; page: rlgpt report {ctx.run.folder}"
+        f"{'tuned ' * (report.acting == 'tuned')}{report.mode} of iteration {best.index}, tested in "
+        f"{len(report.kept.episodes)} fresh episodes; bundle: {ctx.run.folder / 'bundle'}; "
+        f"page: rlgpt report {ctx.run.folder}"
     )
     return Result(history, report, stopped)
 
@@ -145,7 +146,7 @@ def _current_report(ctx: LoopContext, best: Iteration, history: History) -> Repo
 
 def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
-    code, sharp = best.kept.mode == "code", best.kept.mode == "sharpened"
+    code, sharp = best.kept.is_code, best.kept.mode == "sharpened"
     return Report(
         iteration=best.index,
         mode="code" if code else "policy",
@@ -159,7 +160,7 @@ def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
 
 def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> Bundle:
     return Bundle(
-        actions=best.actions,
+        actions=best.kept_actions,
         functions=best.functions,
         setup=best.setup,
         plan=best.plan,

@@ -1,5 +1,5 @@
-"""Selects between code and policy, and finds the policy's best mode, by a race on the selection seeds. The episodes of
-the race are stored in blocks.
+"""Selects between code, tuned code and policy, and finds the policy's best mode, by a race on the selection seeds. The
+episodes of the race are stored in blocks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rlgpt.rl.play import Acting
 BLOCK = 5
 """Number of seeds in one stored block. If the process is killed, at most the episodes of one block are lost."""
 
-CODE = "code"
+CODE, TUNED = "code", "tuned"
 
 
 class Block(Value):
@@ -27,13 +27,16 @@ class Block(Value):
 
 
 class Selection:
-    """A race between code and the policy in several modes (:data:`rlgpt.domain.events.Mode`).
+    """A race between code, tuned code and the policy in several modes (:data:`rlgpt.domain.events.Mode`).
 
     On the first ``least`` seeds all modes of the policy race. After these seeds, only the best mode continues against
-    code. A candidate that is dropped plays no further episode.
+    code and tuned code. A candidate that is dropped plays no further episode. If the policy is dropped, code and tuned
+    code continue their race. :attr:`rlgpt.domain.Iteration.kept` says which candidate is kept, also if several are
+    equal.
 
     :param players: for each candidate, the judge that plays its episodes and the function that chooses its actions. The
-        candidate ``code`` exists if there are coded actions.
+        candidate ``code`` exists if there are coded actions, and the candidate ``tuned`` if a parameter search found
+        values.
     :param seeds: all seeds that may be played, in order.
     :param code: the episodes of code so far; None if there is no code.
     :param steps: maximal number of primitive steps. A seed with which the race would exceed this number is not played,
@@ -55,7 +58,7 @@ class Selection:
         self._parts: dict[str, list[Evaluation]] = {name: [] for name in players}
         if code is not None:
             self._parts[CODE].append(code)
-        self._modes = [name for name in players if name != CODE]
+        self._modes = [name for name in players if name not in (CODE, TUNED)]
         self._race = Race(tuple(players))
         self.cut_short = False
 
@@ -83,6 +86,11 @@ class Selection:
     def code(self) -> Evaluation | None:
         """The evaluation of code with all its episodes; None if there is no code."""
         return self._of(CODE) if self._parts.get(CODE) else None
+
+    @property
+    def tuned(self) -> Evaluation | None:
+        """The evaluation of tuned code; None if there is no tuned code."""
+        return self._of(TUNED) if self._parts.get(TUNED) else None
 
     @property
     def policy(self) -> Evaluation:
@@ -138,7 +146,7 @@ class Selection:
 
     def _goes_on(self, index: int, waiting: Sequence[str]) -> bool:
         decided = len(self._race.open) == 1 and index >= self._least
-        if decided or not any(n in self._race.open for n in self._modes):
+        if decided or self._race.open == (CODE,):
             return False
         each = sum(self._steps_each(name) for name in waiting) if index else 0
         self.cut_short = index > 0 and self._taken + each > self._steps

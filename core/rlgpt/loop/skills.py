@@ -108,13 +108,13 @@ def _added(
     """
     kept, name = report.kept, skill_name(ctx.task.id)
     policy = None
-    if kept.mode != "code":
+    if not kept.is_code:
         policy = weights_of(ctx.train_folder(best.index)) if best.training is not None else None
         if policy is None:
             ctx.observer.message("no skill is added, because the trainer stores its policy in another format")
             return None
     settings, environment = _settings(ctx), _environment(ctx)
-    if kept.mode == "code" and (same := _same(library, name, bundle, settings)) is not None:
+    if kept.is_code and (same := _same(library, name, bundle, settings)) is not None:
         ctx.observer.message(f"no skill is added, because the skill {same.id} has the same code")
         return same.id
     found, exchanges = origin(ctx.plugin), read_exchanges(ctx.run.folder / "llm.jsonl")
@@ -125,9 +125,9 @@ def _added(
         task=ctx.task.id,
         settings=settings,
         environment=environment,
-        mode=kept.mode,
+        mode="code" if kept.is_code else kept.mode,  # The bundle of tuned code has the found values as defaults.
         sharpness=kept.sharpness,
-        quarantined=best.training.quarantined if best.training is not None and kept.mode != "code" else (),
+        quarantined=best.training.quarantined if best.training is not None and not kept.is_code else (),
         plugin=found.distribution,
         version_of_plugin=found.version,
         needs=needs_of(ctx.task.plugin, brief.base_space, ctx.library, bundle.actions, bundle.functions),

@@ -163,8 +163,8 @@ def steps_of(
 ) -> Steps:
     """The primitive steps of finished stages, by purpose.
 
-    :param evaluations: evaluations of the policy. If the evaluation ``code`` is among them, its steps are counted once,
-        as code.
+    :param evaluations: evaluations of the policy and of tuned code. If the evaluation ``code`` is among them, its steps
+        are counted once, as code.
     """
     return Steps(
         rehearsal=tried.steps + (starts.steps if starts else 0),

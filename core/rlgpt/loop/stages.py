@@ -24,7 +24,7 @@ from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.inner import write_code
 from rlgpt.loop.spending import steps_of
-from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.reach import reach
 from rlgpt.rl.starts import Reached
 
@@ -149,15 +149,19 @@ class Stages:
         ctx.observer.message(f"{len(reached.states)} states after {after} in {reached.steps:,} steps: {begin}")
         return reached
 
-    def training_steps(self, here: Steps, *, with_code: bool = True, last: bool = False) -> int:
+    def searches(self, spec: EnvSpec) -> bool:
+        """Whether a training with ``spec`` may begin with a parameter search (:meth:`Trainer.searches`)."""
+        return self._warm_start(spec) is None and self.ctx.trainer.searches(spec)
+
+    def training_steps(self, here: Steps, *, with_code: bool = True, tuned: bool = False, last: bool = False) -> int:
         """Number of primitive steps of a training that would begin now.
 
         :param here: the primitive steps of this iteration so far.
+        :param tuned: whether tuned code may be a candidate of the race after this training.
         :param last: whether this is the last iteration.
         """
-        return self.ctx.allotment.training(
-            self.history, here, with_code=with_code, modes=len(self.ctx.settings.modes(trained=True)), last=last
-        )
+        modes = len(self.ctx.settings.modes(trained=True))
+        return self.ctx.allotment.training(self.history, here, with_code=with_code, tuned=tuned, modes=modes, last=last)
 
     def is_worth_training(self, code: Evaluation | None, setup: RLSetup, here: Steps, *, last: bool) -> bool:
         """Whether a training would have enough decisions. Without code, a policy is always trained, because the
@@ -178,11 +182,12 @@ class Stages:
             )
         return enough
 
-    def train(self, spec: EnvSpec, starts: Reached, budget: int) -> TrainingRecord:
+    def train(self, spec: EnvSpec, starts: Reached, budget: int, code: Evaluation | None) -> TrainingRecord:
         """Train the policy that may choose base actions and the coded actions of ``spec``.
 
         :param starts: the result of :meth:`reach_starts`.
         :param budget: number of primitive steps of the training.
+        :param code: evaluation of the coded actions alone; None if they were not played.
         :raises TrainerError: the training crashed or could not be resumed.
         """
         ctx = self.ctx
@@ -203,7 +208,7 @@ class Stages:
                 budget=budget,
                 seed=ctx.seeds.training(self.index),
                 folder=ctx.train_folder(self.index),
-                hyperparameters=ctx.hyperparameters_of(spec.setup),
+                hyperparameters=self._hyperparameters(spec.setup, budget, code),
                 progress=progress,
                 warm_start=self._warm_start(spec),
             ),
@@ -218,6 +223,20 @@ class Stages:
         :param finished: the steps of the finished stages of this iteration.
         """
         return self.ctx.book.bill(self.history, finished)
+
+    def _hyperparameters(self, setup: RLSetup, budget: int, code: Evaluation | None) -> Hyperparameters:
+        """The hyperparameters of a training of ``budget`` primitive steps. The length of a rollout fits the number of
+        decisions.
+        """
+        decisions = self.ctx.allotment.decisions(budget, self.history, setup, code)
+        chosen = self.ctx.hyperparameters_of(setup)
+        fitted = chosen.fitted(decisions, self.ctx.fixed_hyperparameters)
+        if fitted.num_steps < chosen.num_steps:
+            self.ctx.observer.message(
+                f"num_steps={fitted.num_steps} instead of {chosen.num_steps}: the training has about {decisions:,} "
+                "decisions, and longer rollouts leave too few updates"
+            )
+        return fitted
 
     def _warm_start(self, spec: EnvSpec) -> Path | None:
         """The folder of the newest training whose policy has the same observation and base actions, for a warm start

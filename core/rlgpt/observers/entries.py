@@ -48,10 +48,11 @@ def of_spending(spending: Spending) -> Numbers:
 
 def of_iteration(iteration: Iteration) -> Numbers:
     """The numbers about a finished iteration: its evaluations and its steps by purpose."""
-    code = iteration.code_evaluation
+    code, tuned = iteration.code_evaluation, iteration.tuned_evaluation
     return {
         **of_evaluation("selection", iteration.kept),
         **({} if code is None else of_evaluation("code", code)),
+        **({} if tuned is None else of_evaluation("tuned", tuned)),
         **_finite(_under("steps", iteration.steps.model_dump())),
         "iteration/index": float(iteration.index),
     }
@@ -83,8 +84,8 @@ def of_evaluation(name: str, evaluation: Evaluation) -> Numbers:
 
 def episode_rows(iteration: Iteration) -> list[Row]:
     """A row for each evaluated episode of an iteration."""
-    code = iteration.code_evaluation
-    played = [*([] if code is None else [code]), iteration.evaluation, *iteration.rivals]
+    code = (iteration.code_evaluation, iteration.tuned_evaluation)
+    played = [*(e for e in code if e is not None), iteration.evaluation, *iteration.rivals]
     distinct = [e for n, e in enumerate(played) if e not in played[:n]]
     return [row for e in distinct for row in report_rows(e, iteration=iteration.index, purpose="selection")]
 

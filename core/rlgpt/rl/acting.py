@@ -22,11 +22,12 @@ def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -
     return Acting(mode, chooser, 1.0 if greedy else sharpness)
 
 
-def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting:
+def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False, mode: Mode = "code") -> Acting:
     """The way to act that plays the plan's coded actions in order, again and again.
 
     :param may_stop: whether a stuck episode ends early. An episode is stuck if every action was masked or the view did
         not change in :data:`~rlgpt.rl.play.STUCK_ROUNDS` successive rounds.
+    :param mode: the mode that evaluations record, ``code`` or ``tuned``.
     """
     names = tuple(a.name for a in actions)
 
@@ -35,7 +36,7 @@ def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False) -> Acting
         turn = _Turns(len(sequence))
         return lambda observation, rng: sequence[turn.next(fresh=observation["duration"][0] == 0)]
 
-    return Acting("code", chooser, sequence=len(names) if may_stop else 0)
+    return Acting(mode, chooser, sequence=len(names) if may_stop else 0)
 
 
 def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:

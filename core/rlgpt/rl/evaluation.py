@@ -9,7 +9,7 @@ from typing import Any
 
 import gymnasium
 
-from rlgpt.domain import CodedAction, Episode, Evaluation, Trace, Verdict
+from rlgpt.domain import CodedAction, Episode, Evaluation, Mode, Trace, Verdict
 from rlgpt.options import OnStep
 from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.acting import by_code, by_policy, code_spec
@@ -53,6 +53,7 @@ def evaluate_code(
     actions: Sequence[CodedAction],
     *,
     seeds: Sequence[int],
+    mode: Mode = "code",
     traces: int = 0,
     on_frame: OnFrame | None = None,
     on_step: OnStep | None = None,
@@ -62,10 +63,11 @@ def evaluate_code(
     After the last action, the sequence begins again, until the episode ends. If an action may not start, one idle step
     is taken and the next action follows. All of ``actions`` are played, whatever the RLSetup of ``spec`` says.
 
+    :param mode: the mode that the evaluation records, ``code`` or ``tuned``.
     :raises ConfigError: there are no actions.
     """
     with Judge(code_spec(spec, actions), traces=traces, on_frame=on_frame, on_step=on_step) as judge:
-        return judge.play(by_code(actions), seeds)
+        return judge.play(by_code(actions, mode=mode), seeds)
 
 
 class Judge:

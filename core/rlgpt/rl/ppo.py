@@ -53,6 +53,11 @@ class PPO(Trainer):
             raise ConfigError(f"trainer.parameter_search is {parameter_search}; it must be at least 0 and below 1.")
         self.workers, self.segments, self.parameter_search = workers, segments, parameter_search
 
+    def searches(self, spec: EnvSpec) -> bool:
+        setup = spec.setup
+        parameters = any(a.parameters for a in spec.actions if a.name in setup.coded_actions)
+        return parameters and self.parameter_search > 0 and (setup.plan_prior > 0 or setup.base_actions == ())
+
     def train(
         self,
         spec: EnvSpec,

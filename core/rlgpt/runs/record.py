@@ -21,7 +21,8 @@ class Report(Value):
     """The report of a run: an evaluation of its best iteration on seeds that no selection used. The steps of the report
     do not count towards the budget.
 
-    :ivar acting: the mode of the policy that the selection chose. None in a record of an earlier version; the mode was
+    :ivar mode: whether the selection kept a policy or code; tuned code counts as code.
+    :ivar acting: the mode that the selection chose. None in a record of an earlier version; the mode was
         then always ``sampled``.
     :ivar sampled: evaluation of the policy in the mode ``sampled``, or of the code.
     """

@@ -256,7 +256,8 @@ def _evaluations(code: Evaluation | None, finished: Iteration | None) -> list[tu
     if finished is None:
         return [("code alone", code)]
     rivals = [(f"not kept, {e.mode}", e) for e in finished.rivals]
-    return [("code alone", code), (f"selection, {finished.evaluation.mode}", finished.evaluation), *rivals]
+    policy = (f"selection, {finished.evaluation.mode}", finished.evaluation)
+    return [("code alone", code), ("tuned code", finished.tuned_evaluation), policy, *rivals]
 
 
 def _finished(run: Run, index: int) -> Iteration | None:

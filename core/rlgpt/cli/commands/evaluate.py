@@ -114,10 +114,10 @@ def settings(overrides: Sequence[str]) -> dict[str, Any]:
 
 def _modes(kept: Mode) -> tuple[Mode, ...]:
     """The modes that are evaluated. A policy is evaluated in the modes ``sampled`` and ``greedy``, and in the mode that
-    the selection chose.
+    the selection chose. Code and tuned code have one mode.
     """
-    if kept == "code":
-        return ("code",)
+    if kept in ("code", "tuned"):
+        return (kept,)
     return ("sampled", *(("sharpened",) if kept == "sharpened" else ()), "greedy")
 
 
