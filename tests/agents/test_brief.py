@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -102,3 +103,13 @@ def test_prompt_slots_contain_a_sentence_when_the_brief_has_no_knowledge_and_no_
 )
 def test_brief_describes_the_action_space(space: spaces.Space[Any], words: str) -> None:
     assert brief_of(spaces.Box(-1, 1, (2,)), space).base_space.startswith(words)
+
+
+def test_policy_may_not_observe_text_of_a_space_that_gymnasium_cannot_flatten() -> None:
+    """MiniGrid's space of missions does not implement ``is_np_flattenable``."""
+    import minigrid  # noqa: F401 - registers its environments
+
+    plugin = GenericPlugin.of(partial(gymnasium.make, "MiniGrid-Empty-5x5-v0"), goal="Reach the goal.")
+    observable = {name for name, _ in make_brief(plugin, *plugin.tasks().values()).observations}
+    assert {"direction", "image"} <= observable
+    assert "mission" not in observable

@@ -14,7 +14,7 @@ from rlgpt.domain import Plain, Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.defaults import SUCCESS, default_setup_of, reward_terms_of
 from rlgpt.plugin.library import library_of
-from rlgpt.plugin.parts import shown
+from rlgpt.plugin.parts import flattenable, shown
 from rlgpt.plugin.types import Context, RewardTerm, ViewKey
 from rlgpt.sandbox.library import Library
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
@@ -170,7 +170,7 @@ def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, defau
     """
     observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():
-        if name not in observable and part.space.is_np_flattenable:
+        if name not in observable and flattenable(part.space):
             known = default and not part.alone
             yield name, "" if known else f"the environment's own observation: {_shape(part.space)}"
     for name, key in observable.items():

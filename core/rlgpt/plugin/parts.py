@@ -103,6 +103,16 @@ def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, S
     return found
 
 
+def flattenable(space: spaces.Space[Any]) -> bool:
+    """Whether gymnasium can turn the values of a space into numbers. A space of another package that does not answer
+    this question, such as the space of MiniGrid's missions, cannot be flattened.
+    """
+    try:
+        return bool(space.is_np_flattenable)
+    except NotImplementedError:
+        return False
+
+
 def unusable(space: spaces.Space[Any]) -> list[str]:
     """An error message for each part that neither code nor a policy can use. The message also states what to do."""
     faults = []

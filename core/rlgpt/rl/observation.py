@@ -13,7 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from rlgpt.errors import PluginError, UnknownNameError
-from rlgpt.plugin.parts import shown
+from rlgpt.plugin.parts import flattenable, shown
 from rlgpt.plugin.pictures import is_image
 from rlgpt.plugin.types import ViewKey
 
@@ -47,7 +47,7 @@ class ObservationBuilder:
                 self.images[key] = base[key]
                 continue
             self._order.append(key)
-            if key in base and base[key].is_np_flattenable:
+            if key in base and flattenable(base[key]):
                 self._base[key] = base[key]
             elif key in sizes:
                 self._view[key] = sizes[key]
