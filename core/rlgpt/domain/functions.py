@@ -36,8 +36,8 @@ class Output(Value):
 
     @property
     def neutral(self) -> float:
-        """The number that replaces the output of a coded feature if the feature fails. It is the number nearest to 0
-        within the bounds.
+        """The number that replaces the output of a failed coded feature, which is the number nearest to 0 within the
+        bounds.
         """
         return neutral(self.low, self.high)
 

@@ -114,9 +114,10 @@ def best_candidate(
 def evidence(rehearsal: Rehearsal, score: Score | None) -> tuple[float, ...]:
     """The evidence of a rehearsal as numbers, which are compared one after another; greater numbers are better.
 
-    The evidence consists of these numbers, in this order: whether no episode ended with an error, whether the traced
-    episode had no verdict, the number of episodes in which the action ran, the number of successes, the mean score, the
-    return of the traced episode, and the negative number of primitive steps.
+    The first two numbers say whether no episode ended with an error, and whether the traced episode had no verdict. The
+    next two numbers of the evidence count the episodes in which the action ran, and the successes. The last three
+    numbers of the evidence are the mean score, the return of the traced episode, and the negative number of primitive
+    steps.
     """
     trace, others = rehearsal.trace, rehearsal.others
     if trace is None:

@@ -138,8 +138,8 @@ def _play(
     In the first round of the plan, ``action`` is chosen after all actions in ``before``. In later rounds of the plan,
     ``action`` is chosen as soon as it may start.
 
-    :returns: the trace; all verdicts, also those on ``can_start``; and the number of actions in ``before`` after which
-        ``action`` might first have started in the first round, or None if it might not have started.
+    :returns: the trace, all verdicts (also those on ``can_start``), and the number of actions in ``before`` after which
+        ``action`` might first have started in the first round of the plan (None if there is no such number).
     """
     _, info = env.reset(seed=seed)
     fallen, success = list(info.get("verdicts", ())), bool(info.get("success", False))

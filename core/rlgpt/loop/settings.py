@@ -84,7 +84,7 @@ class Seeds:
     seed.
 
     All seeds in ``Seeds`` are below 2**30, and the episodes of a training have larger seeds
-    (``rl.policy_env.TRAINING_SEEDS``). Therefore no evaluation repeats an episode of a training.
+    (``rl.policy_env.TRAINING_SEEDS``). No evaluation therefore repeats an episode of a training.
     """
 
     def __init__(self, seed: int) -> None:

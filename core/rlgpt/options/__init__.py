@@ -92,7 +92,7 @@ def extend(
     :param reward_weights: reward term -> weight. The weighted sum of the reward terms in ``reward_weights`` replaces
         the environment's reward. If ``reward_weights`` is None, the environment's reward stays.
     :param sandbox: the sandbox that runs the coded actions, or its :class:`~rlgpt.sandbox.SandboxLimits`, or a dict
-        with some of these limits, such as ``{"yields": 100}``. Default: ``Sandbox()``.
+        with some of these limits, such as ``dict(yields=100)``. Default: ``Sandbox()``.
     :param quarantined: names of the coded actions that are masked from the beginning. If ``quarantined`` is given, the
         caller counts the violations, for example over many environments (see :meth:`ExtendedEnv.quarantine`). If
         ``quarantined`` is None, this environment counts the violations, and masks an action with three violations from
@@ -117,10 +117,10 @@ def extend(
         instance of the shared code.
     :returns: the environment with its action space extended as the table in :mod:`rlgpt.options.space` says. With no
         coded actions and all base actions, the extended environment has the same spaces and trajectories as ``env``,
-        bit for bit. If ``env`` reports ``info["success"]``, the ``info`` of every decision has ``success``: ``success``
-        is then true if ``info["success"]`` of ``env`` was true at any primitive step of the decision.
-        :class:`ExtendedEnv` lists the other keys of ``info``. A coded action whose source cannot be loaded, or code in
-        which lint finds a mistake, causes a :class:`BrokenActionWarning`.
+        bit for bit. If ``env`` reports ``info["success"]``, the ``info`` of every decision has ``success``. In the
+        ``info`` of a decision, ``success`` is true if ``info["success"]`` of ``env`` was true at any primitive step of
+        the decision. :class:`ExtendedEnv` lists the other keys of ``info``. A coded action whose source cannot be
+        loaded, or code in which lint finds a mistake, causes a :class:`BrokenActionWarning`.
     :raises rlgpt.errors.ConfigError: an argument has a wrong type, the action space cannot be extended, ``gamma`` is
         out of range, names do not fit their space, or names are given together with a plugin (a plugin has its own
         names).
@@ -180,8 +180,8 @@ def extend_vector(
         number of the lane and the number of primitive steps of the lane's episode.
     :param arguments: the other arguments of :func:`extend`. If ``quarantined`` is not given, each lane counts its
         violations separately.
-    :raises rlgpt.errors.ConfigError: ``venv`` is not a vector or has no autoreset mode, or an argument is wrong as in
-        :func:`extend`.
+    :raises rlgpt.errors.ConfigError: ``venv`` is not a gymnasium vector environment or has no autoreset mode, or
+        :func:`extend` raises the error for an argument.
     """
     if threads < 1:
         raise ConfigError(f"threads is {threads}; valid: at least 1.")

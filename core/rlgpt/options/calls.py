@@ -39,7 +39,7 @@ class Stepper(Protocol):
 class Calls:
     """Carries out the choices of coded actions in one lane, one after another.
 
-    :ivar order: decides which coded action the plan's choice is.
+    :ivar order: an object that decides which coded action is the plan's choice.
     :ivar current: the call of a coded action in progress; None if no coded action is in progress.
     """
 

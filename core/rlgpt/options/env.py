@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs):
-    """The environment ``env`` with K coded actions. :func:`rlgpt.extend` makes an ``ExtendedEnv``.
+    """The environment ``env`` with K coded actions. The function :func:`rlgpt.extend` makes an ``ExtendedEnv``.
 
     A chosen coded action runs until it returns, reaches its step limit or violates a limit of the sandbox, or until the
     episode ends. If ``interrupt_every`` is given, a decision takes at most ``interrupt_every`` primitive steps of a

@@ -31,8 +31,8 @@ class Call:
         yet.
     :ivar verdict: the verdict on the call of the coded action, or on the action's ``finally`` blocks; None if there was
         no fault.
-    :ivar calls: the calls of primitives, and the calls of ``observe`` in which the view had changed; empty without a
-        trace.
+    :ivar calls: the calls of primitives, and the calls of ``observe`` in which the view had changed; empty if the
+        episode is not traced.
     :ivar seen: the view that the code observed last; None if the episode is not traced.
     :ivar view: the view after the last primitive; None if the episode is not traced.
     """

@@ -273,7 +273,7 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     # -- one lane -----------------------------------------------------------------------------------------------------
 
     def _beginning(self, lane: int, first: First, seed: int | None) -> Effects[Arrival]:
-        """Begin an episode in ``lane``. The result of the computation is an :class:`Arrival` with reward 0."""
+        """Begin an episode in ``lane``. The start of an episode gives an :class:`Arrival` with reward 0."""
         observation, info = first
         report = yield from self.lanes[lane].begin(observation, info, seed)
         self._over.pop(lane, None)

@@ -1,7 +1,7 @@
 """The planner divides a long task into a graph of sub-goals. The outer and the inner loop of RL-GPT work on each
 sub-goal as on a separate task. An executor (:class:`GraphPlayer`) then plays the whole graph.
 
-A name of this package is imported when it is first used.
+Each public name of this package is imported only when it is first used.
 """
 
 from __future__ import annotations

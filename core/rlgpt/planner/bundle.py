@@ -22,8 +22,7 @@ from rlgpt.runs import Report
 
 
 def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps) -> Bundle:
-    """Return the bundle of the graph that a run keeps. The bundle of a graph contains no weights of policies, as no
-    bundle does.
+    """Return the bundle of the graph that a run keeps. Bundles never contain the weights of policies.
 
     If two sub-goals have features whose outputs have the same name, the bundle contains only the features of the first
     of these sub-goals.

@@ -144,14 +144,14 @@ class Policy(ABC):
     ) -> Any:
         """Choose one action.
 
-        :param observation: an observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis. It has
-            ``obs`` float32 ``(D,)``, ``action_mask`` float32 ``(branches,)``, ``duration`` float32 ``(1,)``, and
-            images.
+        :param observation: an observation of a :class:`~rlgpt.rl.policy_env.PolicyEnv`, without a batch axis. The
+            observation has ``obs`` float32 ``(D,)``, ``action_mask`` float32 ``(branches,)``, ``duration`` float32
+            ``(1,)``, and images.
         :param greedy: whether to take the most likely branch and the means of the Gaussians instead of a sample.
         :param rng: the random generator that draws the sample.
-        :param sharpness: the exponent n of the probabilities, a number above 0. The selector and each head are drawn
-            from ``p ** sharpness``, normalised, instead of ``p``. If the sharpness n is above 1, likely choices become
-            more likely; the standard deviation of each Gaussian is divided by ``sqrt(n)``.
+        :param sharpness: exponent n to which the policy's probabilities are raised, a number above 0. The selector and
+            each head are drawn from ``p ** sharpness``, normalised, instead of ``p``. If the sharpness n is above 1,
+            likely choices become more likely; the standard deviation of each Gaussian is divided by ``sqrt(n)``.
         :returns: an element of the action space of the ``PolicyEnv``.
         :raises ValueError: ``sharpness`` is not a finite number above 0.
         """
@@ -176,8 +176,9 @@ class Trainer(ABC):
 
     def searches(self, spec: EnvSpec) -> bool:
         """Whether a training with ``spec`` and without a warm start may begin with a search for values of the coded
-        actions' parameters. If it may, a run reserves steps for the episodes in which code with the found values races
-        against code and policy. By default, a trainer has no such search.
+        actions' parameters. If a training may begin with a search, a run reserves steps for the episodes in which code
+        with the found values races against code and policy. By default, a trainer does not search for values of
+        parameters.
         """
         return False
 

@@ -16,7 +16,7 @@ from rlgpt.options import ActionLayout
 class ActionCodec:
     """Converts the policy's normalised actions to actions of an extended environment, and back.
 
-    The policy's action space is made from the extended action space: in the policy's action space, every Box is
+    The policy's action space is made from the extended action space. In the policy's action space, every Box is
     one-dimensional with the bounds -1 and 1, and a MultiDiscrete is a Tuple of Discrete spaces.
 
     :param target: the extended action space.

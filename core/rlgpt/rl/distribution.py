@@ -5,7 +5,7 @@ heads.
 An extended space is a parameterised action space (Masson, Ranchod and Konidaris 2016). A parameterised action space
 consists of a discrete choice ``s`` among branches and of components, which have an effect only if the chosen branch
 uses (owns) them. The number ``owner[s, c]`` is 1 if branch ``s`` uses component ``c``, else 0. The components of an
-action are independent given the state, so the log-probability, the entropy H and the divergence KL are
+action are independent given the state, which gives the following log-probability, entropy H and divergence KL.
 
     log p(a)  = log p(s) + sum_c owner[s, c] log p_c(a_c)
     H(p)      = H(p_s)   + sum_c (sum_s p(s) owner[s, c]) H(p_c)
@@ -148,8 +148,8 @@ class BranchedDistribution:
         return total + self._sum(self.probabilities @ self._owner, parts)
 
     def kl(self, other: BranchedDistribution) -> torch.Tensor:
-        """The Kullback-Leibler divergence KL(self, other), ``[B]``, in nats. Both distributions must have the same
-        layout.
+        """The Kullback-Leibler divergence KL(self, other), ``[B]``, in nats. The distributions ``self`` and ``other``
+        must have the same layout.
         """
         total = self._owner.new_zeros(self._batch)
         if self._selector is not None and other._selector is not None:

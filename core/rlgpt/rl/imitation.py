@@ -1,11 +1,12 @@
 """Self-imitation keeps the decisions of good episodes and trains the policy to repeat them.
 
-An episode is kept if it succeeded, or if its return (the sum of its rewards without discount) is above the bound
+An episode is kept if it succeeded, or if its return (the sum of its rewards without discount) is above the following
+bound.
 
     mean + 2 sigma
 
 In the bound, mean and sigma (the standard deviation) are those of the returns of all earlier episodes. After each
-update of PPO, self-imitation takes a few gradient steps on the loss
+update of PPO, self-imitation takes a few gradient steps on the following loss.
 
     L = -c mean log pi(a | s)
 
@@ -14,8 +15,8 @@ The loss is a mean over minibatches of kept decisions (s, a), which are drawn un
 MineDojo (Fan et al., 2022, appendix on the agent's training) uses the same method of self-imitation. RL-GPT's official
 code (``SelfImitationBuffer`` and ``update_imitation`` of ``ppo_selfimitate_clip.py``) also uses self-imitation, but
 computes mean and sigma over the kept episodes only. The original self-imitation learning (Oh et al., 2018, equation 2)
-keeps single decisions and weights each decision with ``max(R - V, 0)``. This module keeps whole episodes, and all kept
-decisions have the same weight.
+keeps single decisions and weights each decision with ``max(R - V, 0)``. Self-imitation in rlgpt keeps whole episodes,
+and all kept decisions have the same weight.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class LanePlayer:
 class _Turn:
     """One episode in a lane.
 
-    :param number: the position of the episode's seed among the seeds.
+    :param number: the position of the episode's seed among the seeds of the evaluation.
     """
 
     def __init__(

@@ -95,8 +95,8 @@ class PolicyNetwork(nn.Module, ABC):
         """The names along the axes of each weight tensor. A warm start reuses the weights whose names along the axes
         match.
 
-        :returns: for the name of a tensor and for each of its axes, the names along the axis (one for each row or
-            column); None for an axis without names.
+        :returns: a dict from the name of each weight tensor to the names along each of its axes (one for each row or
+            column); None stands for an axis without names.
         """
 
 

@@ -21,11 +21,11 @@ class PlanFeatures:
     code follow the numbers of the setup's observation keys.
 
     For each coded action, the observation has one number about the plan's choice. The number of a coded action is 1 if
-    this action is the plan's choice, else 0. If a decision may interrupt a coded action, further numbers about the
-    action in progress follow. The first of the further numbers is 1 while a coded action is in progress, else 0. The
-    other further numbers are the low-level action that the coded action proposes for the next primitive step (one-hot
-    for a Discrete space). The numbers of the proposal are zeros if there is no proposal, or if the proposal does not
-    fit the action space.
+    this action is the plan's choice, else 0. If a decision may interrupt a coded action, the observation also has
+    numbers about the action in progress. The first number about the action in progress is 1 while a coded action is in
+    progress, else 0. The last numbers are the low-level action that the coded action in progress proposes for the next
+    primitive step (one-hot for a Discrete space). The numbers of the proposal are zeros if there is no proposal, or if
+    the proposal does not fit the action space.
 
     :ivar names: the name of each number.
     """

@@ -144,8 +144,8 @@ class Stuck:
     """Detects an episode in which repeating the plan's actions changes nothing.
 
     A round of the plan has no effect if every action in it was masked, or if the view is the same before and after the
-    round. A round of the plan has no effect, either, while its code waits for an event. Therefore an episode is stuck
-    only after several rounds of the plan without effect that together take a part of the horizon.
+    round. A round of the plan has no effect, either, while its code waits for an event. An episode is stuck only after
+    several rounds of the plan without effect that together take a part of the horizon.
     """
 
     def __init__(self, actions: int, horizon: int) -> None:

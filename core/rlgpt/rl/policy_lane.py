@@ -147,7 +147,7 @@ class EpisodeLog:
         return self._success
 
     def figures(self, info: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The fields of a :class:`rlgpt.domain.Episode`.
+        """The fields of a :class:`rlgpt.domain.Episode`, for the part of the lane's episode that was played so far.
 
         :param info: the info of the last decision. The info dict of the last decision is needed only if the lane has
             already begun another episode.

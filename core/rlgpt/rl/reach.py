@@ -1,4 +1,4 @@
-"""Plays coded actions to find start states for training episodes: the states in which an action returned."""
+"""Plays coded actions to find start states for training episodes, which are the states in which an action returned."""
 
 from __future__ import annotations
 

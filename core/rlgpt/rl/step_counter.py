@@ -34,7 +34,8 @@ class StepCounter:
     ``kill -9`` cannot lose or damage a count. Primitive steps count even if a kill loses what the training learned from
     them. The step file can only grow.
 
-    :param cells: number of cells of the step file. If earlier sessions used more cells, the total includes these cells.
+    :param cells: number of cells of the step file. If earlier sessions used more cells, the total number of steps
+        includes the counts of these cells.
     :raises TrainingFolderError: the step file is a link, or does not contain counts.
     """
 

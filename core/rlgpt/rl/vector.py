@@ -96,8 +96,8 @@ class Vector(ABC):
     def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
         """Give environments their next actions, and take primitive steps until at least one decision is over.
 
-        :param slots: the numbers of the environments that get an action. The numbers in ``slots`` are those that the
-            last call of ``exchange`` returned; in the first call, ``slots`` contains all environments.
+        :param slots: the numbers of the environments that get their next action. The numbers in ``slots`` are those
+            that the last call of ``exchange`` returned; in the first call, ``slots`` contains all environments.
         :param actions: flat actions, one row for each number in ``slots``, shape (slots, layout.action_size).
         :returns: the number of each environment whose decision is over, with the result of the decision.
         :raises TrainerError: an environment raised an exception in a worker process, or a worker process died.

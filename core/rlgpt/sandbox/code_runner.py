@@ -147,8 +147,8 @@ class CodeRunner:
             return self.verdict(refused)
 
     def _cross(self, export: str, *arguments: str, kind: Kind) -> str:
-        """:raises Refused: the fuel of the code is used up, or the instance trapped. After either fault, the instance
-        is deleted.
+        """:raises Refused: the fuel of the code is used up, or the instance trapped. After an error of this kind, the
+        WebAssembly instance is deleted.
         """
         self.fuel_used = 0
         self.calls += export != "ask-can-start"

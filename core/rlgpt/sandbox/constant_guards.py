@@ -57,9 +57,9 @@ class ConstantGuards:
     Several threads may use one ``ConstantGuards`` object.
 
     The instance of the constant guards runs only definitions and functions without effects, so no action can change the
-    answers of another action. An action fails in this instance if its source cannot be loaded, or if ``can_start``
-    raises an exception or needs too much fuel. After such a failure, ``can_start`` is called in the action's own
-    instance, which also gives the verdict.
+    answers of another action. An action fails in the instance of the constant guards if its source cannot be loaded, or
+    if its ``can_start`` raises an exception or needs too much fuel. After a failure in the instance of the constant
+    guards, ``can_start`` is called in the action's own instance, which also gives the verdict.
 
     :param on_turn: a function that the host calls before each call into the instance.
     """

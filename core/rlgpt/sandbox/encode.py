@@ -46,8 +46,8 @@ def _is_long(value: Any) -> bool:
 class ViewTexts:
     """Encodes one view, or parts of the view, as text for several actions. Each value of the view is encoded only once.
 
-    :raises PluginError: the view contains a value that is not plain. Every method of ``ViewTexts`` may raise this
-        error.
+    :raises PluginError: the view contains a value that is not plain. Every method of ``ViewTexts`` may raise a
+        PluginError.
     """
 
     def __init__(self, view: Mapping[str, Any]) -> None:

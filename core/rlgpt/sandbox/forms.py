@@ -55,7 +55,7 @@ class Form:
         """Return the checked requests whose floats are encoded in ``data``.
 
         :raises Refused: ``data`` is not hexadecimal, has a wrong length, or contains a float that is not finite (kind
-            ``reply``). For further causes of this error see :meth:`Checker.request`.
+            ``reply``). :meth:`Checker.request` lists further causes of a ``Refused`` error.
         """
         try:
             packed = bytes.fromhex(data)

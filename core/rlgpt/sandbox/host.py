@@ -75,7 +75,7 @@ class Guest:
     ``can_start`` has an argument ``memory`` share one memory for the episode; each of these actions gets a copy of the
     memory. Except for the shared memory, nothing is passed from one action to another.
 
-    :raises SandboxError: the guest program is missing. Every method of a guest that runs code may raise this error.
+    :raises SandboxError: the guest program is missing. Every method of a guest that runs code may raise a SandboxError.
     """
 
     def __init__(

@@ -132,7 +132,7 @@ class Instance:
         :param exceeded: the message for the case that the call has used up its fuel. If ``exceeded`` is None, the
             message is about the fuel limit of a turn or of loading.
         :raises Refused: the call of the guest was stopped (kind ``fuel``, ``wall``, ``memory``, ``error`` or
-            ``reply``). After this error, the instance must not be used again.
+            ``reply``). After a ``Refused`` error, the instance must not be used again.
         """
         function, store = self._functions.get(export) or self._function(export, arguments), self._store
         self._runtime.clock.ensure()

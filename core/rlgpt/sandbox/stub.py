@@ -70,9 +70,9 @@ Rules
 
 
 def _shared(primitives: Sequence[Signature]) -> dict[tuple[str, ...], list[str]]:
-    """For names of primitives, the lines that the outcomes of all these primitives have in common. The stub contains
-    the common lines of outcomes only once. Lines that only two primitives have in common are not included, unless the
-    library has only these two primitives.
+    """For each group of primitives, the lines of the stub that the outcomes of all primitives of the group have in
+    common. The stub contains the common lines of outcomes only once. Lines of the stub that only two primitives have in
+    common are not included, unless the library has only these two primitives.
     """
     owners: dict[str, list[str]] = {}
     for signature in primitives:

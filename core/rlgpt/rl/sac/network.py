@@ -242,7 +242,7 @@ class SoftActorCritic(PolicyNetwork):
         self._prior_mean[rows] = torch.atanh(parameters.clamp(-0.98, 0.98))
 
     def axis_names(self) -> AxisNames:
-        """See :meth:`rlgpt.rl.network.ActorCritic.axis_names`."""
+        """The names along the axes of each weight tensor, as in :meth:`rlgpt.rl.network.ActorCritic.axis_names`."""
         boxes: list[str] = []
         discrete: list[str] = []
         inputs = list(self._names)
@@ -278,7 +278,7 @@ class SoftDistribution:
         self._network, self._batch, self._sharpness = network, batch, 1.0
 
     def sharpened(self, sharpness: float) -> SoftDistribution:
-        """See :meth:`rlgpt.rl.distribution.BranchedDistribution.sharpened`.
+        """Sharpen the distribution as :meth:`rlgpt.rl.distribution.BranchedDistribution.sharpened` does.
 
         :raises ValueError: ``sharpness`` is not a finite number above 0.
         """

@@ -26,8 +26,8 @@ class Replay:
     def add(self, rows: Rows) -> None:
         """Store B rows.
 
-        :param rows: for each name of a tensor, the new rows as a tensor ``[B, ...]``. If B is larger than
-            :attr:`capacity`, the first rows are not stored.
+        :param rows: for each name of a tensor, the new rows as a tensor ``[B, ...]``. If the number B of new rows is
+            larger than :attr:`capacity`, the first rows are not stored.
         """
         rows = {key: values[-self.capacity :] for key, values in rows.items()}
         count = len(next(iter(rows.values())))

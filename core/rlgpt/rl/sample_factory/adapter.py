@@ -46,10 +46,10 @@ class Adapter(gymnasium.Env[Any, Any]):
     environment.
 
     Sample Factory drops the last observation of an episode when it resets, and its buffers have no entry for a
-    decision's duration. Therefore each observation, even the first observation of an episode, has additional entries
-    about the last decision. The entry ``duration`` is the number of primitive steps of the last decision. For each
-    entry that the networks read, ``last_ENTRY`` is the last observation of the episode if a time limit truncated it,
-    else zeros. With self-imitation, a further entry of the observation is the result of the episode
+    decision's duration. Each observation of the adapter, even the first observation of an episode, has additional
+    entries about the last decision. The entry ``duration`` is the number of primitive steps of the last decision. For
+    each entry that the networks read, ``last_ENTRY`` is the last observation of the episode if a time limit truncated
+    it, else zeros. With self-imitation, a further entry of the observation is the result of the episode
     (:mod:`rlgpt.rl.sample_factory.episode_tag`).
 
     If the action space has no selector, an observation has no entry for the mask, because each entry costs time at

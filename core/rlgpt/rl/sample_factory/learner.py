@@ -1,8 +1,8 @@
 """Sample Factory's learner, extended by decisions with durations, action spaces with branches, and truncated episodes.
 A lost checkpoint is an error; a training never restarts silently.
 
-The changes of Sample Factory's learner are subclasses of its classes. Therefore the worker processes that Sample
-Factory spawns can import the changes, and other code in the process uses the unchanged library.
+The module changes Sample Factory's learner by subclasses of its classes. The worker processes that Sample Factory
+spawns can import the subclasses, and other code in the process uses the unchanged library.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _LOG = logging.getLogger(__name__)
 class OptionLearner(Learner):  # type: ignore[misc]
     """PPO over decisions of many primitive steps.
 
-    ``OptionLearner`` differs from Sample Factory's ``Learner`` as follows. Advantages are semi-Markov
-    (:mod:`rlgpt.rl.advantage`). A truncated episode is bootstrapped from its own last observation. The distribution of
-    the policy is that of :mod:`rlgpt.rl.distribution`. The size of a minibatch need not divide the size of a rollout.
-    After an update of PPO, self-imitation may follow (:mod:`rlgpt.rl.imitation`). A checkpoint that cannot be read
-    causes an error.
+    ``OptionLearner`` differs from Sample Factory's ``Learner`` in several points. Advantages are semi-Markov
+    (:mod:`rlgpt.rl.advantage`). A truncated episode is bootstrapped from its own last observation. The probability
+    distribution of the policy is that of :mod:`rlgpt.rl.distribution`. The size of a minibatch need not divide the size
+    of a rollout. After an update of PPO, self-imitation may follow (:mod:`rlgpt.rl.imitation`). A checkpoint that
+    cannot be read causes an error.
     """
 
     def init(self) -> Any:

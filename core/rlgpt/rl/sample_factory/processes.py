@@ -34,8 +34,8 @@ def child_environment(environment: Mapping[str, str], threads: int) -> dict[str,
 
 
 def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float = 5.0) -> None:
-    """Set ``stop`` when the parent process sends a message or has ended. If the parent process has ended, also kill
-    this process group after ``patience`` seconds.
+    """Set the event ``stop`` when the parent process sends a message or has ended. If the parent process has ended,
+    also kill this process group after ``patience`` seconds.
 
     :param control: a pipe from the parent. The pipe from the parent closes when the parent process has ended.
     """
@@ -78,7 +78,7 @@ def members(group: int) -> list[psutil.Process]:
 
 def end_group(group: int, *, patience: float = 3.0) -> None:
     """Kill a process group. Processes that unlink semaphores are killed after all other processes of the group. If the
-    calling process is in the group, it is killed last.
+    calling process is in the process group, the calling process is killed last.
 
     The processes that unlink semaphores end by themselves after all other processes have ended, so ``end_group`` waits
     ``patience`` seconds for them. ``end_group`` itself unlinks torch's shared memory.

@@ -67,7 +67,7 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
 
     :param send: a function that gets the message ``point`` with each point of the learning curve, and the message
         ``closing`` when the training begins to end.
-    :raises RlgptError: the job cannot run. ``run`` raises this error before Sample Factory starts any process.
+    :raises RlgptError: the job cannot run. ``run`` raises an RlgptError before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log contains the cause.
     """
     _check_device(job)

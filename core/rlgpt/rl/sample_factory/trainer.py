@@ -33,7 +33,7 @@ class SampleFactory(Trainer):
     :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with three
     violations, counted over all environments, is masked in each environment from its next episode on. A training with
     Sample Factory ends when the budget is spent, even within a rollout. The training exceeds the budget by at most the
-    current decision of each environment and the primitive steps that all environments take in 20 ms.
+    current decision of each environment and the primitive steps that all environments take within 20 ms.
 
     At each point of the learning curve, the learner gets the performance over the newest episodes. The learner saves
     the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest weights. A resumed training uses
