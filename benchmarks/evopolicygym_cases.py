@@ -89,7 +89,8 @@ def make_registered(env: str, render_mode: str | None = None) -> gymnasium.Env[A
         warnings.simplefilter("ignore")
         if package:
             _import(package)
-        return gymnasium.make(env_id, render_mode=render_mode)
+        # Without a render_mode, the settings of the environment, which the language model reads, have none either.
+        return gymnasium.make(env_id, **({} if render_mode is None else {"render_mode": render_mode}))
 
 
 def _import(package: str) -> Any:
