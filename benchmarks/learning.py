@@ -51,6 +51,8 @@ class Variant:
 
     :ivar setup: the fields of the setup that differ from the defaults of a run.
     :ivar changes: the hyperparameters that differ from the task's own hyperparameters.
+    :ivar fitted: whether rollouts are shortened for the expected number of decisions, as in a run
+        (:meth:`rlgpt.rl.base.Hyperparameters.fitted`).
     :ivar sharpness: the sharpness of the policy's probabilities in the evaluation, as in
         :meth:`rlgpt.rl.base.Policy.act`.
     :ivar policy_of: the variant whose trained policy is evaluated; with None, this variant trains a policy.
@@ -58,6 +60,7 @@ class Variant:
 
     setup: dict[str, Any] = field(default_factory=dict)
     changes: Mapping[str, Any] = field(default_factory=dict)
+    fitted: bool = False
     sharpness: float = 1.0
     policy_of: str | None = None
 
@@ -70,8 +73,11 @@ VARIANTS = {
     "interrupt": Variant({"residual": 0.0}),
     "guided": Variant(),
     "sharp_4": Variant(sharpness=4.0, policy_of="guided"),
+    "num_steps_128": Variant(changes={"num_steps": 128}),
+    "num_steps_128_fitted": Variant(changes={"num_steps": 128}, fitted=True),
 }
-"""The variants of learning. ``guided`` has the defaults of a run; the other variants lack a part of these defaults."""
+"""The variants of learning. ``guided`` has the defaults of a run; the variants before it lack a part of these
+defaults, and the variants after it change the evaluation or the length of a rollout."""
 ROWS = ("code", "untrained", *VARIANTS)
 
 
@@ -111,13 +117,27 @@ class Measurement:
                 budget=self.settings["budget"],
                 seed=seed,
                 folder=folder,
-                hyperparameters=self.hyperparameters.model_copy(update=dict(variant.changes)),
+                hyperparameters=self._hyperparameters(variant),
             )
             figures["decisions"] = record.decisions
             figures["curve"] = [[p.primitive_steps, round(p.success, 3), p.episodes] for p in record.curve]
         policy = self.trainer.load(folder, self.spec)
         evaluation = evaluate(policy, self.spec, seeds=fresh, greedy=False, sharpness=variant.sharpness)
         return {**_figures(evaluation), **figures}
+
+    def _hyperparameters(self, variant: Variant) -> Any:
+        """The task's hyperparameters with the changes of ``variant``. The expected number of decisions comes from ten
+        episodes of the code.
+        """
+        from rlgpt.rl.evaluation import evaluate_code
+
+        changed = self.hyperparameters.model_copy(update=dict(variant.changes))
+        if not variant.fitted:
+            return changed
+        code = evaluate_code(self.spec, self.spec.actions, seeds=self.seeds.selection(10))
+        each = sum(e.decisions for e in code.episodes) / max(1, code.primitive_steps)
+        every = self.spec.setup.interrupt_every
+        return changed.fitted(round(self.settings["budget"] * max(each, 1 / every if every else 0.0)))
 
     def _recorded(self) -> tuple[Any, Any]:
         """The recipe of an environment with the recording's actions and setup, and the task's hyperparameters."""
