@@ -100,7 +100,7 @@ class Decision(Value):
 
 
 class Trace(Value):
-    """The trace of one episode: its decisions in order.
+    """The trace of one episode, which is its decisions in order.
 
     :ivar success: whether ``info["success"]`` was true at any primitive step of the episode.
     :ivar total_reward: the undiscounted return of the episode.
@@ -192,11 +192,13 @@ class Evaluation(Value):
 
     @property
     def is_code(self) -> bool:
-        """Whether coded actions played without a policy, with their own defaults or with tuned ones."""
+        """Whether coded actions played without a policy, with their own defaults or with tuned values of their
+        parameters.
+        """
         return self.mode in ("code", "tuned")
 
     def on(self, seeds: Collection[int]) -> Evaluation:
-        """This evaluation with only the episodes that have one of ``seeds``."""
+        """Copy the evaluation with only those episodes that have one of ``seeds``."""
         return self.model_copy(update={"episodes": tuple(e for e in self.episodes if e.seed in seeds)})
 
     @property

@@ -247,12 +247,12 @@ class Iteration(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """The best evaluation on the selection seeds. If code and policy are equally good, the result is the policy's
-        evaluation; the same holds for tuned code and policy. If code and tuned code are equally good, and better than
-        the policy, the result is the evaluation of code.
+        """The best evaluation of the iteration on the selection seeds. If code and policy are equally good, ``kept`` is
+        the policy's evaluation; the same holds for tuned code and policy. If code and tuned code are equally good, and
+        better than the policy, ``kept`` is the evaluation of code.
 
-        If tuned code played, two evaluations are compared on the seeds that both have, because a candidate that has
-        left the race has fewer seeds than a candidate that has stayed.
+        If tuned code played, two evaluations are compared on the seeds that both have, because a candidate that was
+        dropped from the race has played fewer seeds.
         """
         code, tuned = self.code_evaluation, self.tuned_evaluation
         if tuned is None:
@@ -268,7 +268,7 @@ class Iteration(Value):
 
     @property
     def kept_actions(self) -> tuple[CodedAction, ...]:
-        """The coded actions as the kept evaluation played them: the tuned actions if tuned code is kept."""
+        """The coded actions as the kept evaluation played them, which are the tuned actions if tuned code is kept."""
         return self.tuned_actions if self.kept.mode == "tuned" else self.actions
 
     @property

@@ -83,7 +83,7 @@ class Parameter(Value):
         return self
 
     def with_default(self, value: float) -> Parameter:
-        """This parameter, of kind ``float``, with another default (:meth:`CodedAction.with_defaults`)."""
+        """Copy a parameter of kind ``float`` with another default (:meth:`CodedAction.with_defaults`)."""
         assert self.low is not None, "the range is validated"
         assert self.high is not None, "the range is validated"
         assert not isinstance(self.default, str), "the kind is validated"
@@ -271,11 +271,11 @@ class CodedAction(Value):
         return self
 
     def with_defaults(self, values: Mapping[str, float]) -> CodedAction:
-        """This action with other defaults of its parameters.
+        """Copy a coded action with other defaults of its parameters.
 
-        A value outside the range of its parameter becomes the nearest bound. A value that differs from the default by
-        less than a millionth of the range changes nothing, because single-precision numbers cause such differences. A
-        value that is not a number changes nothing.
+        A new default outside the range of its parameter becomes the nearest bound. A new default that differs from the
+        old default by less than a millionth of the range changes nothing, because single-precision numbers cause such
+        differences. A new default that is not a number changes nothing.
 
         :param values: for some parameters, the new default.
         """

@@ -20,13 +20,15 @@ steps.
 
 
 def max_iterations(settings: LoopSettings, agents: Agents) -> int:
-    """Maximal number of iterations of the outer loop. The number is 1 if no agent can revise plan or code."""
+    """Maximal number of iterations of the outer loop. The maximal number of iterations is 1 if no agent can revise plan
+    or code.
+    """
     return settings.iterations if agents.revise else 1
 
 
 class Allotment:
-    """Divides the primitive steps of one run among their purposes. Every result depends only on the settings of the run
-    and on the steps that the run has spent so far.
+    """Divides the primitive steps of one run among their purposes. Every number of steps that ``Allotment`` returns
+    depends only on the settings of the run and on the steps that the run has spent so far.
     """
 
     def __init__(self, settings: LoopSettings, task: Task, agents: Agents) -> None:
@@ -36,35 +38,37 @@ class Allotment:
 
     @property
     def limit(self) -> int:
-        """Maximal length, in primitive steps, of an episode for judging. With this length, each iteration has enough
-        steps for one episode of code and one episode of the policy.
+        """Maximal length, in primitive steps, of an episode that is played for judging. With this limit, each iteration
+        has enough steps for one episode of code and one episode of the policy.
         """
         return min(self._task.horizon, max(1, self._judging // (2 * self._iterations)))
 
     def judging(self, history: History, here: Steps) -> int:
         """Number of primitive steps that judging may still take in the iteration after ``history``.
 
-        Steps that earlier iterations did not use are divided equally among this iteration and the later iterations.
+        Judging steps that earlier iterations did not use are divided equally among this iteration and the later
+        iterations.
 
-        :param here: primitive steps of the finished stages of this iteration.
+        :param here: primitive steps of the finished stages of the current iteration.
         """
         spent = sum(i.steps.code + i.steps.selection for i in history)
         share = (self._judging - spent) // max(1, self._iterations - len(history))
         return max(0, share - here.code - here.selection)
 
     def confirmation(self, history: History, here: Steps, episodes: int) -> int:
-        """Maximal number of primitive steps for further episodes of code that reaches the target so far.
+        """Maximal number of primitive steps for the confirmation episodes of code that has reached the target so far.
 
-        By default, these steps are the steps that are left for judging. If ``episodes`` further episodes need more, up
-        to half of the remaining steps of the run may be used, because learning needs no steps if code solves the task.
+        By default, the confirmation episodes may take the steps that are left for judging. If ``episodes`` further
+        episodes need more steps, up to half of the remaining steps of the run may be used, because learning needs no
+        steps if code solves the task.
         """
         spent = sum((i.steps for i in history), here).total
         unspent = max(0, self._settings.budget - spent)
         return max(self.judging(history, here), min(max(0, episodes) * self.limit, unspent // 2))
 
     def code_first(self, history: History) -> int:
-        """Maximal number of primitive steps for the first episodes of code. If a policy is trained, half of the steps
-        for judging may be used; else all of these steps may be used.
+        """Maximal number of primitive steps for the first evaluation of code in an iteration. If the run trains
+        policies, the first evaluation of code may take half of the steps for judging; else it may take all of them.
         """
         judging = self.judging(history, Steps())
         return judging // 2 if self._agents.train else judging
@@ -72,14 +76,14 @@ class Allotment:
     def training(
         self, history: History, here: Steps, *, with_code: bool, modes: int, tuned: bool = False, last: bool = False
     ) -> int:
-        """Number of primitive steps of a training that begins now. The steps that are not reserved for judging are
-        divided equally among this iteration and the later iterations.
+        """Number of primitive steps of a training that would begin now. The primitive steps that are not reserved for
+        judging are divided equally among the trainings of this iteration and the later iterations.
 
-        :param here: primitive steps of this iteration so far, including steps whose results were lost in a kill.
-        :param with_code: whether the policy competes with code in a race.
+        :param here: primitive steps of the current iteration so far, including steps whose results were lost in a kill.
+        :param with_code: whether the policy competes with code in the race after the training.
         :param modes: number of modes in which the policy is judged (sampled, sharpened, greedy).
-        :param tuned: whether tuned code may be a further candidate of the race.
-        :param last: whether this is the last iteration, which gets all remaining steps.
+        :param tuned: whether tuned code may be a further candidate of the race after the training.
+        :param last: whether the current iteration is the last iteration, which gets all remaining steps.
         """
         settings, left = self._settings, 1 if last else max(1, self._iterations - len(history))
         finalists = (2 if with_code else 0) + tuned
@@ -90,30 +94,30 @@ class Allotment:
         return max(1, (settings.budget - spent - reserved - (left - 1) * later) // left)
 
     def is_last(self, history: History) -> bool:
-        """Whether the iteration that follows ``history`` is the last one."""
+        """Whether the iteration that follows ``history`` is the last iteration of the run."""
         return len(history) + 1 >= self._iterations
 
     def enough(self, steps: int, code: Evaluation, setup: RLSetup, history: History, *, last: bool) -> tuple[bool, int]:
-        """Estimate the number of decisions in a training of ``steps`` primitive steps. Returns whether there are enough
-        decisions, and the number.
+        """Estimate the number of decisions in a training of ``steps`` primitive steps. Returns whether the training has
+        enough decisions, and the estimated number of decisions.
         """
         decisions = self.decisions(steps, history, setup, code) or 0
         return decisions >= self.least(last=last), decisions
 
     def least(self, *, last: bool) -> int:
-        """Minimal number of decisions of a training. In the last iteration fewer decisions suffice, because nothing
-        else can use the steps.
+        """Minimal number of decisions with which a training is worth its steps. In the last iteration, a training needs
+        fewer decisions, because nothing else can use the steps.
         """
         return math.ceil(self._settings.min_decisions * (LAST_SHARE if last else 1))
 
     def decisions(self, steps: int, history: History, setup: RLSetup, code: Evaluation | None = None) -> int | None:
         """Estimated number of decisions in a training of ``steps`` primitive steps; None if no episode was played yet.
 
-        The estimate uses the steps per decision of the newest training, if that training had the same
-        ``interrupt_every`` as ``setup``. Otherwise the estimate uses the newest episodes of code, with at least one
-        decision in every ``setup.interrupt_every`` steps.
+        The estimated number of decisions uses the steps per decision of the newest training, if that training had the
+        same ``interrupt_every`` as ``setup``. If the newest training had another ``interrupt_every``, the estimate uses
+        the newest episodes of code, with at least one decision in every ``setup.interrupt_every`` steps.
 
-        :param code: evaluation of the code of this iteration; None if the code was not played.
+        :param code: evaluation of the code of the current iteration; None if the code was not played.
         """
         every = setup.interrupt_every
         trained = [i for i in history if i.training is not None and i.training.decisions]
@@ -128,7 +132,7 @@ class Allotment:
         return round(steps * max(made / max(1, taken), 1 / every if every else 0.0))
 
     def note(self) -> str:
-        """A message to the user if the budget is too small for all episodes of judging at full length; else empty."""
+        """A message to the user if the budget is too small for all judging episodes at full length; else empty."""
         settings, task = self._settings, self._task
         wanted, share = settings.selection_episodes, self._judging // (2 * self._iterations)
         if share >= wanted * task.horizon:

@@ -1,4 +1,4 @@
-"""The context of a run, which all functions of the two loops get."""
+"""The context of a run, which all functions of the inner and the outer loop get."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class LoopContext:
     """The values and the objects of one run. No field of a ``LoopContext`` changes during the run.
 
     :ivar factory: the value from which a worker process gets the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
-    :ivar library: the primitives that coded actions of the task may call, and the keys of their view. The agents use
-        the same library.
-    :ivar skills: the library of skills that the run offers to its agents and to which the run adds its result; None if
-        the run uses no library.
-    :ivar fixed_hyperparameters: names of the hyperparameters that the user chose. An RLSetup cannot change these
-        hyperparameters.
+    :ivar library: the primitives that coded actions of the task may call, and the keys of the view. The agents use the
+        same library.
+    :ivar skills: the skill library that the run offers to its agents and to which the run adds its result; None if the
+        run uses no skill library.
+    :ivar fixed_hyperparameters: names of the hyperparameters that the user chose. An RLSetup cannot change the
+        hyperparameters that the user chose.
     :ivar executor: a function that makes the executor for the rehearsals of candidates.
     :ivar world: the names of actions and observations for the bundle, if the environment has no plugin; else None.
     """
@@ -77,8 +77,8 @@ class LoopContext:
     def is_solved(self, evaluation: Evaluation, *, episodes: int | None = None) -> bool:
         """Whether ``evaluation`` reaches the target success rate, or the target score if the task has no success.
 
-        :param episodes: number of episodes below which the answer is False. If ``episodes`` is None,
-            ``selection_episodes`` is used.
+        :param episodes: number of episodes; if ``evaluation`` has fewer episodes, the result is False. If ``episodes``
+            is None, the setting ``selection_episodes`` is used.
         """
         if len(evaluation.episodes) < (self.settings.selection_episodes if episodes is None else episodes):
             return False
@@ -90,7 +90,7 @@ class LoopContext:
 
     @property
     def target(self) -> float | None:
-        """The success rate at which the run ends, or the mean score if the task has no success. None if there is no
+        """The success rate at which the run ends, or the mean score if the task has no success; None if the run has no
         such target.
         """
         if self.task.success or self.task.score is None:
@@ -102,10 +102,10 @@ class LoopContext:
         return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
 
     def spec(self, setup: RLSetup, code: Code, training: TrainingRecord | None = None) -> EnvSpec:
-        """The specification of the environment for training and evaluation. Actions that were quarantined in
-        ``training`` stay quarantined.
+        """The recipe of the environment for the training and the evaluation of an iteration. Coded actions that were
+        quarantined in ``training`` stay quarantined.
 
-        Coded reward terms that ``setup`` does not name are left out, because nothing uses their values.
+        Coded reward terms that ``setup`` does not name are left out of the recipe, because nothing uses their values.
         """
         return EnvSpec(
             self.task,
@@ -118,11 +118,10 @@ class LoopContext:
         )
 
     def kept_spec(self, best: Iteration) -> EnvSpec:
-        """The specification of the environment in which the kept policy, or the kept code, of the iteration ``best``
-        plays.
+        """The recipe of the environment in which the kept policy, or the kept code, of the iteration ``best`` plays.
 
-        Code plays under the same conditions as in the selection. Therefore actions that were quarantined in the
-        policy's training are not masked.
+        Kept code plays under the same conditions as in the selection. In the environment of kept code, actions that
+        were quarantined in the policy's training are not masked.
         """
         code = Code(best.kept_actions, best.functions)
         return self.spec(best.setup, code, None if best.kept.is_code else best.training)
@@ -131,10 +130,10 @@ class LoopContext:
         self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None
     ) -> Evaluation:
         """Evaluate the kept result of the iteration ``best`` on ``seeds``, which is the policy, or code or tuned code
-        alone if it was better.
+        if it was better than the policy.
 
         :param mode: the mode in which the policy acts. If ``mode`` is None, the policy acts in the mode that the
-            selection chose. If code was kept, the mode is ignored.
+            selection chose. If code was kept, ``mode`` is ignored.
         :param on_frame: a function that is called with each rendered frame and the name of the action in progress.
         :returns: the evaluation. The evaluation has no episodes if the iteration keeps code but has no coded action.
         """
@@ -151,14 +150,15 @@ class LoopContext:
     def train_folder(self, iteration: int) -> Path:
         """The folder in which the trainer stores the training of ``iteration``.
 
-        :raises RunError: the folder contains a link, which the trainer's library could follow out of the run folder.
+        :raises RunError: the training's folder contains a link, which the trainer's library could follow out of the run
+            folder.
         """
         return self.run.files.subfolder(f"iterations/{iteration}/train")
 
     def policy(self, spec: EnvSpec, iteration: int, *, trained: bool) -> Policy:
         """The policy of an iteration.
 
-        :param trained: whether a policy was trained in this iteration. Without a training, the result is the policy
+        :param trained: whether a policy was trained in the iteration. If ``trained`` is False, the result is the policy
             with which a training would begin.
         """
         if trained:
@@ -172,7 +172,7 @@ class LoopContext:
 
 
 def acting(policy: Policy, mode: Mode, sharpness: float | None) -> Acting:
-    """A function that chooses actions as ``policy`` does in ``mode``. Only the mode ``sharpened`` uses
+    """A function that chooses actions as ``policy`` does in ``mode``. Only the mode ``sharpened`` uses the argument
     ``sharpness``.
     """
     return by_policy(policy, greedy=mode == "greedy", sharpness=(sharpness or 1.0) if mode == "sharpened" else 1.0)

@@ -12,8 +12,8 @@ from rlgpt.rl.play import OnFrame
 
 
 def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
-    """Add a critique of the newest iteration to ``history``. If the history is empty or has this critique already, the
-    history is returned unchanged.
+    """Add the critic's findings on the newest iteration to ``history``. If the history is empty or has findings on its
+    newest iteration already, the history is returned unchanged.
 
     An iteration without a critique counts as finished, and may be the best iteration of the run.
 
@@ -53,8 +53,8 @@ def add_critique(ctx: LoopContext, brief: Brief, history: History) -> History:
 def _film_first_episode(ctx: LoopContext, last: Iteration) -> tuple[tuple[str, ...], int]:
     """Play the first selection episode again and render its frames, if the critic's model accepts images.
 
-    :returns: the frames, and the number of primitive steps of the episode. These steps count towards the budget,
-        although they produce no new result.
+    :returns: the rendered frames, and the number of primitive steps of the episode. The steps of the repeated episode
+        count towards the budget, although they produce no new result.
     """
     if not ctx.agents.critic.supports_vision:
         return (), 0

@@ -41,7 +41,7 @@ class Selected(NamedTuple):
 @dataclass(frozen=True)
 class Judging:
     """Judges the code and the policy of the iteration after ``history``. Each finished part of the judging is stored,
-    so a resumed run does not play it again.
+    so a resumed run does not play its episodes again.
     """
 
     ctx: LoopContext
@@ -54,9 +54,9 @@ class Judging:
     def evaluate_code(self, spec: EnvSpec, tried: Tried) -> Evaluation | None:
         """Evaluate the coded actions alone, in the plan's order, on the selection seeds.
 
-        If the actions reach the target on these seeds, they play the confirmation episodes as well. Returns None if
-        there are no actions, if no agent repairs actions, or if the policy stays untrained. The ablation with an
-        untrained policy measures the value of the extended action space without learning.
+        If the coded actions reach the target on the selection seeds, they play the confirmation episodes as well.
+        Returns None if there are no coded actions, if no agent repairs actions, or if the policy stays untrained. The
+        ablation with an untrained policy measures the value of the extended action space without learning.
         """
         ctx = self.ctx
         untrained = ctx.agents.evaluate == "policy" and not ctx.agents.train
@@ -106,13 +106,14 @@ class Judging:
         code: Evaluation | None,
         here: Steps,
     ) -> Selected:
-        """Race the policy against code on the selection seeds. If ``training`` is None, the policy is untrained.
+        """Race the policy against code on the selection seeds. If ``training`` is None, an untrained policy takes part
+        in the race.
 
         If the parameter search of the training found values that differ from the defaults, tuned code is a further
-        candidate: the same coded actions with the found values as the defaults of their parameters. The steps of tuned
-        code count as selection.
+        candidate. Tuned code is the same coded actions with the found values as the defaults of their parameters. The
+        primitive steps of tuned code count as steps of the selection.
 
-        :param here: the primitive steps of this iteration so far.
+        :param here: the primitive steps of the current iteration so far.
         """
         ctx = self.ctx
         if (old := ctx.run.stage(f"{self._folder}/evaluation", Evaluation)) is not None:
@@ -168,8 +169,8 @@ class Judging:
         """Play episodes of code on the selection seeds with the indices ``seeds``.
 
         :param steps: number of primitive steps after which no further episode begins.
-        :param failures: maximal number of episodes without success. After more failed episodes, no further episode
-            begins.
+        :param failures: maximal number of episodes without success. When more than ``failures`` episodes have failed,
+            no further episode begins.
         """
         ctx = self.ctx
 
@@ -198,8 +199,8 @@ class Judging:
 
 
 def _tuned(spec: EnvSpec, training: TrainingRecord | None) -> EnvSpec | None:
-    """``spec`` with the coded actions as the parameter search of ``training`` tuned them; None if there was no search,
-    or if the search found no value that differs from the defaults.
+    """The recipe ``spec`` with the coded actions as the parameter search of ``training`` tuned them; None if there was
+    no search, or if the search found no value that differs from the defaults.
     """
     if training is None or training.search is None:
         return None

@@ -16,12 +16,12 @@ from rlgpt.rl.starts import Reached
 
 
 def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
-    """Run iterations until one reaches the target, or until no iterations or no primitive steps are left.
+    """Run iterations until an iteration reaches the target, or until no iterations or no primitive steps are left.
 
-    Finished iterations and stages are read from the run's folder and not repeated.
+    Finished iterations and stages are read from the run folder and not repeated.
 
-    :returns: the finished iterations, and the error that ended the loop early (None if the loop did not end early).
-        This error says that the language model's budget is spent, or that the recording has no further reply.
+    :returns: the finished iterations, and the error that ended the outer loop early (None if no error ended it). The
+        returned error says that the language model's budget is spent, or that the recording has no further reply.
     :raises LLMError: a request to a language model failed, or none of the replies was usable.
     """
     history: History = ctx.run.iterations()
@@ -37,10 +37,11 @@ def learn(ctx: LoopContext, brief: Brief) -> tuple[History, LLMError | None]:
 
 
 def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
-    """Run one iteration. For the first iteration, ``history`` is empty. The comments name the agent that decides each
-    step in the paper.
+    """Run one iteration. For the first iteration of a run, ``history`` is empty. The comments in ``iterate`` name the
+    agent that decides each step in the paper.
 
-    :param last: whether this is the last iteration. If ``last`` is None, the number of iterations decides.
+    :param last: whether this is the last iteration. If ``last`` is None, the number of iterations decides whether this
+        is the last iteration.
     """
     last = ctx.allotment.is_last(history) if last is None else last
     stages, judging = Stages(ctx, brief, history), Judging(ctx, history)
@@ -88,8 +89,8 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
 
 
 def _stored(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
-    """The iteration after ``history``. A finished iteration is read from the run folder; else the iteration is
-    run now.
+    """The iteration after ``history``. A finished iteration is read from the run folder; an unfinished iteration is run
+    now.
     """
     name = f"iterations/{len(history)}/iteration"
     return ctx.run.once(name, Iteration, lambda: iterate(ctx, brief, history, last=last))

@@ -37,12 +37,12 @@ class Result:
 
 
 def run(ctx: LoopContext) -> Result:
-    """Run both loops in the folder of ``ctx.run``, or continue an unfinished run there. Finished stages are read
-    and not repeated.
+    """Run the inner and the outer loop in the folder of ``ctx.run``, or continue an unfinished run there. The results
+    of finished stages are read from the run folder, and these stages are not repeated.
 
-    :raises RunError: another process uses the folder, or a file in it cannot be read.
+    :raises RunError: another process uses the run folder, or a file in it cannot be read.
     :raises LLMError: a request to a language model failed, or none of the replies was usable. A spent budget of the
-        model, or the end of the recording, raises no error, but ends the run (see :attr:`Result.stopped`).
+        language model, or the end of the recording, raises no error, but ends the run (see :attr:`Result.stopped`).
     :raises TrainerError: a training crashed or could not be resumed.
     """
     with ctx.run.lock():
@@ -106,10 +106,10 @@ def _run(ctx: LoopContext) -> Result:
 
 
 def steps_so_far(ctx: LoopContext) -> Steps:
-    """The numbers of primitive steps of the run so far.
+    """The numbers of primitive steps of the run so far, by purpose.
 
-    If a file with steps cannot be read, the numbers come from the run's record, and no error is raised, because an
-    error here would hide the error that ended the run.
+    If a file with steps cannot be read, the numbers come from the run's record; an error would hide the error that
+    ended the run.
     """
     try:
         history = ctx.run.iterations()

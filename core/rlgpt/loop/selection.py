@@ -19,8 +19,8 @@ CODE, TUNED = "code", "tuned"
 
 
 class Block(Value):
-    """The episodes of a range of seeds. A block has one evaluation for each candidate that played any of these
-    seeds.
+    """The episodes of a range of seeds. A block has one evaluation for each candidate that played any seed of the
+    block.
     """
 
     evaluations: tuple[Evaluation, ...]
@@ -29,18 +29,18 @@ class Block(Value):
 class Selection:
     """A race between code, tuned code and the policy in several modes (:data:`rlgpt.domain.events.Mode`).
 
-    On the first ``least`` seeds all modes of the policy race. After these seeds, only the best mode continues against
-    code and tuned code. A candidate that is dropped plays no further episode. If the policy is dropped, code and tuned
-    code continue their race. :attr:`rlgpt.domain.Iteration.kept` says which candidate is kept, also if several are
-    equal.
+    On the first ``least`` seeds, all modes of the policy race. After the first ``least`` seeds, only the best mode of
+    the policy continues against code and tuned code. A candidate that is dropped from the race plays no further
+    episode. If the policy is dropped, code and tuned code continue their race. :attr:`rlgpt.domain.Iteration.kept` says
+    which candidate is kept, even if several candidates are equal.
 
-    :param players: for each candidate, the judge that plays its episodes and the function that chooses its actions. The
-        candidate ``code`` exists if there are coded actions, and the candidate ``tuned`` if a parameter search found
-        values.
+    :param players: for each candidate of the race, the judge that plays its episodes and the function that chooses its
+        actions. The candidate ``code`` exists if there are coded actions, and the candidate ``tuned`` if a parameter
+        search found values.
     :param seeds: all seeds that may be played, in order.
-    :param code: the episodes of code so far; None if there is no code.
-    :param steps: maximal number of primitive steps. A seed with which the race would exceed this number is not played,
-        unless it is the first seed.
+    :param code: the episodes of code that were played before the race; None if there is no code.
+    :param steps: maximal number of primitive steps of the race. A seed with which the race would exceed ``steps`` is
+        not played, unless it is the first seed.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class Selection:
     def run(self, stored: Callable[[int], Block | None], store: Callable[[int, Block], None]) -> None:
         """Play until the race is over.
 
-        :param stored: a function that returns block n if it was played before the run was resumed. A block with other
-            modes, for example after a change of settings, is played again.
+        :param stored: a function that returns block n if the block was played before the run was resumed. A stored
+            block with other modes, for example after a change of settings, is played again.
         :param store: a function that stores a block, and that is called after each block that was played.
         """
         for number in range(-(-len(self._seeds) // BLOCK)):
@@ -94,8 +94,8 @@ class Selection:
 
     @property
     def policy(self) -> Evaluation:
-        """The evaluation of the policy in the best mode that was not dropped. If several modes are equal, the first
-        mode counts as the best.
+        """The evaluation of the policy in the best mode that was not dropped from the race. If several modes are equal,
+        the first of these modes counts as the best.
         """
         return self._of(self._best_mode())
 

@@ -1,4 +1,4 @@
-"""Chooses the skills that a run offers to its agents, and adds the result of the run to the library."""
+"""Chooses the skills that a run offers to its agents, and adds the result of the run to the skill library."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _RECENT = 5
 
 
 def with_skills(ctx: LoopContext, brief: Brief) -> Brief:
-    """Add the chosen skills to ``brief``. The run stores its choice, so a resumed run offers the same skills.
+    """Add the chosen skills to ``brief``. The run stores its choice of skills, so a resumed run offers the same skills.
 
-    :raises SkillError: the library cannot be read.
+    :raises SkillError: the skill library cannot be read.
     """
     there = ctx.run.stage("skills", Choice)
     if there is None and ctx.skills is None:
@@ -59,11 +59,11 @@ def _wanted(ctx: LoopContext, brief: Brief) -> Wanted:
 
 
 def add_skill(ctx: LoopContext, brief: Brief, best: Iteration, report: Report, bundle: Bundle, steps: Steps) -> None:
-    """Add the result of a run to the library of skills, if the result in the report is good enough. The episodes of the
+    """Add the result of a run to the skill library, if the result in the report is good enough. The episodes of the
     report become the recorded episodes of the skill.
 
-    Code that the library of skills contains already is not added again. An error while the library of skills is changed
-    is reported as a message and does not end the run.
+    Code that the skill library contains already is not added again. An error while the skill library is changed is
+    reported as a message and does not end the run.
     """
     if ctx.skills is None:
         return
@@ -102,9 +102,9 @@ def _added(
     steps: Steps,
     result: Result,
 ) -> SkillId | None:
-    """Add the run's code to the library.
+    """Add the run's code to the skill library.
 
-    :returns: the new version, or an existing version with the same code; None if the code cannot be added.
+    :returns: the new version of the skill, or an existing version with the same code; None if the code cannot be added.
     """
     kept, name = report.kept, skill_name(ctx.task.id)
     policy = None

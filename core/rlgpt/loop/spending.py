@@ -1,4 +1,6 @@
-"""Counts the primitive steps that a run has spent. The count is exact even if the process was killed."""
+"""Counts the primitive steps that a run has spent. The count of primitive steps is exact even if the process was
+killed.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,12 @@ _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 
 
 class RunStepCounter:
-    """Counts each primitive step outside training when it is taken. A training counts its steps in its own folder.
+    """Counts each primitive step outside trainings when the step is taken. A training counts its primitive steps in its
+    own folder.
 
     Counted steps that belong to no finished stage were spent in stages that a kill or an error ended.
 
-    :raises RunError: ``steps.bin`` is a link, or it is missing and a finished stage cannot be read.
+    :raises RunError: the file ``steps.bin`` is a link, or it is missing and a finished stage cannot be read.
     :raises TrainerError: ``steps.bin`` is damaged.
     """
 
@@ -47,13 +50,14 @@ class RunStepCounter:
     def follow(self, steps: Steps) -> None:
         """Begin to update the run's record.
 
-        :param steps: the primitive steps of the run so far, for all purposes. Steps that are taken later are added.
+        :param steps: the primitive steps of the run so far, for all purposes. Steps that are taken after this call are
+            added to ``steps``.
         """
         self._known, self._cells_known, self._training = steps, self._counter.cells, 0
 
     def counting(self, purpose: Purpose) -> OnStep:
-        """Return a function that a stage calls at every primitive step. The run's record is updated within
-        :data:`TELL_SECONDS`.
+        """Return a function that a stage calls at every primitive step. After a counted step, the run's record is
+        updated within :data:`TELL_SECONDS`.
         """
         count = self._counter.counting(_CELLS[purpose])
 
@@ -64,9 +68,9 @@ class RunStepCounter:
         return counted
 
     def add(self, purpose: Purpose, steps: int) -> None:
-        """Count the steps of a job that another process executed.
+        """Count the primitive steps of a job that another process executed.
 
-        :raises KeyboardInterrupt: a stop of the run is requested.
+        :raises KeyboardInterrupt: somebody has requested a stop of the run.
         """
         self._counter.add(_CELLS[purpose], steps)
         self._tell_now_and_then()
@@ -77,7 +81,7 @@ class RunStepCounter:
         self._tell_now_and_then()
 
     def tell(self) -> None:
-        """Write the primitive steps so far into the run's record."""
+        """Write the numbers of primitive steps so far into the run's record."""
         taken = dict(zip(_CELLS, map(int.__sub__, self._counter.cells, self._cells_known), strict=False))
         self._run.update(steps=self._known + Steps(training=self._training, **taken))
         self._last_update = time.monotonic()
@@ -95,19 +99,19 @@ class RunStepCounter:
 
     @property
     def counted(self) -> Steps:
-        """Numbers of primitive steps so far, by purpose."""
+        """Numbers of primitive steps of the run so far, by purpose."""
         return Steps(**dict(zip(_CELLS, self._counter.cells, strict=False)))
 
     @property
     def total(self) -> int:
-        """Number of primitive steps so far, for all purposes together."""
+        """Number of primitive steps of the run so far, for all purposes together."""
         return self._counter.total
 
     def bill(self, history: History, finished: Steps) -> Steps:
-        """The primitive steps so far of the iteration after ``history``. Steps in stages that a kill or an error ended
-        are included as ``lost``.
+        """The primitive steps so far of the iteration after ``history``. Primitive steps in stages that a kill or an
+        error ended are included as ``lost``.
 
-        :param finished: the steps of the finished stages of this iteration.
+        :param finished: the primitive steps of the finished stages of the iteration.
         """
         known = spent(history) + finished
         lost = max(0, self._counter.total - (known.total - known.training))
@@ -123,7 +127,7 @@ def finished_stages(run: Run, index: int) -> Steps:
     """The primitive steps of the finished stages of the unfinished iteration ``index``; zero if this iteration never
     began.
 
-    :raises RunError: a stage's file cannot be read.
+    :raises RunError: the stored result of a stage cannot be read.
     """
     here = f"iterations/{index}"
     code = [e for name in ("code", "confirmation", "remaining") if (e := run.stage(f"{here}/{name}", Evaluation))]
@@ -143,8 +147,8 @@ def finished_stages(run: Run, index: int) -> Steps:
 
 
 def _unfinished_candidates(run: Run, iteration: str) -> int:
-    """Primitive steps of the candidates whose attempt is not finished. A finished attempt has the steps of all its
-    candidates.
+    """Primitive steps of the candidates of coded actions whose attempt is not finished. The steps of a finished attempt
+    include the steps of all its candidates.
     """
     steps = 0
     for name in run.files.names(f"{iteration}/candidates"):
@@ -163,8 +167,8 @@ def steps_of(
 ) -> Steps:
     """The primitive steps of finished stages, by purpose.
 
-    :param evaluations: evaluations of the policy and of tuned code. If the evaluation ``code`` is among them, its steps
-        are counted once, as code.
+    :param evaluations: evaluations of the policy and of tuned code. If the evaluation ``code`` is among
+        ``evaluations``, its steps are counted once, as steps of code.
     """
     return Steps(
         rehearsal=tried.steps + (starts.steps if starts else 0),

@@ -1,4 +1,4 @@
-"""The stages of an iteration that plan, write code and learn. The result of each finished stage is stored, and the
+"""The stages of an iteration that plan, write code and learn. The result of each finished stage is stored, so that the
 stage is never repeated.
 """
 
@@ -51,10 +51,11 @@ class Stages:
         return f"iterations/{self.index}"
 
     def _briefed(self, here: Steps, code: Evaluation | None = None) -> Brief:
-        """The brief, completed by the number of steps that a training of this iteration would have if it began now.
+        """The brief, completed by the number of steps that a training of the current iteration would have if it began
+        now.
 
-        :param here: the primitive steps of the finished stages of this iteration.
-        :param code: the evaluation of this iteration's code; None if the code was not played.
+        :param here: the primitive steps of the finished stages of the current iteration.
+        :param code: the evaluation of the current iteration's code; None if the code was not played.
         """
         ctx = self.ctx
         if not ctx.agents.train:
@@ -87,9 +88,7 @@ class Stages:
         )
 
     def write(self, plan: ActionPlan) -> tuple[Code, Tried]:
-        """Write the code of ``plan`` (:mod:`rlgpt.loop.inner`). Returns the code that works, and all attempts
-        at code.
-        """
+        """Write the code of ``plan`` (:mod:`rlgpt.loop.inner`). Return the working code, and all attempts at code."""
         return write_code(self.ctx, self._briefed(Steps()), plan, self.history)
 
     def default_setup(self, code: Code) -> RLSetup:
@@ -119,11 +118,11 @@ class Stages:
         return self.ctx.run.once(f"{self._folder}/setup", RLSetup, set_up)
 
     def reach_starts(self, spec: EnvSpec) -> Reached:
-        """Reach the states in which training episodes begin. If the setup has ``after:ACTION``, training episodes begin
-        in states in which this action returned, in episodes with seeds that no evaluation uses. Returns no states if
-        the setup names no action, or if the action never returned.
+        """Find the states in which training episodes begin. If the setup has ``after:ACTION``, training episodes begin
+        in states in which this coded action returned; the states are found in episodes with seeds that no evaluation
+        uses. Returns no start states if the setup names no action, or if the action never returned.
 
-        :raises StateError: the plugin cannot save states of this task.
+        :raises StateError: the plugin cannot save the states of this task.
         """
         after = spec.setup.start_after
         if after is None:
@@ -156,16 +155,16 @@ class Stages:
     def training_steps(self, here: Steps, *, with_code: bool = True, tuned: bool = False, last: bool = False) -> int:
         """Number of primitive steps of a training that would begin now.
 
-        :param here: the primitive steps of this iteration so far.
+        :param here: the primitive steps of the current iteration so far.
         :param tuned: whether tuned code may be a candidate of the race after this training.
-        :param last: whether this is the last iteration.
+        :param last: whether the current iteration is the last iteration.
         """
         modes = len(self.ctx.settings.modes(trained=True))
         return self.ctx.allotment.training(self.history, here, with_code=with_code, tuned=tuned, modes=modes, last=last)
 
     def is_worth_training(self, code: Evaluation | None, setup: RLSetup, here: Steps, *, last: bool) -> bool:
-        """Whether a training would have enough decisions. Without code, a policy is always trained, because the
-        iteration has nothing else to keep.
+        """Whether a training would have enough decisions to be worth its primitive steps. If there is no code, a policy
+        is always trained, because the iteration has nothing else to keep.
         """
         ctx = self.ctx
         if code is None or not ctx.agents.train:
@@ -185,9 +184,9 @@ class Stages:
     def train(self, spec: EnvSpec, starts: Reached, budget: int, code: Evaluation | None) -> TrainingRecord:
         """Train the policy that may choose base actions and the coded actions of ``spec``.
 
-        :param starts: the result of :meth:`reach_starts`.
+        :param starts: the start states that :meth:`reach_starts` found.
         :param budget: number of primitive steps of the training.
-        :param code: evaluation of the coded actions alone; None if they were not played.
+        :param code: evaluation of the coded actions alone; None if the coded actions were not played alone.
         :raises TrainerError: the training crashed or could not be resumed.
         """
         ctx = self.ctx
@@ -217,16 +216,15 @@ class Stages:
         return record
 
     def steps_so_far(self, finished: Steps) -> Steps:
-        """The primitive steps of this iteration so far, including steps that were lost in stages which a kill or an
-        error ended.
+        """The primitive steps of the current iteration so far, including steps in stages that a kill or an error ended.
 
-        :param finished: the steps of the finished stages of this iteration.
+        :param finished: the primitive steps of the finished stages of the current iteration.
         """
         return self.ctx.book.bill(self.history, finished)
 
     def _hyperparameters(self, setup: RLSetup, budget: int, code: Evaluation | None) -> Hyperparameters:
-        """The hyperparameters of a training of ``budget`` primitive steps. The length of a rollout fits the number of
-        decisions.
+        """The hyperparameters of a training of ``budget`` primitive steps. The length of a rollout is chosen to fit the
+        expected number of decisions of the training.
         """
         decisions = self.ctx.allotment.decisions(budget, self.history, setup, code)
         chosen = self.ctx.hyperparameters_of(setup)

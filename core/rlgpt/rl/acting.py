@@ -1,4 +1,4 @@
-"""Ways to act in an evaluation: a policy chooses, or the plan's code plays without a policy."""
+"""Ways to act in an evaluation, in which a policy chooses, or the plan's code plays without a policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgpt.rl.policy_lane import PolicyFormat
 
 
 def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
-    """The way to act that uses samples, sharpened samples or the most likely choices of ``policy``."""
+    """Make the way to act that uses samples, sharpened samples or the most likely choices of ``policy``."""
 
     def chooser(form: PolicyFormat) -> Chooser:
         return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=sharpness)
@@ -23,10 +23,10 @@ def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -
 
 
 def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False, mode: Mode = "code") -> Acting:
-    """The way to act that plays the plan's coded actions in order, again and again.
+    """Make the way to act that plays the plan's coded actions in order, again and again.
 
-    :param may_stop: whether a stuck episode ends early. An episode is stuck if every action was masked or the view did
-        not change in :data:`~rlgpt.rl.play.STUCK_ROUNDS` successive rounds.
+    :param may_stop: whether a stuck episode ends early. An episode is stuck if every action was masked, or if the view
+        did not change, in :data:`~rlgpt.rl.play.STUCK_ROUNDS` successive rounds of the plan.
     :param mode: the mode that evaluations record, ``code`` or ``tuned``.
     """
     names = tuple(a.name for a in actions)
@@ -42,7 +42,7 @@ def by_code(actions: Sequence[CodedAction], *, may_stop: bool = False, mode: Mod
 def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
     """The recipe of the environment in which ``actions`` play without a policy.
 
-    :raises ConfigError: there are no actions.
+    :raises ConfigError: the tuple ``actions`` is empty.
     """
     if not actions:
         raise ConfigError("code alone needs at least one coded action; the plan has none.")

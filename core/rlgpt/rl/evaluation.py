@@ -34,14 +34,14 @@ def evaluate(
     """Play one episode for each seed.
 
     An episode is a success if ``info["success"]`` was true at any of its primitive steps. An episode depends only on
-    its seed, so the same seeds give the same evaluation in any order. The reward is the sum of the plugin's default
-    reward terms, without discount.
+    its seed, so the same seeds give the same evaluation in any order. The reward of an evaluation is the sum of the
+    plugin's default reward terms, without discount.
 
     :param greedy: whether to take the most likely branch and the means of the Gaussians instead of samples.
     :param sharpness: sharpness of the samples (:meth:`rlgpt.rl.base.Policy.act`).
-    :param traces: number of episodes whose traces are stored: the first failure, the first success, the second failure,
-        and so on.
-    :param on_frame: a function that gets each frame. With this function, the environment renders ``rgb_array``.
+    :param traces: number of episodes whose traces are stored, which are the first failure, the first success, the
+        second failure, and so on.
+    :param on_frame: a function that gets each frame. If ``on_frame`` is given, the environment renders ``rgb_array``.
     :param on_step: a function that is called at every primitive step.
     """
     with Judge(spec, traces=traces, on_frame=on_frame, on_step=on_step) as judge:
@@ -60,8 +60,9 @@ def evaluate_code(
 ) -> Evaluation:
     """Play the plan's coded actions in order, with default parameters and without a policy.
 
-    After the last action, the sequence begins again, until the episode ends. If an action may not start, one idle step
-    is taken and the next action follows. All of ``actions`` are played, whatever the RLSetup of ``spec`` says.
+    After the last coded action of the plan, the sequence begins again, until the episode ends. If a coded action may
+    not start, one idle step is taken and the next action of the plan follows. All coded actions in ``actions`` are
+    played, whatever the RLSetup of ``spec`` says.
 
     :param mode: the mode that the evaluation records, ``code`` or ``tuned``.
     :raises ConfigError: there are no actions.
@@ -72,15 +73,15 @@ def evaluate_code(
 
 class Judge:
     """Plays episodes of one recipe. If the plugin has a batch simulator, several episodes are played side by side in
-    its lanes, with the same results (:mod:`rlgpt.rl.lane_player`). An environment is made when it is needed for the
-    first time.
+    its lanes, with the same results (:mod:`rlgpt.rl.lane_player`). A judge makes its environment when the environment
+    is needed for the first time.
 
     :param traces: maximal number of traces that each :meth:`play` stores.
-    :param limit: maximal number of primitive steps of an episode, if it is less than the task's horizon.
-    :param on_step: a function that is called at every primitive step. In lanes, its first argument is the batch
-        simulator.
-    :param begin: seed of an episode -> the saved state in which this episode begins. Other episodes begin at the task's
-        own start.
+    :param limit: maximal number of primitive steps of an episode, if this number is below the task's horizon.
+    :param on_step: a function that is called at every primitive step. If the episodes are played in lanes, the first
+        argument of ``on_step`` is the batch simulator.
+    :param begin: for the seeds of some episodes, the saved state in which the episode begins. Episodes whose seed is
+        not in ``begin`` start at the task's own start.
     """
 
     def __init__(
@@ -106,8 +107,8 @@ class Judge:
         """Play one episode for each seed. The first episode is always played.
 
         :param steps: number of primitive steps of all episodes after which no further episode begins.
-        :param failures: maximal number of episodes without success. When more episodes than this have no success, no
-            further episode begins.
+        :param failures: maximal number of episodes without success. When more than ``failures`` episodes have no
+            success, no further episode begins.
         """
         horizon = self._spec.task.horizon
         limits = Limits(steps, failures, longest=horizon if self._limit is None else min(horizon, self._limit))
@@ -216,8 +217,8 @@ def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
 
 
 def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
-    """Choose at most ``count`` traces. Failures and successes are chosen in turn, as long as there are both. The result
-    has the order in which the episodes were played.
+    """Choose at most ``count`` traces. Failed and successful episodes are chosen in turn, as long as there are traces
+    of both kinds. The chosen traces have the order in which their episodes were played.
     """
     failures = [t for t in traces if not t.success]
     successes = [t for t in traces if t.success]

@@ -1,16 +1,16 @@
-"""The parameter search finds values for the parameters of coded actions. The values of a candidate stay the same for a
-whole episode.
+"""The parameter search finds values for the parameters of coded actions. The parameter values that the search tries
+stay the same for a whole episode.
 
 A policy that draws parameters anew at each decision explores little, because the effects of many small changes cancel
-within an episode. The search explores with whole episodes. In each episode, the plan's choices are taken with constant
-parameters, and the result of the episode is one observation of an unknown function of these parameters. The posterior
-of this function is that of Bayesian linear regression on the parameters, their squares and random Fourier features
-(Rahimi and Recht 2007), which approximate a Gaussian process. The prior expects that the defaults, which a language
-model chose, are good, and that results decline with the distance from the defaults. The parameters of the next episode
-are drawn by Thompson sampling (Thompson 1933): they maximise a function that is drawn from the posterior. Each
-candidate changes some of the parameters of the defaults, or of the best episode so far. At the end, the parameters with
-the largest lower confidence bound become the policy's initial parameters, and reinforcement learning begins with these
-parameters.
+within an episode. The parameter search explores with whole episodes. In each episode of the search, the plan's choices
+are taken with constant parameters, and the result of the episode is one observation of an unknown function of these
+parameters. The posterior of the unknown function is that of Bayesian linear regression on the parameters, their squares
+and random Fourier features (Rahimi and Recht 2007), which approximate a Gaussian process. The prior of the search
+expects that the defaults, which a language model chose, are good, and that results decline with the distance from the
+defaults. The parameters of the next episode are drawn by Thompson sampling (Thompson 1933), so they maximise a function
+that is drawn from the posterior. Each candidate changes some of the parameters of the defaults, or of the best episode
+so far. At the end of the search, the parameters with the largest lower confidence bound become the policy's initial
+parameters, and reinforcement learning begins with these parameters.
 """
 
 from __future__ import annotations
@@ -65,12 +65,15 @@ NOISES = (0.3, 1.0, 3.0, 10.0)
 class SearchState(Value):
     """The part of a :class:`ParameterSearch` that a checkpoint stores.
 
-    :ivar points: the parameters of each finished episode, as differences from the defaults in units of ``initial_std``.
-    :ivar successes: whether the episode succeeded, for each finished episode.
-    :ivar returns: the sum of the rewards, for each finished episode.
-    :ivar ended: primitive steps of the training at the end of the search; None while the search is in progress.
-    :ivar found: the policy's initial parameters in the order of the layout. Each is scaled so that its range is [-1,
-        1]. Empty while the search is in progress, and if the parameters keep their defaults.
+    :ivar points: the parameters of each finished episode of the search, as differences from the defaults in units of
+        ``initial_std``.
+    :ivar successes: for each finished episode of the search, whether the episode succeeded.
+    :ivar returns: for each finished episode of the search, the sum of the rewards.
+    :ivar ended: number of primitive steps of the training at the end of the search; None while the search is in
+        progress.
+    :ivar found: the policy's initial parameters in the order of the layout. Each initial parameter is scaled so that
+        its range is [-1, 1]. ``found`` is empty while the search is in progress, and if the parameters keep their
+        defaults.
     """
 
     points: tuple[tuple[float, ...], ...] = ()
@@ -80,7 +83,7 @@ class SearchState(Value):
     found: tuple[float, ...] = ()
 
     def record(self, layout: ActionLayout) -> SearchRecord:
-        """The result of the search, in the units of the parameters."""
+        """The result of the parameter search, in the units of the parameters."""
         found: dict[str, float] = {}
         values = iter(self.found)
         for head in _heads(layout):
@@ -91,11 +94,12 @@ class SearchState(Value):
 
 
 class ParameterSearch:
-    """Chooses the actions during the search, and learns from the finished episodes.
+    """Chooses the actions during the parameter search, and learns from the finished episodes.
 
-    :param network: the policy whose initial parameters are searched. During the search, it chooses the base actions.
-    :param initial_std: standard deviation of the changes of the defaults. The scale is such that the range of each
-        parameter is [-1, 1].
+    :param network: the policy whose initial parameters are searched. During the search, the policy ``network`` chooses
+        the base actions.
+    :param initial_std: standard deviation of the changes that the search makes to the defaults. The unit of
+        ``initial_std`` is half the range of a parameter, because each range is scaled to [-1, 1].
     """
 
     def __init__(self, network: PolicyNetwork, initial_std: float, state: SearchState) -> None:
@@ -111,8 +115,8 @@ class ParameterSearch:
 
     @staticmethod
     def possible(layout: ActionLayout, plan_prior: float) -> bool:
-        """Whether a search is possible. A search needs coded actions with parameters and a policy that begins as the
-        plan.
+        """Whether a search is possible. A parameter search needs coded actions with parameters and a policy that begins
+        as the plan.
         """
         return bool(_initial(layout)) and (plan_prior > 0 or not layout.choices)
 
@@ -159,12 +163,12 @@ class ParameterSearch:
 
     def is_hopeless(self, end: int) -> bool:
         """Whether a search of ``end`` primitive steps is too short for :data:`FEWEST` episodes that are as long as the
-        shortest one so far. The first :data:`FIRST` episodes do not decide this.
+        shortest episode so far. A search is not called hopeless before :data:`FIRST` episodes have ended.
         """
         return len(self._points) >= FIRST and self._shortest * FEWEST > end
 
     def finish(self, generator: torch.Generator) -> None:
-        """End the search. The best parameters become the network's initial parameters."""
+        """End the search. The best parameters of the search become the network's initial parameters."""
         if len(self._points) < FEWEST:
             return
         self._posterior.fit(*self._data())
@@ -192,9 +196,11 @@ class ParameterSearch:
         return candidates[self._posterior.draw(candidates, generator).argmax()]
 
     def _changes(self, count: int, generator: torch.Generator, around: torch.Tensor | None = None) -> torch.Tensor:
-        """Candidates with random changes of some parameters, ``[count, d]``. The share of changed parameters is random.
+        """Candidates with random changes of some parameters, ``[count, d]``. The share of the parameters that a
+        candidate changes is random.
 
-        :param around: the parameters that are changed by small amounts. With None, the defaults are changed.
+        :param around: the parameters that are changed by small amounts. If ``around`` is None, the defaults are
+            changed.
         """
         shape = (count, len(self._default))
         drawn = torch.randn(shape, generator=generator, dtype=torch.float64)
@@ -217,8 +223,8 @@ class ParameterSearch:
         return (self._default + self._std * offsets).clamp(-1.0, 1.0)
 
     def _data(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The points ``[n, d]`` and their results ``[n]``. A result is the sum of success and return, each in units of
-        its standard deviation.
+        """The points ``[n, d]`` of the search and their results ``[n]``. The result of a point is the sum of success
+        and return, each in units of its standard deviation.
         """
         results = [
             _standardised(torch.tensor(values, dtype=torch.float64))
@@ -243,7 +249,9 @@ class _Posterior:
         self._weights, self._root = self._prior, torch.eye(len(self._prior), dtype=torch.float64)
 
     def fit(self, points: torch.Tensor, results: torch.Tensor) -> None:
-        """Fit the weights. The length scale and the noise are those with the largest marginal likelihood."""
+        """Fit the weights of the regression. The length scale and the noise of the regression are those with the
+        largest marginal likelihood.
+        """
         best: float | None = None
         for length in LENGTHS:
             features = self._features(points, length)
@@ -261,12 +269,12 @@ class _Posterior:
                     best, self._length, self._weights, self._root = likelihood, length, self._prior + weights, root
 
     def mean(self, points: torch.Tensor) -> torch.Tensor:
-        """The posterior mean at ``points``."""
+        """The posterior mean of the regression at ``points``."""
         mean: torch.Tensor = self._features(points, self._length) @ self._weights
         return mean
 
     def bound(self, points: torch.Tensor) -> torch.Tensor:
-        """The lower confidence bound at ``points``."""
+        """The lower confidence bound of the regression at ``points``."""
         features = self._features(points, self._length)
         deviation = torch.linalg.solve_triangular(self._root, features.T, upper=False).norm(dim=0)
         bound: torch.Tensor = features @ self._weights - CONFIDENCE * deviation

@@ -35,15 +35,16 @@ class PPO(Trainer):
 
     A training consists of segments. At the end of each segment, a checkpoint is written, the learning curve gets a
     point, and coded actions with three violations are masked. A killed training resumes from its last checkpoint.
-    Updates after this checkpoint are lost, but their steps count towards the budget.
+    Updates after the last checkpoint are lost, but their steps count towards the budget.
 
-    :param workers: number of processes for the environments. With 0, the environments run in this process, which is
-        faster except for slow simulators. With 0 and a batch simulator in the plugin, the environments are the lanes of
-        this simulator.
+    :param workers: number of processes in which the environments run. If ``workers`` is 0, the environments run in this
+        process, which is faster except for slow simulators. If ``workers`` is 0 and the plugin has a batch simulator,
+        the environments are the lanes of this simulator.
     :param segments: approximate number of segments.
     :param parameter_search: share of the budget for the search of constant parameters of the coded actions, before the
-        policy learns (:mod:`rlgpt.rl.parameter_search`). There is no search if the policy does not begin as the plan
-        (``plan_prior`` is 0), if it begins with the weights of an earlier policy, or if no coded action has parameters.
+        policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if the policy does not begin
+        as the plan (``plan_prior`` is 0), if the policy begins with the weights of an earlier policy, or if no coded
+        action has parameters.
     """
 
     name = "ppo"
@@ -101,7 +102,7 @@ class PPO(Trainer):
                 return run.record(self.name, step_counter.total)
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
-        """The best policy of the training in ``folder``, as :meth:`Trainer.load` describes."""
+        """Load the best policy of the training in ``folder``, as :meth:`Trainer.load` describes."""
         checkpoint = Checkpoint.load_best(folder)
         network = self.network(spec, checkpoint.state.hyperparameters, 0)
         fit(network, checkpoint, folder)
@@ -111,7 +112,7 @@ class PPO(Trainer):
         return NetworkPolicy(self.network(spec, hyperparameters, seed))
 
     def network(self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> PolicyNetwork:
-        """A new network for the recipe's environment, with weights drawn from ``seed``."""
+        """Make a new network for the recipe's environment, with weights drawn from ``seed``."""
         env = build(spec, seed=seed)
         try:
             return ActorCritic.of(env, hyperparameters, seed=seed)
@@ -121,7 +122,7 @@ class PPO(Trainer):
     def learner(
         self, network: PolicyNetwork, hyperparameters: Hyperparameters, gamma: float, budget: int
     ) -> PolicyLearner:
-        """The learner of a training of ``budget`` primitive steps with a network that :meth:`network` made."""
+        """Make the learner of a training of ``budget`` primitive steps with a network that :meth:`network` made."""
         assert isinstance(network, ActorCritic)
         return Learner(network, hyperparameters, gamma)
 
@@ -176,7 +177,7 @@ class _Run:
         *,
         search_end: int,
     ) -> None:
-        """Train until ``budget`` steps are counted, or until ``progress`` requests a stop.
+        """Train until ``budget`` primitive steps are counted, or until ``progress`` requests a stop.
 
         :param search_end: number of primitive steps of the training at which the parameter search ends.
         """
@@ -217,7 +218,7 @@ class _Run:
                 return
 
     def _searching(self) -> ParameterSearch | None:
-        """The parameter search in progress; None if there is no search, or if it has ended."""
+        """The parameter search in progress; None if the training has no search, or if the search has ended."""
         if self._search is None or self._search.ended is not None:
             return None
         learner = self.learner
@@ -262,7 +263,7 @@ class _Run:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit torch to one thread. On shared cores, small networks are up to four times faster with one
+    """Limit torch to one thread. If processes share cores, small networks are up to four times faster with one torch
     thread than with several.
     """
     before = torch.get_num_threads()
@@ -274,8 +275,9 @@ def _one_thread() -> Iterator[None]:
 
 
 def _open(folder: Path) -> Checkpoint | None:
-    """The checkpoint in ``folder``; None if no training began in ``folder``. A checkpoint is written before the first
-    step. So if steps were counted and there is no checkpoint, the checkpoint was lost, and an error is raised.
+    """The checkpoint in ``folder``; None if no training began in ``folder``. A training writes a checkpoint before its
+    first step. If steps were counted and there is no checkpoint, the checkpoint was lost, and ``_open`` raises an
+    error.
     """
     files = Folder(folder, TrainingFolderError)
     if not files.exists(FILE) and not files.exists(STEPS_FILE):
