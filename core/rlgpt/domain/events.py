@@ -128,13 +128,13 @@ class Episode(Value):
     :ivar success: whether ``info["success"]`` was true at any primitive step of the episode.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
-    :ivar cut: the reason why the evaluation ended the episode before the environment did; ``stuck`` means that the
-        coded actions had no effect any more; ``limit`` means that the budget of primitive steps allows no longer
-        episode. None if the environment ended the episode.
+    :ivar cut: the reason why the evaluation ended the episode before the environment did; None if the environment ended
+        it. The reason ``stuck`` means that the coded actions had no effect any more; ``limit`` means that the budget of
+        primitive steps allows no longer episode.
     :ivar ending: the text of ``info["cause"]``, which says how the environment ended the episode; empty if ``info`` has
         no key ``cause``.
     :ivar reached: for each coded predicate that became true, the number of primitive steps from the start of the
-        episode to the end of the decision that first made the predicate true.
+        episode to the end of the decision that made it true.
     :ivar score: the score of the episode; None if the task has no score.
     """
 

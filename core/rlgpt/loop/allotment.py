@@ -58,9 +58,9 @@ class Allotment:
     def confirmation(self, history: History, here: Steps, episodes: int) -> int:
         """Maximal number of primitive steps for the confirmation episodes of code that has reached the target so far.
 
-        By default, the confirmation episodes may take the steps that are left for judging. If ``episodes`` further
-        episodes need more steps, up to half of the remaining steps of the run may be used, because learning needs no
-        steps if code solves the task.
+        By default, the confirmation episodes may take the steps that are left for judging. If ``episodes`` confirmation
+        episodes need more steps, they may use up to half of the remaining steps of the run. If code solves the task,
+        learning needs no steps.
         """
         spent = sum((i.steps for i in history), here).total
         unspent = max(0, self._settings.budget - spent)

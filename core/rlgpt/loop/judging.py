@@ -199,8 +199,8 @@ class Judging:
 
 
 def _tuned(spec: EnvSpec, training: TrainingRecord | None) -> EnvSpec | None:
-    """The recipe ``spec`` with the coded actions as the parameter search of ``training`` tuned them; None if there was
-    no search, or if the search found no value that differs from the defaults.
+    """The recipe ``spec`` with the coded actions as the parameter search of ``training`` tuned them. The result is None
+    if there was no search, or if the search found no value that differs from the defaults.
     """
     if training is None or training.search is None:
         return None

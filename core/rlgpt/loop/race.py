@@ -2,13 +2,13 @@
 suffices.
 
 In a race (Maron and Moore 1994; for policies Heidrich-Meisner and Igel 2009), all candidates play episodes with the
-same seeds, and a candidate is dropped when another candidate is better at a given error probability. The Hoeffding and
-Bernstein bounds of these two papers seldom decide within the few tens of episodes that a run can afford. Results of two
-candidates on the same seeds are paired, which gives more evidence than separate seeds. Only the seeds on which two
-candidates *differ* show which candidate is better (McNemar 1947). If neither candidate is better, each candidate wins a
-seed on which they differ with probability 1/2. The hypothesis that neither candidate is better is tested with the
-mixture martingale of Robbins (1970). By Ville's inequality, the error bound of this test is valid at every time, so a
-race may test after every episode.
+same seeds. A candidate is dropped from the race when another candidate is better at a given error probability. The
+Hoeffding and Bernstein bounds of these two papers seldom decide within the few tens of episodes that a run can afford.
+Results of two candidates on the same seeds are paired, which gives more evidence than separate seeds. Only the seeds on
+which two candidates *differ* show which candidate is better (McNemar 1947). If neither candidate is better, each
+candidate wins a seed on which they differ with probability 1/2. The hypothesis that neither candidate is better is
+tested with the mixture martingale of Robbins (1970). By Ville's inequality, the error bound of this test is valid at
+every time, so a race may test after every episode.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ ERROR = 0.1
 def evidence(wins: int, losses: int) -> float:
     """The evidence that the first of two candidates is better, as a likelihood ratio of "better" to "not better".
 
-    The evidence for the first candidate is the mean of ``(2 p)^wins (2 (1 - p))^losses`` over all p from 1/2 to 1,
-    where p is the probability that the first candidate wins a seed on which the results differ. With n = wins + losses,
-    the evidence is ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, the probability that
-    the evidence ever reaches 1 / error is at most ``error`` (Robbins 1970; Ville 1939).
+    The evidence for the first candidate is the mean of ``(2 p)^wins (2 (1 - p))^losses`` over all p from 1/2 to 1. In
+    this mean, p is the probability that the first candidate wins a seed on which the results differ. With n = wins +
+    losses, the evidence is ``sum_{j <= wins} C(n + 1, j) / ((n + 1) C(n, wins))``. If p is at most 1/2, the probability
+    that the evidence ever reaches 1 / error is at most ``error`` (Robbins 1970; Ville 1939).
 
     :param wins: number of seeds on which the first candidate did better.
     :param losses: number of seeds on which the first candidate did worse. Seeds on which both candidates have equal

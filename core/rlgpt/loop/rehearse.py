@@ -138,8 +138,9 @@ def _play(
     In the first round of the plan, ``action`` is chosen after all actions in ``before``. In later rounds of the plan,
     ``action`` is chosen as soon as it may start.
 
-    :returns: the trace, all verdicts (also those on ``can_start``), and the number of actions in ``before`` after which
-        ``action`` might first have started in the first round of the plan (None if there is no such number).
+    :returns: the trace, all verdicts (also those on ``can_start``), and a number of actions in ``before``. After this
+        number of actions, ``action`` might have started in the first round of the plan; None if it might not have
+        started.
     """
     _, info = env.reset(seed=seed)
     fallen, success = list(info.get("verdicts", ())), bool(info.get("success", False))

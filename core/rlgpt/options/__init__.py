@@ -122,8 +122,8 @@ def extend(
         the decision. :class:`ExtendedEnv` lists the other keys of ``info``. A coded action whose source cannot be
         loaded, or code in which lint finds a mistake, causes a :class:`BrokenActionWarning`.
     :raises rlgpt.errors.ConfigError: an argument has a wrong type, the action space cannot be extended, ``gamma`` is
-        out of range, names do not fit their space, or names are given together with a plugin (a plugin has its own
-        names).
+        out of range, or names do not fit their space. The error is also raised if names are given together with a
+        plugin, because a plugin has its own names.
     :raises rlgpt.errors.UnknownNameError: a task, base action, reward term or coded action with a given name does not
         exist.
     :raises rlgpt.errors.SandboxError: two functions, or two outputs of functions, have the same name, or there are too

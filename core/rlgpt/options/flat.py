@@ -29,8 +29,8 @@ def flat_view(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     ========================  =========================================================================
 
     :param env: an extended environment, or a wrapper of an extended environment.
-    :raises ConfigError: the base action space is a Tuple of Discrete and Box, which has no flat form; or ``env`` is not
-        extended; or a wrapper of the extended environment changed the action space.
+    :raises ConfigError: ``env`` is not an extended environment, or a wrapper has changed the extended action space. A
+        base action space that is a Tuple of Discrete and Box also raises this ConfigError, because it has no flat form.
     """
     extended = _extended(env)
     space = env.action_space

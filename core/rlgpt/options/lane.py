@@ -267,7 +267,7 @@ class Lane:
         return self._quarantine.now if self._guest is None else self._quarantine.now | self._guest.exhausted
 
     def _find_choices(self) -> Effects[Choices]:
-        """Find the branches that the policy may choose now."""
+        """Find the branches of the action space that the policy may choose in the next decision."""
         guards, guest = self.setup.guards, None
         if not guards.vary:
             offer = guards.unconditional(self._masked)

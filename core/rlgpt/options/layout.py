@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 class Head:
     """One part of an extended action, other than the selector.
 
-    :ivar role: ``base`` for the base action or a part of the base action; ``parameters`` for the parameters of all
-        coded actions; ``residual`` for the correction of the action that a coded action proposes.
+    :ivar role: ``base`` for the base action or a part of it; ``parameters`` for the parameters of all coded actions;
+        ``residual`` for the correction of a coded action's proposal.
     :ivar space: a Discrete or a Box.
     :ivar names: the name of each component of the head (such as ``reach.dx``); a warm start reuses the weights of
         components with the same name.

@@ -19,8 +19,8 @@ Work = Callable[[], Any]
 class Scheduler:
     """Runs the computations of lanes up to their next primitive steps.
 
-    The results do not depend on the number of threads, because the code of one lane runs in one thread at a time, in
-    order, and no two lanes share anything that code can change. An exception propagates to the caller. If several lanes
+    The results do not depend on the number of threads, because the code of one lane runs in order, in one thread at a
+    time. No two lanes share anything that code can change. An exception propagates to the caller. If several lanes
     raise an exception, the exception of the lane with the lowest number propagates.
 
     :param views: a function that builds the plugin's views of several contexts.
@@ -40,9 +40,9 @@ class Scheduler:
         :param going: lane -> the computation of this lane.
         :param results: for each lane, the result of the last effect of the lane's computation; None for a computation
             that begins.
-        :returns: two mappings. The first mapping has, for each lane, the step or reset for which the lane's computation
-            waits. The second mapping has, for each lane whose computation is over, the value that the computation
-            returned.
+        :returns: two mappings. The first returned mapping has, for each lane, the step or reset for which the lane's
+            computation waits. The second returned mapping has, for each lane whose computation is over, the value that
+            the computation returned.
         """
         waiting: dict[int, Step | Reset] = {}
         over: dict[int, Any] = {}

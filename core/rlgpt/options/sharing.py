@@ -1,7 +1,7 @@
 """Shares bundles, with a model card, as an archive or in a repository of the Hugging Face hub.
 
 A bundle from an archive or from the Hugging Face hub is hostile data. When a bundle is downloaded, only the files that
-belong to a bundle are read, their number and sizes are limited, and the local copy is written from the loaded bundle.
+belong to a bundle are read, and their number and sizes are limited. The local copy is written from the loaded bundle.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def is_violation(verdict: Verdict) -> bool:
 def to_quarantine(violations: Mapping[str, int]) -> tuple[str, ...]:
     """The coded actions that have enough violations to be quarantined, in the order of ``violations``.
 
-    :param violations: coded action -> number of its violations.
+    :param violations: for each coded action, the number of its violations.
     """
     return tuple(action for action, count in violations.items() if count >= QUARANTINE_AFTER)
 

@@ -23,8 +23,8 @@ class Agenda:
 
     def next(self, holds: Mapping[str, bool]) -> SubGoal:
         """The sub-goal that is called now. The first standing sub-goal that does not hold is called next. If all
-        standing sub-goals hold, the search begins at the last sub-goal of the graph and follows the needs that do not
-        hold, until it finds a sub-goal whose needs all hold.
+        standing sub-goals hold, a search begins at the last sub-goal of the graph and follows the needs that do not
+        hold. The search ends at a sub-goal whose needs all hold, which is called next.
 
         :param holds: sub-goal -> whether it holds now.
         """

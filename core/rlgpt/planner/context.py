@@ -128,8 +128,8 @@ def actor_of(ctx: LoopContext, iteration: int | None = None) -> tuple[int, Actor
     made this actor.
 
     :param iteration: index of an iteration of the sub-goal's run. If ``iteration`` is None, the best iteration is used.
-    :returns: None if no iteration of the sub-goal is finished, or if the iteration acts by code and has no coded
-        actions.
+    :returns: the index and the actor; None if no iteration of the sub-goal is finished, or if the iteration acts by
+        code and has no coded actions.
     """
     history = ctx.run.iterations()
     if not history:

@@ -24,7 +24,7 @@ def kept_of(run: Run) -> KeptGraph | None:
 def newest(run: Run) -> KeptGraph | None:
     """The graph that a run keeps or, while the run has not ended, the newest graph with the evidence so far.
 
-    :returns: None if the run does not divide its task into sub-goals.
+    :returns: the graph with its evidence; None if the run does not divide its task into sub-goals.
     :raises RunError: a file of the run cannot be read.
     """
     if (kept := kept_of(run)) is not None:
@@ -56,9 +56,8 @@ def playings_of(run: Run) -> Iterator[Playing]:
 
 
 def graph_curve(run: Run) -> list[tuple[float, float]]:
-    """The points of a learning curve of the whole graph of a run. Each time that the run plays the graph on the
-    selection seeds gives one point of the learning curve, which consists of the number of primitive steps of the run so
-    far and the success rate.
+    """The points of a learning curve of the whole graph of a run. Each evaluation of the graph on the selection seeds
+    gives one point of the learning curve, with the number of primitive steps of the run so far and the success rate.
     """
     return [(p.steps, p.played.evaluation.success_rate) for p in playings_of(run)]
 

@@ -52,7 +52,7 @@ def code_spec(spec: EnvSpec, actions: Sequence[CodedAction]) -> EnvSpec:
 
 
 class _Turns:
-    """Chooses the numbers 0, 1, ..., n - 1 in turn, again and again. Each episode begins with 0."""
+    """Chooses the numbers 0, 1, ..., n - 1 one after another, again and again. Each episode begins with 0."""
 
     def __init__(self, count: int) -> None:
         self._count, self._at = count, 0

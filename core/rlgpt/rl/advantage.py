@@ -34,8 +34,9 @@ def semi_markov_gae(
     :param next_values: V(s'), the value of the state after the decision. If the episode ended with the decision, V(s')
         is the value of the episode's last observation, not of the first observation of the next episode.
     :param durations: k, the number of primitive steps of each decision.
-    :param terminated: 1 if the state after the decision is terminal (no further reward is possible), else 0.
-    :param ended: 1 if the episode ended after the decision (terminated or truncated), else 0.
+    :param terminated: for each decision, 1 if the state after the decision is terminal (no further reward is possible),
+        else 0.
+    :param ended: for each decision, 1 if the episode ended after the decision (terminated or truncated), else 0.
     :param gamma: discount per primitive step.
     :param lam: lambda, the factor by which the weight of each later decision decays.
     :param semi_markov: whether a decision is discounted by ``gamma ** k``. If ``semi_markov`` is False, every decision

@@ -217,8 +217,8 @@ def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
 
 
 def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
-    """Choose at most ``count`` traces. Failed and successful episodes are chosen in turn, as long as there are traces
-    of both kinds. The chosen traces have the order in which their episodes were played.
+    """Choose at most ``count`` traces. Traces of failed and of successful episodes are chosen alternately, as long as
+    there are both. The chosen traces have the order in which their episodes were played.
     """
     failures = [t for t in traces if not t.success]
     successes = [t for t in traces if t.success]

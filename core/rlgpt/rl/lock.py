@@ -35,10 +35,10 @@ _INTERVAL = 0.1
 def exclusive(folder: Path, *, patience: float | None = None) -> Iterator[int]:
     """Hold the lock of ``folder`` in a ``with`` block, which gets the file descriptor of the lock.
 
-    A child process that gets a copy of the lock's file descriptor holds the lock too. The kernel frees the lock when
-    the last process with a copy of its file descriptor ends. If a training is killed while a worker process is in the
-    middle of a decision, the worker holds the lock until it has counted its last step. (The package filelock is not
-    used, because it does not give its file descriptor to other processes.)
+    A child process that gets a copy of the lock's file descriptor holds the lock too. The operating system frees the
+    lock when the last process with a copy of its file descriptor ends. If a training is killed while a worker process
+    is in the middle of a decision, the worker holds the lock until it has counted its last step. (The package filelock
+    is not used, because it does not give its file descriptor to other processes.)
 
     :param patience: maximal number of seconds to wait for the lock. If ``patience`` is None, :data:`PATIENCE` is used.
     :raises TrainerError: other processes hold the lock for longer than ``patience``. The message of the error names the

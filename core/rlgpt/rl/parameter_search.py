@@ -3,14 +3,14 @@ stay the same for a whole episode.
 
 A policy that draws parameters anew at each decision explores little, because the effects of many small changes cancel
 within an episode. The parameter search explores with whole episodes. In each episode of the search, the plan's choices
-are taken with constant parameters, and the result of the episode is one observation of an unknown function of these
+are taken with constant parameters. The result of the episode is one observation of an unknown function of these
 parameters. The posterior of the unknown function is that of Bayesian linear regression on the parameters, their squares
-and random Fourier features (Rahimi and Recht 2007), which approximate a Gaussian process. The prior of the search
-expects that the defaults, which a language model chose, are good, and that results decline with the distance from the
-defaults. The parameters of the next episode are drawn by Thompson sampling (Thompson 1933), so they maximise a function
-that is drawn from the posterior. Each candidate changes some of the parameters of the defaults, or of the best episode
-so far. At the end of the search, the parameters with the largest lower confidence bound become the policy's initial
-parameters, and reinforcement learning begins with these parameters.
+and random Fourier features. Random Fourier features (Rahimi and Recht 2007) approximate a Gaussian process. The prior
+of the search expects that the defaults, which a language model chose, are good, and that results decline with the
+distance from the defaults. The parameters of the next episode are drawn by Thompson sampling (Thompson 1933), so they
+maximise a function that is drawn from the posterior. Each candidate changes some of the parameters of the defaults, or
+of the best episode so far. At the end of the search, the parameters with the largest lower confidence bound become the
+policy's initial parameters, and reinforcement learning begins with these parameters.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ class PPO(Trainer):
         the environments are the lanes of this simulator.
     :param segments: approximate number of segments.
     :param parameter_search: share of the budget for the search of constant parameters of the coded actions, before the
-        policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if the policy does not begin
-        as the plan (``plan_prior`` is 0), if the policy begins with the weights of an earlier policy, or if no coded
-        action has parameters.
+        policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action has
+        parameters, or if the policy does not begin as the plan (``plan_prior`` is 0). A training with a warm start
+        skips the parameter search, too.
     """
 
     name = "ppo"

@@ -35,7 +35,7 @@ class TermCurve(NamedTuple):
     :ivar without_success: whether the reward term's sum rises while success (or the score, if the task has no success)
         does not rise.
     :ivar correlation: correlation of the reward term's sum with success (or with the score) over the evaluated
-        episodes, -1 to 1; None if the sum or the success is the same in all episodes.
+        episodes, -1 to 1. If the sum or the success is the same in all episodes, ``correlation`` is None.
     """
 
     name: str

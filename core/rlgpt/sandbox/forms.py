@@ -25,8 +25,8 @@ class Asked(NamedTuple):
     """A request of a form, without its floats.
 
     :ivar keys: names of the given arguments of the request; their values are the floats ``begin`` to ``end``.
-    :ivar defaults: the defaults of all parameters, in the order of the signature; None if an argument is unknown or
-        takes no float, so that the checker must check the whole request.
+    :ivar defaults: the defaults of all parameters of the primitive, in the order of the signature. If an argument is
+        unknown or takes no float, ``defaults`` is None, and the checker must check the whole request.
     """
 
     name: str

@@ -82,7 +82,9 @@ def _keys(function: ast.FunctionDef, view: str, library: Library) -> Iterator[Fi
 
 
 def _outputs(nodes: Collection[ast.AST], declared: list[str]) -> Iterator[Finding]:
-    """Findings on returned dict literals whose keys are constants and differ from the declared outputs."""
+    """Findings on dict literals that a feature returns, if their keys are constants and differ from the declared
+    outputs.
+    """
     for node in nodes:
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Dict):
             keys = [_text(key) for key in node.value.keys]

@@ -245,8 +245,8 @@ def _is_immutable(value: ast.expr) -> bool:
 
 
 def _keys(guard: ast.FunctionDef) -> tuple[str, ...] | None:
-    """The keys of the view that ``guard`` reads. None if ``guard`` uses the view in another way than by ``view["key"]``
-    or ``view.get("key", ...)``.
+    """The keys of the view that ``guard`` reads. The result is None if ``guard`` uses the view in another way than by
+    ``view["key"]`` or ``view.get("key", ...)``.
     """
     view = guard.args.args[0].arg
     keys: list[str] = []

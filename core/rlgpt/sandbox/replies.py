@@ -86,7 +86,7 @@ def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
     """Read and check the guest's message after a turn.
 
     :raises Refused: the guest's message is not valid, or reports an error. The exception has the kind of the verdict
-        that follows.
+        that the caller makes from it.
     """
     if reply.startswith(MARK):
         _check_length(reply, limits.reply_bytes)

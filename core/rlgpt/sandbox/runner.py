@@ -112,8 +112,8 @@ class ActionRunner(CodeRunner):
         """The answer of the action's ``can_start``.
 
         ``can_start`` is not called again if its answer cannot have changed. The answer of ``can_start`` cannot have
-        changed if it depends only on the view, the memory and the globals (:attr:`reads`), and all three are the same
-        as in the last call.
+        changed if it depends only on the view, the memory and the globals (:attr:`reads`), and these three are
+        unchanged.
 
         :param view: the view as JSON text.
         """

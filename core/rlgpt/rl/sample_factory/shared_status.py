@@ -30,10 +30,10 @@ class SharedStatus:
     mapping.
 
     The first rows of the status file are the totals of earlier sessions, the runner and the learner. The further rows
-    of the status file are one row for each environment. The first columns of the status file are the number of
-    decisions, the number of training iterations, whether the process is busy (with ``env.step`` or an update), the time
-    of the last heartbeat, and whether the newest weights are saved. The further columns of the status file are, for
-    each coded action, the number of its violations.
+    of the status file are one row for each environment. The first two columns of the status file are the numbers of
+    decisions and of training iterations. The next columns say whether the process is busy (with ``env.step`` or an
+    update), when its last heartbeat was, and whether the newest weights are saved. The further columns of the status
+    file are, for each coded action, the number of its violations.
 
     :param path: the status file that :meth:`open_session` made.
     :raises TrainingFolderError: the status file is missing or damaged.
