@@ -15,6 +15,7 @@ of the compared methods) and a seed.
 ``code``       the coded actions of that run's best iteration alone, repeated in the plan's order
 ``rl``         SAC on the environment's own actions, observation and reward, without a language model
 ``untrained``  the policy of that run's best iteration before training
+``random``     uniformly random actions; the published random policy shows whether the environments are the same
 ``published``  the best published result of code alone, with the language model that wrote the code
 =============  ======================================================================================================
 
@@ -106,6 +107,26 @@ class EvoRunner(RowRunner):
             return *kitchen(), transcripts
         return *CASES[self.name].find(), transcripts
 
+    def measure(self) -> dict[str, Any]:
+        return self.random() if self.cell.row == "random" else super().measure()
+
+    def random(self) -> dict[str, Any]:
+        """Play the report's episodes with uniformly random actions."""
+        env = self.plugin.make_env(self.task, seed=0)
+        env.action_space.seed(self.cell.seed)
+        returns, steps = [], 0
+        for seed in self._report_seeds():
+            env.reset(seed=seed)
+            total, over = 0.0, False
+            while not over:
+                _, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+                total, steps, over = total + float(reward), steps + 1, terminated or truncated
+            returns.append(total)
+        env.close()
+        mean_steps = round(steps / len(returns), 1)
+        shown = [round(value, 3) for value in returns]
+        return {"sampled": float(np.mean(returns)), "greedy": None, "returns": shown, "mean_steps": mean_steps}
+
     def result(self, evaluation: Any) -> float:
         return float(evaluation.mean_score) if evaluation.episodes else 0.0
 
@@ -168,12 +189,13 @@ class EvoComparison(Comparison):
             yield line(f"{task}/published", best.value, UNIT, model=best.model, board=best.board, commit=COMMIT[:12])
 
     def print_table(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
+        rows = (*self.rows, *self.variants)
         print("Mean return of 256 fresh episodes; mean over seeds with its range, or 95 % bootstrap interval.\n")
-        print(f"| environment | steps | {' | '.join(f'`{row}`' for row in self.rows)} | seeds | published (model) |")
-        print("|---|---|" + "---|" * (len(self.rows) + 2))
+        print(f"| environment | steps | {' | '.join(f'`{row}`' for row in rows)} | seeds | published (model) |")
+        print("|---|---|" + "---|" * (len(rows) + 2))
         for task in dict.fromkeys(c.task for c in cells):
             values = _values(results, [c for c in cells if c.task == task])
-            shown = [str(_interval(values[row])) if values.get(row) else "" for row in self.rows]
+            shown = [str(_interval(values[row])) if values.get(row) else "" for row in rows]
             best, seeds = published(task.split("/")[1]), max(map(len, values.values()), default=0)
             ends = f"{seeds or ''} | {best.value:.4g} ({best.model})"
             print(f"| {task.split('/')[1]} | {BUDGETS[task]:,} | {' | '.join(shown)} | {ends} |")
@@ -246,6 +268,7 @@ EVO = EvoComparison(
     tasks=tuple(BUDGETS),
     budget=BUDGETS,
     rows=("rlgpt", "code", "rl", "untrained"),
+    variants={"random": tuple(BUDGETS)},
     episodes=256,
     iterations=2,
     trainer="sac",

@@ -97,3 +97,13 @@ def test_table_of_evopolicygym_names_the_published_model(evo: Any, capsys: pytes
     row = capsys.readouterr().out.splitlines()[-1]
     assert row.startswith("| pusher | 12,800 |")
     assert row.endswith("| 1 | -37.11 (GPT-5.5) |")
+
+
+def test_random_row_plays_the_episodes_of_the_report(evo: Any, tmp_path: Any) -> None:
+    cell = evo.Cell("evopolicygym/acrobot", "random", 40)
+    settings = {"budget": 64_000, "iterations": 2, "episodes": 2, "trainer": "sac"}
+    runner = evo.EvoRunner(cell, evo.ResultTable(tmp_path / "cells.jsonl"), settings)
+    figures = runner.measure()
+    assert len(figures["returns"]) == 2
+    assert figures["sampled"] == sum(figures["returns"]) / 2 >= -500
+    assert figures["mean_steps"] <= 500
