@@ -13,7 +13,8 @@ of the compared methods) and a seed.
 =============  ======================================================================================================
 ``rlgpt``      the whole method; its value is that of the code or policy that the run keeps
 ``code``       the coded actions of that run's best iteration alone, repeated in the plan's order
-``rl``         SAC on the environment's own actions, observation and reward, without a language model
+``rl``         SAC on the environment's own actions, observation and reward, without a language model; its value is the
+               better one of sampled and greedy actions
 ``untrained``  the policy of that run's best iteration before training
 ``random``     uniformly random actions; the published random policy shows whether the environments are the same
 ``published``  the best published result of code alone, with the language model that wrote the code
@@ -203,13 +204,16 @@ class EvoComparison(Comparison):
 
 def _values(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
     """Return the value of each row and seed. The value of ``rlgpt`` is that of the code or policy that the run keeps.
-    The value of ``rl`` and ``untrained`` is that of sampled actions.
+    The value of ``rl`` is the better one of sampled and greedy actions, and that of ``untrained`` has sampled actions.
     """
     values: dict[str, dict[int, float]] = {}
     for cell in cells:
         if cell in results:
             result = results[cell]
-            values.setdefault(cell.row, {})[cell.seed] = result.get("kept", result["sampled"])
+            value = result.get("kept", result["sampled"])
+            if cell.row == "rl":
+                value = max(value, result["greedy"])
+            values.setdefault(cell.row, {})[cell.seed] = value
     return values
 
 

@@ -93,9 +93,10 @@ def test_figures_of_evopolicygym_are_means_margins_and_the_published_result(evo:
 
 def test_table_of_evopolicygym_names_the_published_model(evo: Any, capsys: pytest.CaptureFixture[str]) -> None:
     cell = evo.Cell("evopolicygym/pusher", "rl", 40)
-    evo.EVO.print_table({cell: {"sampled": -50.0}}, [cell])
+    evo.EVO.print_table({cell: {"sampled": -50.0, "greedy": -45.0}}, [cell])
     row = capsys.readouterr().out.splitlines()[-1]
     assert row.startswith("| pusher | 12,800 |")
+    assert "-45.00" in row, "the better one of sampled and greedy actions"
     assert row.endswith("| 1 | -37.11 (GPT-5.5) |")
 
 
