@@ -1,4 +1,4 @@
-"""Computes the view and the numbers for policies, each for several environments at once."""
+"""Computes the views of coded actions and the keys that only policies see, for several environments simultaneously."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Array = np.ndarray[Any, Any]
 
 
 def _table(names: Sequence[str], value: Callable[[str], Any]) -> Array:
-    """Return the value of each name, by the name's code."""
+    """Return the array whose element ``code`` is the value of the name with this code."""
     return np.array([value(name) for name in names])
 
 
@@ -74,7 +74,9 @@ _CODES = {key: np.eye(len(names), dtype=np.float32) for key, names in GRIDS.item
 
 
 class Batch:
-    """The states of several environments at one moment. Each column is a sequence with a value for each environment."""
+    """Holds the states of several environments at the same step. A column is a key of the view, with one value for each
+    environment.
+    """
 
     def __init__(self, contexts: Sequence[Context]) -> None:
         self._observations = [ctx.observation for ctx in contexts]
@@ -82,7 +84,9 @@ class Batch:
         self._lanes = np.arange(len(contexts))
 
     def column(self, key: str) -> Sequence[Any]:
-        """Return the values of ``key``, which is a key of the view or one of the keys that only policies see."""
+        """Return the values of ``key`` in all environments, where ``key`` is a key of the view or a key that only
+        policies see.
+        """
         if (index := _BODY.get(key)) is not None:
             return [round(row[index], 2) for row in self._body]
         if (index := _FLAGS.get(key)) is not None:
@@ -132,7 +136,7 @@ class Batch:
 
     @cached_property
     def _faced(self) -> Array:
-        """The flat index of the cell that each player faces."""
+        """The flat index, in the grid of visible cells, of the cell that each player faces."""
         return _BESIDE[self._directions]
 
     @cached_property
@@ -143,7 +147,9 @@ class Batch:
         return _lists((self._block[:, _NEIGHBOURS] == BLOCKS.index(block)).any(axis=1).astype(int))
 
     def _listed(self, codes: Array, shown: Array, names: Sequence[str]) -> list[Any]:
-        """Return a list of [name, right, down] of the things whose codes are visible, the nearest thing first."""
+        """Return, for each environment, a list of [name, right, down] of the cells whose code is marked in ``shown``,
+        the nearest cell first.
+        """
         codes, found = codes[:, _ORDER], [list[Any]() for _ in self._lanes]
         lanes, places = np.nonzero(shown[codes])
         for lane, place, code in zip(lanes.tolist(), places.tolist(), codes[lanes, places].tolist(), strict=True):
@@ -284,8 +290,8 @@ def _lists(array: Array) -> list[Any]:
 
 
 def _ranked(found: Array, count: int) -> Array:
-    """Return masks ``(environments, cells, count)``. The last index stands for one of the ``count`` nearest found
-    cells; the mask is True at this cell.
+    """Return masks ``(environments, cells, count)`` of the ``count`` nearest cells in which ``found`` is True. Element
+    ``[e, c, i]`` is True if ``c`` is the cell number ``i`` of those found in environment ``e``.
     """
     ranks = found.cumsum(axis=1)[:, :, None] == np.arange(1, count + 1)
     return np.asarray(found[:, :, None] & ranks)

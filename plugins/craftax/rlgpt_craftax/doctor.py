@@ -10,7 +10,7 @@ CRAFTAX = "1.6.1"
 
 
 def checks() -> tuple[Check, ...]:
-    """Check that the installed version of Craftax is the version of the published results."""
+    """Check that the installed version of Craftax is the version with which the published results were measured."""
     try:
         found = version("craftax")
     except PackageNotFoundError:

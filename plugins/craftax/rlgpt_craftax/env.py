@@ -1,4 +1,4 @@
-"""The gymnasium environment: Craftax-Symbolic-v1 with a decoded observation."""
+"""The gymnasium environment: Craftax-Symbolic-v1 whose observation is a dict of codes and counts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _STATE = ("leaves", "key", "seen", "steps", "rng")
 
 
 class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
-    """The benchmark with its own rules and default parameters. An episode terminates when the player dies or defeats
-    the necromancer (the final enemy), and is truncated at the task's horizon.
+    """The benchmark Craftax-Symbolic-v1 with its own rules and default parameters. An episode terminates when the
+    player dies or defeats the necromancer (the final enemy), and is truncated at the task's horizon.
 
-    ``info["moved"]`` says by how many cells (right, down) the last step moved the player; it is None if the
-    observations before and after the step do not show this. ``info["cause"]`` says why the episode terminated.
-    ``info["metrics"]`` has ``floor`` and ``steps`` at each step. The achievements are in ``info`` only at the end of
-    the episode, as in the benchmark's own ``info``.
+    ``info["moved"]`` says by how many cells (right, down) the last step moved the player; ``info["moved"]`` is None if
+    the observations before and after the step do not show the movement. ``info["cause"]`` says why the episode
+    terminated. ``info["metrics"]`` has the entries ``floor`` (the deepest floor) and ``steps`` after each step. The
+    achievements are in ``info`` only at the end of the episode, as in the benchmark's own ``info``.
 
     :param seed: the seed of the random numbers that are drawn before the first reset.
     """
@@ -87,7 +87,7 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
     def load(self, state: bytes, *, seed: int | None = None) -> None:
         """Continue a saved episode.
 
-        :param seed: the seed of all random numbers from now on; with None, the saved random numbers continue.
+        :param seed: the seed of all random numbers after the loading; with None, the saved random numbers continue.
         :raises StateError: the bytes are not a saved state of this environment.
         """
         saved = record(state, _STATE, seed=seed)
@@ -113,7 +113,9 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
         self._observation = observation_of(self._seen)
 
     def _copy(self) -> Observation:
-        """A copy of the newest observation. Only the dict is copied, because no code changes its arrays."""
+        """A copy of the newest observation. Only the dict is copied, and not its arrays, because no code changes the
+        arrays.
+        """
         return dict(self._observation)
 
     def _metrics(self) -> dict[str, float]:

@@ -1,6 +1,6 @@
-"""The names of the benchmark's blocks, items, mobs and actions, in the order of their numeric codes. The names are
-repeated here because ``craftax`` cannot be imported without JAX. A test compares them with the enumerations of
-``craftax``.
+"""The names of the benchmark's blocks, items, mobs and actions, in the order of their numeric codes. This module
+repeats the names of ``craftax``, because ``craftax`` cannot be imported without JAX. A test compares the names in this
+module with the enumerations of ``craftax``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The benchmark's symbolic observation as a Dict, without any other information."""
+"""Decodes the benchmark's symbolic observation into a dict of arrays, without adding other information."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _FREE = np.array([name in PASSABLE for name in BLOCKS])
 
 
 def space() -> spaces.Dict:
-    """Return the observation space. :mod:`rlgpt_craftax.names` lists the names of the codes and numbers, in the same
-    order.
+    """Return the observation space. :mod:`rlgpt_craftax.names` lists the names of the codes and numbers in the order of
+    the observation's arrays.
 
-    The keys ``block``, ``item``, ``mob``, ``shot`` and ``own_shot``, uint8 ``(9, 11)``, are the codes of the cells in
-    rows from the top. The keys ``inventory`` ``(16,)``, ``potions`` ``(6,)``, ``armour`` ``(4,)`` and
-    ``armour_enchantment`` ``(4,)`` are counts and grades. The key ``body`` is ``(9,)``, ``light`` ``(1,)`` is from 0 to
-    1, ``flags`` ``(6,)`` are 0 or 1, and ``facing`` and ``floor`` are numbers.
+    The keys ``block``, ``item``, ``mob``, ``shot`` and ``own_shot``, uint8 ``(9, 11)``, are the codes of the visible
+    cells, from the top row to the bottom row. The keys ``inventory`` ``(16,)``, ``potions`` ``(6,)``, ``armour``
+    ``(4,)`` and ``armour_enchantment`` ``(4,)`` are counts of items and grades of equipment. The key ``body`` is
+    ``(9,)``; ``light`` ``(1,)`` is from 0 to 1; ``flags`` ``(6,)`` are 0 or 1; ``facing`` and ``floor`` are integers.
     """
 
     def box(high: float, *shape: int, dtype: Any = np.float32) -> spaces.Box:
@@ -72,7 +72,7 @@ def space() -> spaces.Dict:
 
 def observation_of(seen: np.ndarray[Any, Any]) -> Observation:
     """Convert an array of :func:`rlgpt_craftax.simulator.seen` to an observation. If the array is a batch, all arrays
-    of the observation have its leading axis.
+    of the observation have the leading axis of the batch.
     """
     lead = seen.shape[:-1]
     grids = seen[..., : GRIDS * CELLS].astype(np.uint8).reshape(*lead, GRIDS, HEIGHT, WIDTH)
@@ -102,17 +102,18 @@ bow.
 
 
 def _counts(roots: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Compute counts from the benchmark's numbers, each of which is a tenth of the square root of a count."""
+    """Compute counts of items from the benchmark's numbers, each of which is a tenth of the square root of a count."""
     return np.round((roots * 10) ** 2).astype(np.float32)
 
 
 def movement(before: Observation, action: int, after: Observation) -> Offset | None:
     """Infer how the player moved in a step from the observations before and after the step.
 
-    If the cell ahead was visible, the result is certain: the player does not move into a solid block, water, lava or a
-    mob. If the cell ahead was dark, the cells that are visible in both observations are compared twice: under the
-    assumption that the player stayed, and under the assumption that the player moved. The assumption with fewer
-    differences is the result; with equally many differences, the result is None.
+    If the cell ahead of the player was visible, the movement is certain: the player does not move into a solid block,
+    water, lava or a mob. If the cell ahead of the player was dark, the cells that are visible in both observations are
+    compared twice: once under the assumption that the player stayed, and once under the assumption that the player
+    moved. The result is the assumption (the player stayed or moved) under which fewer cells differ; if equally many
+    cells differ, the result is None.
     """
     if action not in _MOVES or before["flags"][:2].any():
         return 0, 0
@@ -127,7 +128,7 @@ def movement(before: Observation, action: int, after: Observation) -> Offset | N
 
 
 def movements(before: Observation, actions: np.ndarray[Any, Any], after: Observation) -> list[Offset | None]:
-    """The result of :func:`movement` for each environment of a batch."""
+    """Return the result of :func:`movement` for each environment of a batch."""
     moved: list[Offset | None] = [(0, 0)] * len(actions)
     for lane in np.flatnonzero(np.isin(actions, _MOVES)).tolist():
         seen = ({key: o[key][lane] for key in ("block", "mob", "flags")} for o in (before, after))
@@ -136,8 +137,8 @@ def movements(before: Observation, actions: np.ndarray[Any, Any], after: Observa
 
 
 def _differences(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any], right: int, down: int) -> float:
-    """Return the share of different cells among the cells that are visible in both grids, under the assumption that the
-    player moved. Return 1 if no cell is visible in both grids.
+    """Return the share of cells that differ, among the cells that are visible in both grids, if the player moved by
+    (``right``, ``down``). Return 1 if no cell is visible in both grids (before and after the step).
     """
     old = before[max(0, down) : HEIGHT + min(0, down), max(0, right) : WIDTH + min(0, right)]
     new = after[max(0, -down) : HEIGHT + min(0, -down), max(0, -right) : WIDTH + min(0, -right)]

@@ -1,7 +1,7 @@
-"""Pictures of an observation, from the textures that ``craftax`` ships.
+"""Draws an observation as a picture, with the textures that ``craftax`` ships.
 
-The benchmark's own renderer needs a minute to prepare its textures, and writes into the installed package. These
-pictures show the visible cells, and the body and the inventory below them.
+The benchmark's own renderer is not used, because it needs a minute to prepare its textures and writes into the
+installed package. The pictures show the visible cells, with the body and the inventory of the player below the cells.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def picture(observation: Observation) -> Image:
 
 
 def _layers(observation: Observation, row: int, column: int) -> list[str]:
-    """Return the textures of a cell in the order in which they are drawn, which is block, item, mob."""
+    """Return the names of a cell's textures in the order in which they are drawn, which is block, item, mob."""
     block = BLOCKS[observation["block"][row, column]]
     if block in ("dark", "darkness"):
         names = []
@@ -79,7 +79,7 @@ def _texture(name: str) -> Any:
 
 
 def _draw_numbers(canvas: Any, observation: Observation) -> None:
-    """Write the values of the body (health, food, ...) and the inventory below the map."""
+    """Draw the values of the body (health, food, ...) and the inventory below the map."""
     from PIL import ImageDraw
 
     draw = ImageDraw.Draw(canvas)

@@ -1,4 +1,4 @@
-"""The reward terms. All terms are computed only from observations and the benchmark's own reward."""
+"""The reward terms. All reward terms are computed only from observations and the benchmark's own reward."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def _body(name: str) -> Value:
 
 
 def _achieved(ctx: Context) -> float:
-    """Return the part of the newest reward that is for achievements, in points. The rest is for changes of health."""
+    """Return that part of the newest reward, in points, which comes from achievements. The rest is for changes of
+    health.
+    """
     if ctx.previous is None:
         return 0.0
     gained = float(ctx.observation["body"][0] - ctx.previous["body"][0])
@@ -64,8 +66,8 @@ _FLOOR_NAMES = ("enter_" + name for name in FLOORS[1:])
 
 
 def _events() -> dict[str, tuple[str, Value]]:
-    """Return, for each event that observations show, the condition under which its reward term pays, and the value that
-    it pays.
+    """Return, for each event that observations show, the text of the condition under which its reward term pays, and
+    the function that computes the payment.
     """
     terms: dict[str, tuple[str, Value]] = {f"collect_{item}": (f"the first {item}", _has(item)) for item in _COLLECTED}
     for tool in ("pickaxe", "sword"):
@@ -104,7 +106,7 @@ REWARD_TERMS = (
 
 
 def default_setup() -> RLSetup:
-    """Return the default setup, with the benchmark's reward and a compact observation."""
+    """Return the default setup, which has the benchmark's reward and a compact observation."""
     keys = ("free", "pickaxe", "sword", "armour", "enchantments", *BODY, *FLAGS, "floor", "light", "near_table")
     return RLSetup(
         reward_weights={"env_reward": 1.0},

@@ -65,7 +65,7 @@ class Scene:
         return inside(at) and self.block(at) in PASSABLE and self.mob(at) == "none"
 
     def places(self, name: str) -> list[Offset]:
-        """The cells with a block, an item or a mob of this name, the nearest first."""
+        """The visible cells with a block, an item or a mob of this name, the nearest cell first."""
         found: set[int] = set()
         for names, grid in ((BLOCKS, self._block), (ITEMS, self._item), (MOBS, self._mob)):
             if name in names:
@@ -77,7 +77,9 @@ class Scene:
         return [CELLS[rank] for rank in sorted(found - {0})]
 
     def way(self, goals: Collection[Offset]) -> list[int] | None:
-        """Return the directions of a shortest path over free cells to the nearest goal, or None if there is no path."""
+        """Return the directions of a shortest path over free cells to the nearest of the goals, or None if no goal can
+        be reached.
+        """
         ends = {_index(at) for at in goals if inside(at)}
         came: dict[int, tuple[int, int]] = {_START: (0, 0)}
         queue = [_START]
@@ -96,7 +98,7 @@ class Scene:
 
 
 def inside(at: Offset) -> bool:
-    """Whether a cell is within the 9 x 11 visible cells."""
+    """Whether a cell is one of the 9 x 11 visible cells."""
     return abs(at[0]) <= MIDDLE[1] and abs(at[1]) <= MIDDLE[0]
 
 
@@ -111,12 +113,12 @@ def beside(at: Offset, target: Offset) -> bool:
 
 
 def direction_to(at: Offset) -> int:
-    """The name of the direction from the player to one of the four neighbouring cells."""
+    """The number of the direction from the player to one of the four neighbouring cells."""
     return OFFSETS.index(at)
 
 
 def held(observation: Observation, item: str) -> int:
-    """Return the number of an item in the inventory, or the grade of a pickaxe or a sword."""
+    """Return the number of an item in the inventory; for a pickaxe or a sword, return the grade."""
     return int(observation["inventory"][INVENTORY.index(item)])
 
 

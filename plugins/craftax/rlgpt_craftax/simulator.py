@@ -1,7 +1,7 @@
 """The benchmark's simulator, which JAX compiles once in each process. No other module imports JAX.
 
-The compiled functions return the benchmark's symbolic observation with one number instead of each one-hot code. Most of
-the 8,268 numbers of the observation itself are never computed.
+The compiled functions return the benchmark's symbolic observation with one number for each one-hot code. Most of the
+8,268 numbers of the benchmark's own observation are never computed.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 
 @dataclass(frozen=True)
 class Simulator:
-    """The compiled functions. ``key`` is a JAX key, ``state`` the benchmark's ``EnvState``; ``seen`` is a float32 array
-    of :data:`DECODED` numbers.
+    """The compiled functions. In these signatures, ``key`` is a JAX key, ``state`` the benchmark's ``EnvState``, and
+    ``seen`` a float32 array of :data:`DECODED` numbers.
 
     :ivar reset: ``reset(key) -> (key, state, seen)``.
-    :ivar step: ``step(key, state, action) -> (key, state, seen, reward, over)``. ``step`` does not begin a new episode.
-    :ivar key_of: ``key_of(seed)``, with a seed in [0, 2**32).
+    :ivar step: the function ``step(key, state, action) -> (key, state, seen, reward, over)``. ``step`` does not begin a
+        new episode.
+    :ivar key_of: the function ``key_of(seed)``, which makes a JAX key from a seed in [0, 2**32).
     """
 
     reset: Callable[[Any], tuple[Any, Any, Any]]
@@ -56,7 +57,7 @@ class Simulator:
     def state_of(self, leaves: list[np.ndarray[Any, Any]]) -> Any:
         """The state with these arrays.
 
-        :raises ValueError: the number of the arrays, a shape, a type or a value does not fit a state.
+        :raises ValueError: the number of the arrays, a shape, a type or a value is not that of an ``EnvState``.
         """
         import jax
 
@@ -74,8 +75,9 @@ class Simulator:
 
 @functools.cache
 def simulator() -> Simulator:
-    """Return the simulator of this process. The first call of its functions compiles them. The compilation takes 40 s
-    on one core, or 3 s if :func:`keep_compiled` has stored the compiled functions of an earlier process.
+    """Return the simulator of this process. The first call of the simulator's functions compiles them. The compilation
+    of the simulator takes 40 s on one core, or 3 s if :func:`keep_compiled` has stored the compiled functions of an
+    earlier process.
     """
     import jax
 
@@ -111,14 +113,13 @@ def functions() -> tuple[Callable[..., Any], Callable[..., Any]]:
 def seen(state: Any, observation: Any) -> Any:
     """Return the benchmark's observation with one number instead of each one-hot code.
 
-    JAX computes only those parts of ``observation`` that this function uses.
+    JAX computes only those parts of the benchmark's ``observation`` that ``seen`` uses.
 
     :param state: the benchmark's ``EnvState``.
     :param observation: ``(8268,)``, the benchmark's observation of ``state``.
-    :returns: an array of the shape ``(DECODED,)``. It contains, for each of the five grids, the number that encodes the
-        content of each cell (row by row), and after the grids those numbers of ``observation`` that belong to no cell
-        (``SCALARS``). In the grids of mobs and shots, 0 is an empty cell, and the benchmark's codes follow from 1 on.
-        Dark cells have zeros.
+    :returns: an array of the shape ``(DECODED,)``. The array has, for each of the five grids, the code of each cell
+        (row by row), followed by the numbers of ``observation`` that belong to no cell (``SCALARS``). In the grids of
+        mobs and shots, 0 is an empty cell, and 1 is the first code of the benchmark. Dark cells have zeros.
     """
     from jax import numpy as jnp
 
@@ -131,7 +132,7 @@ def seen(state: Any, observation: Any) -> Any:
 
 
 def _window(state: Any, grids: Any, outside: Any) -> Any:
-    """The cells of the player's floor that are in view, ``(HEIGHT, WIDTH)``."""
+    """Return the visible cells of the player's floor, ``(HEIGHT, WIDTH)``."""
     from jax import numpy as jnp
 
     rows, columns = (
@@ -147,8 +148,9 @@ def _codes(state: Any, groups: Sequence[Any]) -> Any:
     """Return the lowest code among the mobs in each cell, ``(HEIGHT, WIDTH)``. The code 0 means that the cell has no
     mob.
 
-    The function repeats a fault of the benchmark. The position of a mob out of view can be an index below zero, which
-    counts from the end of the array; the cell at this index then shows no mob of the same kind.
+    The function repeats a fault of the benchmark, which is wrong about mobs out of view. The position of a mob out of
+    view can be an index below zero, which counts from the end of the array; the cell at this index then shows no mob of
+    the kind of that mob.
     """
     from jax import numpy as jnp
 
@@ -169,8 +171,8 @@ def _codes(state: Any, groups: Sequence[Any]) -> Any:
 
 
 def keep_compiled() -> None:
-    """Switch on JAX's cache of compiled functions on disk, unless the user has chosen its folder (for example, with the
-    variable ``JAX_COMPILATION_CACHE_DIR``).
+    """Switch on JAX's cache of compiled functions on disk, unless the user has chosen a folder for this cache (for
+    example, with the variable ``JAX_COMPILATION_CACHE_DIR``).
     """
     import jax
 

@@ -15,7 +15,7 @@ SYMBOLIC = "craftax/symbolic"
 
 
 def make_tasks() -> Mapping[str, Task]:
-    """Make the task, whose goal is the benchmark's own goal."""
+    """Make the Craftax task, whose goal is the benchmark's own goal."""
     task = Task(
         id=SYMBOLIC,
         goal="Unlock as many different achievements of the game as possible before the player dies: collect, craft, "

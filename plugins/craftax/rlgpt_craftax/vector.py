@@ -22,11 +22,11 @@ _SEEDS = 1 << 32
 
 
 class CraftaxVector(VectorEnv[Any, Any, Any]):
-    """A vector of ``count`` environments. Each environment behaves like a :class:`~rlgpt_craftax.env.CraftaxEnv` with
-    the same seed.
+    """A vector of ``count`` environments. Each environment of the vector behaves like a
+    :class:`~rlgpt_craftax.env.CraftaxEnv` with the same seed.
 
-    An environment whose episode is over does not change until ``reset(options={"reset_mask": mask})``, because the
-    generation of a world takes some milliseconds.
+    An environment whose episode is over does not change until the call ``reset(options={"reset_mask": mask})``, because
+    the generation of a new world takes some milliseconds.
 
     :param seed: the seed of the first environment; environment ``i`` has the seed ``seed + i``.
     """
@@ -103,8 +103,8 @@ def _stack(states: Sequence[Any]) -> Any:
 
 @functools.cache
 def _compiled() -> tuple[Any, Any]:
-    """Return two compiled functions. One function steps all environments, and the other function replaces the state of
-    one environment.
+    """Return two compiled functions. The first function steps all environments, and the second function replaces the
+    state of one environment.
     """
     import jax
 

@@ -1,5 +1,5 @@
-"""The view for coded actions, and the additional keys for policies. Views and keys are computed only from
-observations.
+"""Defines the view for coded actions, and the additional keys for policies. The view and the additional keys are
+computed only from observations.
 """
 
 from __future__ import annotations
@@ -99,15 +99,15 @@ _POLICY_KEYS = tuple(key.name for key in VIEW_KEYS if key.alone)
 
 
 def views(contexts: Sequence[Context]) -> list[Mapping[str, Plain]]:
-    """Return the views of all environments at their current steps. When a key is read in one view, the key is computed
-    for all views.
+    """Return the views of all environments at their current steps. When code reads a key in one view, this key is
+    computed for the views of all environments.
     """
     return Columns(_KEYS, Batch(contexts).column).rows(len(contexts))
 
 
 def policy_views(contexts: Sequence[Context]) -> list[Mapping[str, Any]]:
-    """Return the keys that only policies see, for all environments. A key is computed for all environments when it is
-    first read.
+    """Return the keys that only policies see, for each of the environments. A key is computed for all environments when
+    the key is first read.
     """
     return Columns(_POLICY_KEYS, Batch(contexts).column).rows(len(contexts))
 

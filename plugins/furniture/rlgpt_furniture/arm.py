@@ -1,4 +1,6 @@
-"""The kinematics of the arm, with its pose, and with resolved-rate steps of the joints towards a pose of the hand."""
+"""Computes the kinematics of the arm: the pose of the hand, and resolved-rate steps of the joints towards a pose of the
+hand.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,7 @@ MAX_JOINT_STEP = 0.3
 
 
 class Arm:
-    """The kinematics of the arm, computed on a copy of the simulator's state, so that the simulation does not
-    change.
-    """
+    """Computes the kinematics of the arm on a copy of the simulator's state, so that the simulation does not change."""
 
     def __init__(self) -> None:
         self.model: Any = mujoco.MjModel.from_xml_string(panda.arm_only())
@@ -49,10 +49,10 @@ class Arm:
         return data.site_xpos[self._site], data.site_xmat[self._site]
 
     def jacobian(self) -> Array:
-        """Return the Jacobian (6, 7) at the joints of the last call of :meth:`pose`. The rows of the Jacobian are first
-        the translation and then the rotation, in world coordinates.
+        """Return the Jacobian (6, 7) at the joints of the last call of :meth:`pose`. The first three rows of the
+        Jacobian are the translation, and the last three rows are the rotation, in world coordinates.
 
-        The next call overwrites the returned array.
+        The next call of ``jacobian`` overwrites the returned array.
         """
         mujoco.mj_comPos(self.model, self.data)
         mujoco.mj_jacSite(self.model, self.data, self._jacobian[:3], self._jacobian[3:], self._site)
@@ -61,8 +61,8 @@ class Arm:
     def towards(self, joints: Array, position: Array, rotation: Array) -> Array:
         """Compute one step of resolved-rate control from ``joints`` (7, rad) towards a pose of the hand.
 
-        The step is that of :func:`rlgpt.plugin.resolved_rate.joint_step`, with a share of the distance to the home
-        posture as the bias.
+        The step is a step of :func:`rlgpt.plugin.resolved_rate.joint_step`, whose bias is a share of the distance to
+        the home posture.
 
         :param position: (3,), m.
         :param rotation: (9,) or (3, 3).
@@ -83,7 +83,7 @@ class Arm:
     def rotation_vector(self, target: Array, current: Array) -> Array:
         """Return the rotation vector (3, rad, in the world) that turns ``current`` into ``target``.
 
-        The next call overwrites the returned array.
+        The next call of ``rotation_vector`` overwrites the returned array.
         """
         relative = target.reshape(3, 3) @ current.reshape(3, 3).T
         mujoco.mju_mat2Quat(self._quaternion, relative.ravel())
@@ -91,9 +91,9 @@ class Arm:
         return self._vector
 
     def reach(self, joints: Array, position: Array, rotation: Array, *, steps: int = 60) -> tuple[Array, float, float]:
-        """Compute the inverse kinematics, starting from ``joints``.
+        """Compute the inverse kinematics for a pose of the hand, starting from ``joints``.
 
-        :returns: the joints (7, rad), and the remaining error in m and in rad.
+        :returns: the joints (7, rad), and the remaining errors of position (m) and rotation (rad).
         """
         for _ in range(steps):
             joints = self.towards(joints, position, rotation)

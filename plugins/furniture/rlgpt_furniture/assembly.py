@@ -1,4 +1,4 @@
-"""Tracks which parts are assembled, and holds parts in connectors."""
+"""Tracks which parts of the furniture are assembled, and holds parts in connectors."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ _CONSTRAINTS = ("foot", "head", "weld")
 
 
 class Assembly:
-    """The joints of one piece of furniture in one simulation.
+    """Holds the state of the joints of one piece of furniture in one simulation.
 
     :ivar made: whether each joint is made, which means that its parts are assembled. A made joint stays made.
-    :ivar place: the index of the place in which each part sits or is held, or -1 if the part is in no place.
-    :ivar twist: the angle by which each held part has been turned, rad.
+    :ivar place: for each joint, the index of the place in which its part sits or is held, or -1 if the part is in no
+        place.
+    :ivar twist: for each joint, the angle in rad by which its part has been turned in the connector.
     """
 
     def __init__(self, furniture: Furniture, model: Any, connectors: bool) -> None:
@@ -44,13 +45,13 @@ class Assembly:
         self.clear()
 
     def clear(self) -> None:
-        """Return to the state in which no part is assembled."""
+        """Change to the state in which no part is assembled."""
         count = len(self.joints)
         self.made, self.place = [False] * count, [-1] * count
         self.twist, self._yaw = [0.0] * count, [0.0] * count
 
     def relative(self, poses: list[list[float]], number: int) -> tuple[tuple[float, float, float], Matrix]:
-        """Position (m) and rotation of a joint's part in the frame of its base."""
+        """The position (m) and the rotation of a joint's part in the frame of the joint's base."""
         base, part = (poses[i] for i in self._bodies[number])
         a, b = _matrix(base), _matrix(part)
         d = [part[k] - base[k] for k in range(3)]
@@ -59,9 +60,9 @@ class Assembly:
         return place, turn  # type: ignore[return-value]
 
     def update(self, data: Any, poses: list[list[float]]) -> int:
-        """Update the joints from the poses (x, y, z, w, i, j, k of each part).
+        """Update the joints from the poses of all parts, each given as (x, y, z, w, i, j, k).
 
-        :returns: the number of joints that were made by this update.
+        :returns: the number of joints that are made now and were not made before.
         """
         new = 0
         for number, joint in enumerate(self.joints):
@@ -100,15 +101,13 @@ class Assembly:
         self._yaw[number] = yaw
 
     def hinged(self, part: int) -> bool:
-        """Whether a connector holds the part with this index, and the part has not been twisted by the full angle
-        yet.
-        """
+        """Whether a connector holds the part with this index, and the part is not fully twisted yet."""
         return self._connectors and any(
             self._bodies[n][1] == part and place >= 0 and not self.made[n] for n, place in enumerate(self.place)
         )
 
     def set_hinge(self, data: Any, number: int) -> None:
-        """Fix two points of the part's axis, so that the part can only turn about this axis."""
+        """Constrain two points on the axis of a joint's part, so that the part can only turn about this axis."""
         x, y, z = self.joints[number].places[self.place[number]]
         for kind, height in ((0, -0.03), (1, 0.03)):
             row = self._constraint_ids[number][kind]
@@ -121,7 +120,7 @@ class Assembly:
         data.eq_active[[foot, head]], data.eq_active[weld] = 0, 1
 
     def set_weld(self, number: int) -> None:
-        """Weld the part to its place with its current yaw."""
+        """Weld a joint's part to its place, with the part's current yaw."""
         x, y, z = self.joints[number].places[self.place[number]]
         half = self._yaw[number] / 2
         # The data of a weld constraint are a point of the part, then the pose of the part relative to the base.
@@ -129,24 +128,24 @@ class Assembly:
         self._model.eq_data[row, :11] = (0, 0, 0, x, y, z, math.cos(half), 0, 0, math.sin(half), 1)
 
     def progress(self) -> list[float]:
-        """Return the progress of each joint. The progress is 1 if the joint is made, the completed share of the twist
-        if a connector holds its part, and 0 otherwise.
+        """Return the progress of each joint. The progress of a joint is 1 if the joint is made, the completed share of
+        the twist if a connector holds its part, and 0 in all other cases.
         """
         if not self._connectors:
             return [float(m) for m in self.made]
         return [1.0 if m else min(1.0, abs(t) / FULL_TWIST) for m, t in zip(self.made, self.twist, strict=True)]
 
     def numbers(self) -> list[float]:
-        """Return the complete state as numbers, for :meth:`restore`."""
+        """Return the state of all joints as numbers, for :meth:`restore`."""
         return [float(v) for row in (self.made, self.place, self.twist, self._yaw) for v in row]
 
     def restore(self, data: Any, numbers: Array) -> None:
-        """Return to a state from :meth:`numbers`, and set the model's constraints accordingly.
+        """Restore a state that :meth:`numbers` returned, and set the model's constraints accordingly.
 
-        The caller sets the simulator's state afterwards, which determines the active constraints.
+        After ``restore``, the caller sets the simulator's state, which determines the active constraints.
 
         :param numbers: finite numbers, ``(4 x joints,)``.
-        :raises StateError: a part is in a place that its joint does not have.
+        :raises StateError: the numbers place a part in a place that its joint does not have.
         """
         made, place, twist, yaw = (row.tolist() for row in np.reshape(numbers, (4, -1)))
         for at, joint in zip(place, self.joints, strict=True):
@@ -160,8 +159,8 @@ class Assembly:
 
 
 def fits(joint: Joint, where: tuple[float, float, float], turn: Matrix, tolerance: float) -> int:
-    """Return the index in ``joint.places`` of the first position that is at most ``tolerance`` m from ``where`` along
-    each axis. Return -1 if there is no such position, or if the orientation ``turn`` does not fit.
+    """Return the index of the first of ``joint.places`` that is at most ``tolerance`` m from ``where`` along each axis.
+    Return -1 if no place is so near, or if the orientation ``turn`` does not fit.
     """
     if joint.upright:
         if turn[8] < MIN_COSINE:

@@ -57,27 +57,29 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
     """A Panda arm at a table with parts. One control step is 0.1 s.
 
     The action is Box(-1, 1, (8,)). With ``control="hand"``, the hand's target moves by 0.03 m times the first three
-    numbers (x forwards, y to the left, z up), and turns in the world's axes by a quaternion. The quaternion (x, y, z,
-    w) is (0, 0, 0, 1) + 0.15 times the next four numbers, normalised. An action is FurnitureBench's action, scaled so
-    that zeros do nothing. With ``control="joints"``, the first seven numbers are joint velocities in units of 1.5
-    rad/s. The last number closes the fingers (above 0.1) or opens them (below -0.1).
+    numbers of the action (x forwards, y to the left, z up), and turns in the world's axes by a quaternion. The
+    quaternion (x, y, z, w) is (0, 0, 0, 1) + 0.15 times the next four numbers of the action, normalised. An action with
+    ``control="hand"`` is FurnitureBench's action, scaled so that zeros do nothing. With ``control="joints"``, the first
+    seven numbers of the action are joint velocities in units of 1.5 rad/s. The last number of the action closes the
+    fingers (above 0.1) or opens them (below -0.1).
 
-    The observation, float32, is in SI units and in the frame of the robot's base on the table (x forwards, y left, z
-    up):
+    The observation has the following keys, float32, in SI units and in the frame of the robot's base on the table (x
+    forwards, y left, z up):
 
-    - ``robot`` (28): the position (3), quaternion w x y z (4), velocity (3) and angular velocity (3) of the point
-      between the finger tips; the distance between the fingers (1); the joint positions (7) and velocities (7);
-    - ``parts`` (7 each): the position and the quaternion w x y z of each part; with the setting ``tag_error``, each
-      position has a horizontal error that is constant for an episode;
-    - ``made`` (one number for each joint of the furniture): 1 if the parts are assembled; with connectors, the
-      completed share of the twist of a held part;
-    - ``front`` and ``wrist``, uint8 (64, 64, 3): only with ``cameras=True`` in the task's settings.
+    - The key ``robot`` (28) has the position (3), quaternion w x y z (4), velocity (3) and angular velocity (3) of the
+      point between the finger tips, the distance between the fingers (1), and the joint positions (7) and velocities
+      (7).
+    - The key ``parts`` (7 each) has the position and the quaternion w x y z of each part. With the setting
+      ``tag_error``, each position of a part has a horizontal error that is constant for an episode.
+    - The key ``made`` has one number for each joint of the furniture, which is 1 if the joint's parts are assembled.
+      With connectors, the number of a held part is the completed share of its twist.
+    - The keys ``front`` and ``wrist``, uint8 (64, 64, 3), are images, and exist only with the setting ``cameras=True``.
 
-    ``step`` also accepts the actions of primitives, which are (0, action) for a hand motion or (1, action) for joint
+    ``step`` accepts the actions of primitives, too, which are (0, action) for a hand motion or (1, action) for joint
     velocities.
 
-    The reward is 1 for each joint that is made in this step. ``info["success"]`` is True when all joints are made; a
-    success ends the episode.
+    The reward is the number of joints of the furniture that are made in this step. ``info["success"]`` is True when all
+    joints of the furniture are made; success ends the episode.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / PERIOD)}  # noqa: RUF012
@@ -151,7 +153,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         return self._observe(), float(new), success, truncated, self._info()
 
     def render(self) -> Any:
-        """Return a frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
+        """Return a frame of the camera, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self._frame("view", 640, 480)
 
     def close(self) -> None:
@@ -160,17 +162,19 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
         self._cameras = {}
 
     def save(self) -> bytes:
-        """Return the state of the episode. After :meth:`load` the episode continues exactly as without the save."""
+        """Return the state of the episode. After :meth:`load`, the episode continues exactly as if it had not been
+        saved.
+        """
         own = np.array([*self.target, *self.rotation, *self.joints, self.width, *self.assembly.numbers()])
         physics, tags = physics_of(self.model, self.data), self._tag_offsets.ravel()
         return pack({"own": own, "steps": self.steps, "tags": tags, "physics": physics})
 
     def load(self, state: bytes, *, seed: int | None = None) -> Observation:
-        """Return to a state that :meth:`save` returned for the same furniture.
+        """Restore a state that :meth:`save` returned for the same furniture.
 
         :param seed: has no effect, because nothing in an episode is random.
         :returns: the observation in this state.
-        :raises StateError: the state is damaged, or of another furniture.
+        :raises StateError: the state is damaged, or belongs to other furniture.
         """
         saved = record(state, ("own", "steps", "tags", "physics"))
         own = numbers(saved["own"], 20 + 4 * len(self.furniture.joints), "numbers of targets and joints")

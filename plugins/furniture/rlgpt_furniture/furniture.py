@@ -1,7 +1,8 @@
-"""The furniture with its parts, joints and start poses. The numbers are FurnitureBench's unless stated otherwise.
+"""Defines the furniture, with its parts, joints and start poses. All numbers of this module are those of
+FurnitureBench, unless a comment states another source.
 
 The z axis of a part is the axis of assembly, which is FurnitureBench's y axis, or its -y axis for the lamp. The peg of
-a leg points to -z, and the holes of a top open to +z.
+a leg points to -z, and the holes of a table top open to +z.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Part:
     :ivar start: the start position x, y of the part's origin at yaw 0, in m from the robot's base on the table.
     :ivar height: the height of the part's origin above the table at the start, m.
     :ivar footprint: the half sizes along x and y of the area that the part covers on the table at yaw 0, m.
-    :ivar lying: the quaternion (w, x, y, z) of the part on the table at yaw 0.
+    :ivar lying: the quaternion (w, x, y, z) of the part while it lies on the table at yaw 0.
     """
 
     name: str
@@ -48,13 +49,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint of the furniture. ``part`` is assembled onto ``base`` at any of ``places`` (m in the frame of ``base``).
-    Each place takes one part.
+    """A joint of the furniture. The part ``part`` is assembled onto the part ``base`` at any of ``places`` (m in the
+    frame of ``base``). Each place takes one part.
 
-    :ivar turns: the order of the part's rotational symmetry about z, which is 4, or 0 for full symmetry.
-    :ivar upright: whether the joint requires the right orientation of the part (FurnitureBench's hood does not need
-        it).
-    :ivar after: the index of a joint that must be made earlier, or None.
+    :ivar turns: the order of the part's rotational symmetry about z, which is 4 for a leg, or 0 for full symmetry.
+    :ivar upright: whether the part must be upright (FurnitureBench's hood need not be upright).
+    :ivar after: the index of a joint that must be made before this joint, or None.
     :ivar depth: the depth by which the part goes into or over ``base``, m.
     """
 
@@ -76,7 +76,7 @@ class Furniture:
     joints: tuple[Joint, ...]
 
     def geoms(self, part: str, meshes: Meshes, clearance: float, solid: bool) -> str:
-        """Return the MJCF geoms (shapes in MuJoCo's XML) of a part.
+        """Return a part's geoms (shapes in MuJoCo's XML).
 
         :param clearance: the distance between a peg and its hole on all sides, m.
         :param solid: whether pegs collide; pegs of connectors do not.

@@ -1,5 +1,5 @@
-"""The expert knowledge for the language model. The knowledge consists of pages about arm and parts, whose text and
-numbers depend on the settings.
+"""Assembles the expert knowledge for the language model. The knowledge consists of pages about the arm and the parts,
+whose text and numbers depend on the task's settings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OTHERS = ("arm", "legs", "table")
 
 
 def knowledge(task: Task) -> str:
-    """Return the text about ``task`` and its settings, for prompts."""
+    """Return the expert knowledge about ``task`` and its settings, for prompts."""
     settings = read_settings(task)
     way = "connector" if settings.connectors else "peg"
     values = {

@@ -1,4 +1,4 @@
-"""Moves the hand, one control step at a time, based on the observation. All primitives use this module."""
+"""Moves the hand, one control step at a time, based on the newest observation. All primitives use this module."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Pose = tuple[Array, Array]
 
 
 def cached(ctx: Context, name: Hashable, compute: Callable[[], Any]) -> Any:
-    """Return the result of ``compute`` for the newest observation. The result is cached, because views and rewards need
-    it many times.
+    """Return the result of the function ``compute`` for the newest observation. The result of ``compute`` is cached,
+    because views and rewards need it many times.
     """
     entry = ctx.memory.get("_cache")
     if entry is None or entry[0] is not ctx.observation:
@@ -45,13 +45,15 @@ def cached(ctx: Context, name: Hashable, compute: Callable[[], Any]) -> Any:
 
 
 def hand_pose(ctx: Context) -> Pose:
-    """Return the pose of the point between the finger tips. The arrays must not be changed."""
+    """Return the pose of the point between the finger tips, as the observation shows it. The arrays must not be
+    changed.
+    """
     pose: Pose = cached(ctx, "hand", lambda: _pose(ctx.observation["robot"][:7]))
     return pose
 
 
 def part_pose(ctx: Context, number: int) -> Pose:
-    """Return the pose of a part by the part's index. The arrays must not be changed."""
+    """Return the pose of the part with an index, as the observation shows it. The arrays must not be changed."""
     pose: Pose = cached(ctx, number, lambda: _pose(ctx.observation["parts"][7 * number : 7 * number + 7]))
     return pose
 
@@ -83,7 +85,7 @@ def rotation_vector(target: Array, current: Array) -> Array:
 
 
 def axis_rotation(axis: Array, angle: float) -> Array:
-    """The rotation (3, 3) by an angle (rad) about a unit vector."""
+    """The rotation matrix (3, 3) for an angle (rad) about a unit vector."""
     w, s = math.cos(angle / 2), math.sin(angle / 2)
     return rotation((w, *(s * axis)))
 
@@ -104,7 +106,9 @@ Action = tuple[np.int64, NDArray[np.float32]]
 
 
 def command(ctx: Context, joints: Array) -> Action:
-    """The action that moves the joints' targets towards ``joints`` (7, rad), as far as possible in one control step."""
+    """Return the action that moves the joints' targets towards ``joints`` (7, rad), as far as possible in one control
+    step.
+    """
     model: FurnitureTask = ctx.model
     action = np.empty(8, np.float32)
     action[:7] = np.clip((joints - model.joints) / (JOINT_RATE * PERIOD), -1.0, 1.0)
@@ -126,9 +130,9 @@ def steer(
 ) -> Run:
     """Move the hand in a straight line to ``target`` (3, m) and turn it to ``facing`` (3, 3).
 
-    The target is at most two steps ahead of the hand, which limits the force against an obstacle.
+    The target of the hand's motion is at most two steps ahead of the hand, which limits the force against an obstacle.
 
-    :returns: ``reached``, ``blocked``, ``distance`` (m), ``angle`` (rad), ``steps``.
+    :returns: the outcome, with ``reached``, ``blocked``, ``distance`` (m), ``angle`` (rad) and ``steps``.
     """
     history: list[float] = []
     steps_taken = 0
@@ -154,7 +158,7 @@ def steer(
 
 
 def follow(ctx: Context, target: Array, facing: Array, speed: float) -> Action:
-    """The action that moves the hand's target from its current place towards a pose."""
+    """Return the action that moves the hand's target from its current place towards a pose."""
     model: FurnitureTask = ctx.model
     at, now = model.target, model.rotation.reshape(3, 3)
     place = at + clip_norm(target - at, speed)
@@ -164,7 +168,7 @@ def follow(ctx: Context, target: Array, facing: Array, speed: float) -> Action:
 
 
 def rotation_from_vector(turn: Array) -> Array:
-    """The rotation (3, 3) of a rotation vector (3, rad)."""
+    """The rotation matrix (3, 3) of a rotation vector (3, rad)."""
     angle = math.sqrt(float(turn @ turn))
     return axis_rotation(turn / angle, angle) if angle > 1e-9 else np.eye(3)
 
@@ -191,15 +195,15 @@ def along(ctx: Context, path: list[Array]) -> Generator[Action, None, int]:
 
 
 def hold(ctx: Context, steps: int) -> Generator[Action, None, None]:
-    """Keep the joints' targets for ``steps`` control steps."""
+    """Keep the targets of the joints unchanged for ``steps`` control steps."""
     model: FurnitureTask = ctx.model
     for _ in range(steps):
         yield command(ctx, model.joints)
 
 
 def held_part(ctx: Context) -> int:
-    """Return the index of the part that both finger pads touch, as tactile sensors would report, or -1 if there is no
-    such part.
+    """Return the index of the part that both finger pads touch, as tactile sensors would report, or -1 if both pads
+    touch no common part.
     """
     number: int = cached(ctx, "held", lambda: _held(ctx.model))
     return number

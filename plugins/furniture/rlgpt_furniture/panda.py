@@ -1,9 +1,10 @@
-"""The Panda arm as MJCF (MuJoCo's XML), with the manufacturer's kinematics and limits, and shapes of capsules and
-boxes.
+"""Describes the Panda arm as MJCF (MuJoCo's XML), with the manufacturer's kinematics and limits, and shapes of capsules
+and boxes.
 
-Kinematics and joint limits are those of the Franka Control Interface's documentation (Denavit-Hartenberg parameters,
-"Robot and interface specifications"). Link masses are those of Gaz et al. 2019 (Dynamic identification of the Franka
-Emika Panda robot). Inertia tensors are those of the shapes. The model contains no file of other models.
+The kinematics and joint limits of the arm are those of the Franka Control Interface's documentation (Denavit-Hartenberg
+parameters, "Robot and interface specifications"). Link masses are those of Gaz and others, 2019 (Dynamic identification
+of the Franka Emika Panda robot). Inertia tensors are those of the shapes. The model of the arm contains no file of
+other models.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ _HAND = f"""
 
 
 def body() -> str:
-    """Return the arm on its base at the world's origin, with x forwards. The arm has MuJoCo's contype 2 and collides
-    with table (contype 1) and parts (contype 4).
+    """Return the arm on its base at the world's origin, with the x axis forwards. The arm has MuJoCo's contype 2 and
+    collides with table (contype 1) and parts (contype 4).
     """
     text = _HAND
     for number, (name, place, turn, mass, capsules) in reversed(list(enumerate(_LINKS))):
@@ -122,7 +123,7 @@ def _capsule(a: tuple[float, ...], b: tuple[float, ...], radius: float, mass: fl
 
 
 def actuators() -> str:
-    """Return the position servos of the seven joints (rad) and of the two fingers (m)."""
+    """Return the actuators, which are position servos of the seven joints (rad) and of the two fingers (m)."""
     arm = "".join(
         f'<general joint="joint{i + 1}" gaintype="fixed" gainprm="{k}" biastype="affine" biasprm="0 {-k} {-d}" '
         f'ctrllimited="true" ctrlrange="{low} {high}" forcelimited="true" forcerange="{-t} {t}"/>'

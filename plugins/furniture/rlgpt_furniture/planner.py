@@ -1,8 +1,8 @@
 """Plans motions by inverse kinematics from several starts, followed by RRT-Connect in joint space with collision
 checks.
 
-RRT-Connect (Kuffner and LaValle 2000) is implemented here because it has to use the random generator of the episode. A
-library would use a global generator, and then an episode would depend on earlier episodes.
+The module implements RRT-Connect (Kuffner and LaValle 2000), because the planner has to use the random generator of the
+episode. A planning library would use a global random generator, and then an episode would depend on earlier episodes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Planner:
 
     :param rng: the random generator of the episode.
     :param carried: the index of the part that the hand holds and moves, or -1 if the hand holds no part.
-    :param fingers: the position of each finger, m; with None, the current position.
+    :param fingers: the position of each finger in m; with None, each finger's current position.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Planner:
         self._kind = arm.astype(np.int8) + 2 * carried_geoms
 
     def free(self, joints: Array) -> bool:
-        """Return whether neither the arm nor the carried part collides with anything else."""
+        """Return whether the arm and the carried part, at the joint positions ``joints``, collide with nothing."""
         data = self._data
         data.qpos[:7] = joints
         if self._carried >= 0:
@@ -85,7 +85,7 @@ class Planner:
 
     def reach(self, position: Array, rotation: Array, tries: int = 6) -> Array | None:
         """Return joint positions (7, rad) for a pose of the hand that are free of collisions and near the current joint
-        positions. Return None if such positions were not found.
+        positions. Return None if no free joint positions were found for the hand's pose.
         """
         arm, now = self._env.arm, self._env.joints
         best: tuple[float, Array] | None = None
@@ -130,10 +130,10 @@ def connect(
     sample: Callable[[], Array],
     rng: np.random.Generator,
 ) -> list[Array] | None:
-    """Run RRT-Connect with two trees. One tree grows towards a sample, and the other tree grows towards the new node of
-    the first tree.
+    """Run RRT-Connect with two trees. Each tree grows in turn: the first tree towards a sample, and the second tree
+    towards the new node of the first tree.
 
-    :returns: the joints from start to goal, or None if no path was found within :data:`MAX_ITERATIONS`.
+    :returns: the joint positions from start to goal, or None if no path was found within :data:`MAX_ITERATIONS`.
     """
     trees: list[tuple[list[Array], list[int]]] = [([start], [-1]), ([goal], [-1])]
     for turn in range(MAX_ITERATIONS):

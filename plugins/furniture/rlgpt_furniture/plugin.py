@@ -36,8 +36,8 @@ class FurniturePlugin(EnvironmentPlugin):
         return primitives(task)
 
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
-        """The space contains hand motions and joint velocities. Primitives always use joint velocities; a
-        policy uses one of the two.
+        """The low-level action space contains motions of the hand and joint velocities. Primitives always use joint
+        velocities; a policy uses either motions of the hand or joint velocities.
         """
         return gymnasium.spaces.OneOf((env.action_space, env.action_space))
 

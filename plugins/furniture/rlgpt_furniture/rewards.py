@@ -1,9 +1,10 @@
-"""The reward terms for the phases of assembly, which are reach, hold, upright, align, insert and made. The setup has
+"""Defines the reward terms for the phases of assembly: reach, hold, upright, align, insert and made. The setup has
 their weights.
 
-The phases follow the dense reward of the IKEA furniture environment (Lee et al. 2021, appendix), whose phases are
-reach, grasp, align and connect. Each reward term is about the next joint in order. Distances d enter as 1 - tanh(k d),
-as in robosuite (Zhu et al. 2020).
+The phases follow the dense reward of the IKEA furniture environment (Lee and others, 2021, appendix), whose phases are
+reach, grasp, align and connect. Each reward term is about the next joint, which is the first joint in the order of
+assembly that is not made. A distance d enters the reward terms as 1 - tanh(k d), as in robosuite (Zhu and others,
+2020).
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def _not_made(ctx: Context) -> Joint | None:
 
 
 def _phase(value: float, ctx: Context) -> float:
-    """Return the number of made joints plus ``value`` for the next joint, divided by the number of joints, in [0,
-    1].
+    """Return the number of made joints plus ``value`` for the next joint in the order of assembly, divided by the
+    number of joints, in [0, 1].
     """
     made = float(np.floor(ctx.observation["made"]).sum())
     count = len(ctx.observation["made"])
@@ -98,8 +99,8 @@ def _align(ctx: Context) -> float:
 
 
 def _insert(ctx: Context) -> float:
-    """Return a value for the depth of the part in its hole. The value is positive only if the part is upright and its
-    distance across the hole's axis is at most 1 cm.
+    """Return the reward term for the depth of the next part in its hole. The reward for the depth is positive only if
+    the part is upright and at most 1 cm away from the hole's axis.
     """
     joint = _next(ctx)
     if joint is None:
@@ -126,7 +127,9 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """Return the reward terms of a task. Each term is about the next joint; each joint that is already made adds 1."""
+    """Return the reward terms of a task. The value of each reward term refers to the next joint in the order of
+    assembly; each joint that is already made adds 1.
+    """
     twist = (RewardTerm("twist", "share of the twist of the next part, where a connector holds it", _twist),)
     return (
         RewardTerm("reach", "of the hand to the next part: 1 - tanh(5 x m)", _reach),
@@ -144,8 +147,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Return the default setup. The default setup has a potential for each phase, with larger weights for later phases,
-    and a bonus for success.
+    """Return the default setup. The default setup has a potential for each phase of assembly, with larger weights for
+    later phases, and a bonus for success.
     """
     settings = read_settings(task)
     weights = {"reach": 1.0, "hold": 1.0, "upright": 1.0, "align": 2.0, "insert": 4.0, "made": 5.0}

@@ -1,4 +1,4 @@
-"""The model of the scene as MJCF (MuJoCo's XML), with arm, table, fence and parts."""
+"""Describes the scene as MJCF (MuJoCo's XML), with arm, table, fence and parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def mjcf(furniture: Furniture, clearance: float, connectors: bool) -> str:
     """Return the model of a scene.
 
     :param clearance: the distance between a peg and its hole on all sides, m.
-    :param connectors: whether connectors hold the parts; pegs then do not collide.
+    :param connectors: whether connectors hold the parts; pegs do not collide if connectors hold the parts.
     """
     meshes = Meshes()
     parts = "".join(_part(furniture, i, meshes, clearance, connectors) for i in range(len(furniture.parts)))
@@ -73,7 +73,7 @@ def mjcf(furniture: Furniture, clearance: float, connectors: bool) -> str:
 
 
 def build(furniture: Furniture, clearance: float, connectors: bool) -> Any:
-    """Compile the model and set the masses of the parts."""
+    """Compile the MuJoCo model of a scene and set the masses of the parts."""
     model = mujoco.MjModel.from_xml_string(mjcf(furniture, clearance, connectors))
     for part in furniture.parts:
         body = model.body(part.name).id
@@ -100,8 +100,8 @@ def _part(furniture: Furniture, number: int, meshes: Meshes, clearance: float, c
 
 
 def _connectors(furniture: Furniture) -> str:
-    """Return the constraints of connectors. Each joint has two points that form a hinge, and a weld. All constraints
-    are inactive until the parts are aligned.
+    """Return the constraints of connectors. Each joint of the furniture has a weld, and two points that form a hinge.
+    All constraints of connectors are inactive until the parts are aligned.
     """
     return "".join(
         f'<connect name="{j.part}_foot" body1="{j.base}" body2="{j.part}" anchor="0 0 0" active="false" '

@@ -1,4 +1,4 @@
-"""The settings of a task, validated before anything is built from them."""
+"""Reads the settings of a task, and checks them before anything is built from them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MAX_TAG_ERROR = 0.02
 class Settings:
     """The settings of one task.
 
-    :ivar connectors: whether connectors hold the parts, which must then be twisted; if not, pegs go into holes.
+    :ivar connectors: whether connectors hold the parts, which must then be twisted; if False, pegs go into holes.
     :ivar clearance: the distance between a peg and its hole on all sides, 0 to 0.005 m.
-    :ivar by_joints: whether base actions are joint velocities; if not, base actions are motions of the hand.
+    :ivar by_joints: whether base actions are joint velocities; if False, base actions are motions of the hand.
     :ivar tag_error: the largest horizontal error of the observed position of a part, 0 to 0.02 m.
     :ivar cameras: whether the observation has the images ``front`` and ``wrist``.
     """
@@ -43,7 +43,7 @@ class Settings:
 
 
 def read_settings(task: Task) -> Settings:
-    """Return the settings of ``task``, completed by defaults.
+    """Return the settings of ``task``; a missing setting has its default value.
 
     :raises ConfigError: a setting has an invalid value.
     """

@@ -1,4 +1,4 @@
-"""Shapes with a hole, made of convex wedges that meet in planes and do not overlap."""
+"""Makes shapes with a hole from convex wedges that meet in planes and do not overlap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Profile = Sequence[tuple[float, float, float]]
 
 
 def box(centre: Sequence[float], half: Sequence[float], extra: str = "") -> str:
-    """Return a box of a part, given by its centre and half sizes, m."""
+    """Return the MJCF of a box that is a part's shape, given by its centre and half sizes, m."""
     place, size = (" ".join(f"{v:.6g}" for v in values) for values in (centre, half))
     return f'<geom class="part" type="box" pos="{place}" size="{size}" {extra}/>'
 
@@ -32,11 +32,11 @@ class Meshes:
         return "".join(f'<mesh name="{n}" vertex="{v}" inertia="convex"/>' for n, v in self._vertices.items())
 
     def prism(self, name: str, profile: Sequence[tuple[float, float]], extra: str = "") -> str:
-        """Return a convex round body about z. The body is given by the (height, radius) of each level, m, from below.
-        Two meshes with the same name must have the same shape.
+        """Return a convex round body about z. The body has the given (height, radius) at each level, in m, from below.
+        Two meshes of one model that have the same name must have the same shape.
 
-        The shape is not a cylinder geom, because MuJoCo sometimes reports that an upright cylinder penetrates the plane
-        under it by millimetres.
+        The shape of the body is a mesh and not a cylinder geom, because MuJoCo sometimes reports that an upright
+        cylinder penetrates the plane under it by millimetres.
         """
         turns = [2 * math.pi * k / ROUND_CORNERS for k in range(ROUND_CORNERS)]
         points = [(r * math.cos(a), r * math.sin(a), z) for z, r in profile for a in turns]
@@ -45,7 +45,7 @@ class Meshes:
     def ring(self, name: str, profile: Profile, centre: tuple[float, float] = (0.0, 0.0), square: bool = False) -> str:
         """Return the geoms of a ring of eight wedges about z.
 
-        :param square: whether the outside is a square, whose half side is ``outer``.
+        :param square: whether the outside of the ring is a square, whose half side is ``outer``.
         """
         geoms = []
         for k in range(WEDGES):

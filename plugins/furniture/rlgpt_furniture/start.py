@@ -1,4 +1,4 @@
-"""Start poses of the parts, drawn from a seeded generator."""
+"""Draws the start poses of the parts from a seeded generator."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rlgpt_furniture.furniture import Furniture, Part
 
 @dataclass(frozen=True)
 class Spread:
-    """The largest differences between a start and FurnitureBench's start, for parts (m, rad) and for the hand (m,
-    rad).
+    """The largest differences between a start pose and FurnitureBench's start pose, for parts (m, rad) and for the hand
+    (m, rad).
     """
 
     shift: float
@@ -38,7 +38,8 @@ PART_GAP = 0.012
 
 
 def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Array:
-    """Draw the positions ``qpos`` of the parts, ``(7 x parts,)``. No two parts overlap, and no part lies on the fence.
+    """Draw the start poses of all parts, as ``qpos`` of their free joints, ``(7 x parts,)``. At the start, no two parts
+    overlap, and no part lies on the fence.
 
     :raises RuntimeError: no start without an overlap was found.
     """
@@ -62,8 +63,8 @@ def draw(furniture: Furniture, spread: Spread, rng: np.random.Generator) -> Arra
 
 
 def draw_tag_offsets(parts: int, error: float, rng: np.random.Generator) -> Array:
-    """Draw horizontal errors of the observed positions, ``(parts, 2)``, m, uniformly from a disc of
-    radius ``error``.
+    """Draw the horizontal errors of the parts' observed positions, ``(parts, 2)``, m, uniformly from a disc of radius
+    ``error``.
     """
     radius = error * np.sqrt(rng.uniform(0.0, 1.0, parts))
     angle = rng.uniform(-math.pi, math.pi, parts)

@@ -30,8 +30,8 @@ _RULE = "within 5 mm along each axis, and the cosine of each axis is at least 0.
 
 
 def make_tasks() -> dict[str, Task]:
-    """Return every task by its id. The start poses of ``name`` have a low randomness; those of ``name_medium`` and
-    ``name_high`` have more.
+    """Return every task by its id. The start poses of the task ``name`` have a low randomness; those of ``name_medium``
+    and ``name_high`` have a higher one.
     """
     tasks = {}
     for name, (goal, horizon, success) in _TASKS.items():
@@ -48,6 +48,8 @@ def make_tasks() -> dict[str, Task]:
 
 
 def furniture_of(task: str) -> str | None:
-    """Return the furniture of a task of :func:`make_tasks` by the task's id, or None if there is no such task."""
+    """Return the name of the furniture of a task by the task's id, or None if :func:`make_tasks` has no task with this
+    id.
+    """
     name = task.removeprefix("furniture/").removesuffix("_medium").removesuffix("_high")
     return name if name in _TASKS else None

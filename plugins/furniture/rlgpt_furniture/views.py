@@ -1,5 +1,5 @@
-"""The view that coded actions see, and policies if they use it. The view has the state of the arm and the poses of the
-parts.
+"""Defines the view that coded actions see; policies can use its keys, too. The view has the state of the arm and the
+poses of the parts of the furniture.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The primitives that coded actions may call. All primitives read only observations, and no primitive is written for
-one particular achievement.
+"""Collects the primitives that coded actions may call in Craftax. All primitives read only observations, and no
+primitive is written for one particular achievement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The common keys of all outcomes, and helpers to declare parameters."""
+"""Defines the common keys of all outcomes, and helpers to declare the parameters of primitives."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def action(name: str) -> np.int64:
 
 
 def scene(ctx: Context) -> Scene:
-    """Return the scene that the newest observation shows."""
+    """Return the :class:`Scene` that the newest observation shows."""
     known = ctx.memory.get("_scene")
     if known is None or known[0] is not ctx.observation:
         known = ctx.memory["_scene"] = ctx.observation, Scene(ctx.observation)
@@ -75,7 +75,7 @@ def possessions(ctx: Context) -> dict[str, int]:
 
 
 def gained(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Plain]:
-    """Return the increase of the count of each item whose count increased."""
+    """Return how much the count of each item increased, for the items whose count increased."""
     return {item: count - before[item] for item, count in after.items() if count > before[item]}
 
 

@@ -1,4 +1,6 @@
-"""Primitives that act without walking. These primitives collect, place, craft, fight, shoot, sleep and rest."""
+"""Primitives that act without walking. The primitives of this module collect, place, craft, fight, shoot, sleep and
+rest.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,7 @@ def shoot(ctx: Context, *, what: str, times: int) -> Run:
 
 
 def _ammunition(ctx: Context, what: str) -> float:
-    """Return how many shots are possible, which is the number of arrows for a bow and the mana for a spell."""
+    """Return how many shots the player has, which is the number of arrows for a bow and the mana for a spell."""
     return float(possessions(ctx)["arrow"] if what == "arrow" else ctx.observation["body"][4])
 
 

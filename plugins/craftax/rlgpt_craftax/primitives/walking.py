@@ -31,8 +31,8 @@ _ENTERED = ("ladder_down", "ladder_up", "grass", "path", "sand", "ice_shrub", "t
 class Walk:
     """Counts the steps of a walk and adds up its movements.
 
-    :ivar moved: the total movement in cells (right, down), as far as the observations show it.
-    :ivar certain: whether the observations show the movement of every step.
+    :ivar moved: the total movement of the walk in cells (right, down), as far as the observations show this movement.
+    :ivar certain: whether the observations show the movement of every step of the walk.
     """
 
     def __init__(self, ctx: Context, *, stop_if_hurt: bool) -> None:
@@ -83,7 +83,7 @@ def move(ctx: Context, *, direction: str, steps: int, stop_if_hurt: bool) -> Run
 
 
 def _follow(ctx: Context, walk: Walk, steps: int, goals: Callable[[Scene], Collection[Offset]]) -> Moves:
-    """Walk to the nearest goal. The path is computed again before each step, because mobs move."""
+    """Walk to the nearest goal. The path to the nearest goal is computed again before each step, because mobs move."""
     for _ in range(steps):
         now = scene(ctx)
         way = now.way(goals(now))

@@ -1,4 +1,4 @@
-"""The primitives (skills for coded actions). No primitive depends on a task."""
+"""Collects the primitives that coded actions can call. No primitive depends on a task."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SPEED = _metres("speed", MIN_SPEED, MAX_SPEED, MAX_SPEED, "longest displacement
 
 
 def primitives(task: Task) -> tuple[Primitive, ...]:
-    """Return the primitives of a task. The choices of their parameters are the names of the task's parts."""
+    """Return the primitives of a task. Parameters that choose a part have the names of the task's parts as choices."""
     settings = read_settings(task)
     names = tuple(p.name for p in FURNITURE[settings.furniture].parts)
     loose = Parameter(name="part", kind="choice", choices=names, default=names[1], doc="which part")

@@ -33,10 +33,10 @@ GRASP_OFFSETS = (0.0, 0.01, -0.01, 0.02, -0.02)
 
 
 def _across(ctx: Context, number: int) -> Array:
-    """Return the rotation of the hand for a grasp. Of the two possible rotations, this is the rotation nearer to the
-    current one.
+    """Return the rotation of the hand for a grasp of a part. Two rotations of the hand are possible; the function
+    returns the rotation nearer to the current one.
 
-    The hand points down, and the fingers open along the part's x or y axis, whichever is more level.
+    In a grasp, the hand points down, and the fingers open along the part's x or y axis, whichever is more level.
     """
     rotation = part_pose(ctx, number)[1]
     axis = min(rotation[:, 0], rotation[:, 1], key=lambda a: abs(float(a[2])))

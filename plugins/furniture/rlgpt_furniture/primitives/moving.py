@@ -35,7 +35,7 @@ MAX_POSE_STEP = 0.1
 
 
 def planned(ctx: Context, position: Array, rotation: Array, steps: int) -> Run:
-    """Plan to a pose of the hand, follow the path, then correct the remaining error in a straight line."""
+    """Plan a path to a pose of the hand, follow the path, then correct the remaining error in a straight line."""
     model: FurnitureTask = ctx.model
     planner = Planner(model, ctx.rng, held_part(ctx))
     goal = planner.reach(position, rotation)
@@ -77,8 +77,8 @@ def rotate_part(ctx: Context, *, axis: str, angle: float) -> Run:
 
 
 def _twist(ctx: Context, axis: Array, angle: float) -> Run:
-    """Turn the hand without moving it, as far as the arm can. A planned path would pull the part out of its
-    connector.
+    """Turn the hand on the spot, as far as the arm can. No path is planned, because a planned path would pull the part
+    out of its connector.
     """
     model: FurnitureTask = ctx.model
     at, facing = model.target.copy(), model.rotation.reshape(3, 3).copy()

@@ -75,10 +75,10 @@ def servo(
 def _approach(
     ctx: Context, number: int, base: int, where: Array, turn: str
 ) -> Generator[Action, None, tuple[Array, int] | None]:
-    """Choose the rotation of part ``number`` in the frame of part ``base``, and bring the part near its goal along a
-    planned path if the part is far away.
+    """Choose the rotation of the part ``number`` in the frame of the part ``base``; if the part is far from its goal,
+    bring it near the goal along a planned path.
 
-    :returns: the rotation (3, 3) and the number of steps, or None if no path was found.
+    :returns: the chosen rotation (3, 3) and the number of steps taken, or None if no path was found.
     """
     model: FurnitureTask = ctx.model
     planner = Planner(model, ctx.rng, held_part(ctx))
