@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from voxeldojo.env import MineDojoEnv
     from voxeldojo.errors import VoxelDojoError
     from voxeldojo.mission import Box, Mission, Placement, Stack
+    from voxeldojo.vector import MineDojoVectorEnv
 
-__all__ = ["Box", "MineDojoEnv", "Mission", "Placement", "Stack", "VoxelDojoError"]
+__all__ = ["Box", "MineDojoEnv", "MineDojoVectorEnv", "Mission", "Placement", "Stack", "VoxelDojoError"]
 
 _MODULES: Final = {
     "Box": "mission",
     "MineDojoEnv": "env",
+    "MineDojoVectorEnv": "vector",
     "Mission": "mission",
     "Placement": "mission",
     "Stack": "mission",
@@ -47,7 +49,12 @@ def _register() -> None:
     }
     for env_id, mission in missions.items():
         if env_id not in registry:
-            register(env_id, entry_point="voxeldojo.env:MineDojoEnv", kwargs={"mission": mission, "strict": False})
+            register(
+                env_id,
+                entry_point="voxeldojo.env:MineDojoEnv",
+                vector_entry_point="voxeldojo.vector:MineDojoVectorEnv",
+                kwargs={"mission": mission, "strict": False},
+            )
 
 
 _register()

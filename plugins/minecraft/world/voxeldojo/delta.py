@@ -62,3 +62,17 @@ def delta(before: Counts, after: Counts, craft: int | None, allowed: bool) -> di
         **_changes("inc", change, up, INCREASED, bool(made)),
         **_changes("dec", change, down, DECREASED, spent and len(down) > 0),
     }
+
+
+def delta_each(before: Counts, after: Counts, crafts: NDArray[np.int64], allowed: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the results of ``delta`` for several worlds, as arrays with a row for each world.
+
+    :param before, after: counts ``(worlds, items)``.
+    :param crafts: the index into ``CRAFTS`` of the item that each action crafts, or -1.
+    """
+    rows = {name: np.repeat(part[None], len(before), axis=0) for name, part in _CALM.items()}
+    for world in np.flatnonzero((before != after).any(axis=1)).tolist():
+        craft = int(crafts[world]) if crafts[world] >= 0 else None
+        for name, part in delta(before[world], after[world], craft, bool(allowed[world])).items():
+            rows[name][world] = part
+    return rows

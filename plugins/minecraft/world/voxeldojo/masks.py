@@ -88,12 +88,12 @@ def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, ou
 
 
 def as_observation(flags: Flags) -> dict[str, Flags]:
-    """Return the observation's ``masks`` from the array of ``fill``."""
+    """Return the observation's ``masks`` from the array of ``fill``, or from such arrays with a leading axis."""
     return {
-        "action_type": flags[TYPE],
-        "action_arg": WITH_ARGUMENT.copy(),
-        "equip": flags[EQUIP],
-        "place": flags[PLACE],
-        "destroy": flags[DESTROY],
-        "craft_smelt": flags[CRAFT],
+        "action_type": flags[..., TYPE],
+        "action_arg": np.broadcast_to(WITH_ARGUMENT, (*flags.shape[:-1], *WITH_ARGUMENT.shape)).copy(),
+        "equip": flags[..., EQUIP],
+        "place": flags[..., PLACE],
+        "destroy": flags[..., DESTROY],
+        "craft_smelt": flags[..., CRAFT],
     }

@@ -1,5 +1,8 @@
 """Makes the observation, a dict with MineDojo's keys (``spaces.observation_space``). Each observation has new arrays.
 
+The arguments may have a leading axis, one row for each world of a batch. The arrays of the observation then have this
+axis, too.
+
 Values are clipped to the bounds of their space. For example, the temperature of a desert is 2, but the maximum of
 MineDojo's space is 1.
 """
@@ -21,21 +24,21 @@ _SPACED: Final = np.array([spaced(name) for name in ITEM_NAMES])
 _EQUIPMENT: Final = np.array(EQUIPMENT)
 _BOUNDS: Final = {**LIFE, **LOCATION, **DAMAGE, **dict.fromkeys("xyz", (-640_000.0, 640_000.0))}
 _LOW, _HIGH = (np.array([_BOUNDS[name][end] for name in FLOATS], np.float32) for end in (0, 1))
-_AT: Final = {name: slice(index, index + 1) for index, name in enumerate(FLOATS)}
+_AT: Final = {name: (..., slice(index, index + 1)) for index, name in enumerate(FLOATS)}
 _LIFE, _LOCATION, _DAMAGE = (tuple((name, _AT[name]) for name in group) for group in (LIFE, LOCATION, DAMAGE))
-_POSITION: Final = slice(FLOATS.index("x"), FLOATS.index("z") + 1)
-_KINDS: Final = tuple((name, FLAGS.index(name)) for name in DAMAGE_KINDS)
-_PLACES: Final = tuple((name, INTEGERS.index(name)) for name in ("biome_id", "is_raining", "can_see_sky"))
-_SLEEPS: Final = INTEGERS.index("is_sleeping")
+_POSITION: Final = (..., slice(FLOATS.index("x"), FLOATS.index("z") + 1))
+_KINDS: Final = tuple((name, (..., FLAGS.index(name))) for name in DAMAGE_KINDS)
+_PLACES: Final = tuple((name, (..., INTEGERS.index(name))) for name in ("biome_id", "is_raining", "can_see_sky"))
+_SLEEPS: Final = (..., INTEGERS.index("is_sleeping"))
 
 
 def _slots(scalars: ScalarObservation, which: slice | NDArray[np.int64]) -> dict[str, Any]:
     return {
-        "name": _SPACED[scalars.kinds[0, which]],
-        "variant": scalars.kinds[1, which],
-        "quantity": scalars.amounts[0, which],
-        "max_durability": scalars.amounts[1, which],
-        "cur_durability": scalars.amounts[2, which],
+        "name": _SPACED[scalars.kinds[..., 0, which]],
+        "variant": scalars.kinds[..., 1, which],
+        "quantity": scalars.amounts[..., 0, which],
+        "max_durability": scalars.amounts[..., 1, which],
+        "cur_durability": scalars.amounts[..., 2, which],
     }
 
 
@@ -45,7 +48,7 @@ def observe(scalars: ScalarObservation) -> dict[str, Any]:
     """
     numbers = np.clip(scalars.floats, _LOW, _HIGH)
     life: dict[str, Any] = {name: numbers[at] for name, at in _LIFE}
-    life["is_sleeping"] = scalars.integers[_SLEEPS]
+    life["is_sleeping"] = scalars.integers[_SLEEPS][()]
     location: dict[str, Any] = {name: numbers[at] for name, at in _LOCATION}
     location["pos"] = numbers[_POSITION]
     location.update((name, np.array(scalars.integers[at])) for name, at in _PLACES)
@@ -56,7 +59,7 @@ def observe(scalars: ScalarObservation) -> dict[str, Any]:
         "equipment": _slots(scalars, _EQUIPMENT),
         "life_stats": life,
         "location_stats": location,
-        "nearby_tools": {"table": np.array(scalars.flags[0]), "furnace": np.array(scalars.flags[1])},
+        "nearby_tools": {"table": np.array(scalars.flags[..., 0]), "furnace": np.array(scalars.flags[..., 1])},
         "damage_source": damage,
         "masks": masks_of(scalars.masks),
     }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
 MAX_SAMPLED_CHARACTERS: Final = 100
@@ -60,3 +61,24 @@ class TextArray(spaces.Space[NDArray[np.str_]]):
 
     def __hash__(self) -> int:
         return hash(("TextArray", self._shape))
+
+
+@batch_space.register(TextArray)
+def _batch(space: TextArray, n: int = 1) -> TextArray:
+    return TextArray((n, *(space.shape or ())))
+
+
+@iterate.register(TextArray)  # type: ignore[misc]
+def _rows(space: TextArray, items: NDArray[np.str_]) -> Iterator[NDArray[np.str_]]:
+    return iter(items)
+
+
+@concatenate.register(TextArray)
+def _joined(space: TextArray, items: Iterable[NDArray[np.str_]], out: NDArray[np.str_]) -> NDArray[np.str_]:
+    """Return a new array, because the strings may be longer than those of ``out``."""
+    return np.stack(list(items))
+
+
+@create_empty_array.register(TextArray)
+def _no_text(space: TextArray, n: int = 1, fn: Callable[..., Any] = np.zeros) -> NDArray[np.str_]:
+    return np.full((n, *(space.shape or ())), "")

@@ -114,16 +114,24 @@ def lidar(world: World, rays: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
     found, places = np.empty((count, 3), np.int64), np.empty((count, 3), np.int64)
     distances = np.empty((count, 2))
     cast(world, np.ascontiguousarray(rays, np.float64), found, distances, places)
-    ids = found[:, 0]
+    return as_observation(rays, found, distances, places)
+
+
+def as_observation(
+    rays: NDArray[np.float64], found: NDArray[np.int64], distances: NDArray[np.float64], places: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    """Return MineDojo's observation ``rays`` from the arrays of ``cast``. These arrays may have a leading axis."""
+    ids = found[..., 0]
+    angles = np.broadcast_to(rays, (*ids.shape, 3))
     return {
         "block_name": NAMES[ids],
-        "block_distance": distances[:, 0].astype(np.float32),
-        "block_meta": found[:, 1].copy(),
+        "block_distance": distances[..., 0].astype(np.float32),
+        "block_meta": found[..., 1].copy(),
         "harvest_level": blocks.LEVEL[ids].astype(np.int64),
         **{name: flag[ids] for name, flag in FLAGS.items()},
-        "entity_name": ENTITIES[found[:, 2]],
-        "entity_distance": distances[:, 1].astype(np.float32),
-        "ray_pitch": rays[:, 0].astype(np.float32),
-        "ray_yaw": rays[:, 1].astype(np.float32),
-        **{f"traced_block_{axis}": places[:, i].astype(np.float32) for i, axis in enumerate("xyz")},
+        "entity_name": ENTITIES[found[..., 2]],
+        "entity_distance": distances[..., 1].astype(np.float32),
+        "ray_pitch": angles[..., 0].astype(np.float32),
+        "ray_yaw": angles[..., 1].astype(np.float32),
+        **{f"traced_block_{axis}": places[..., i].astype(np.float32) for i, axis in enumerate("xyz")},
     }

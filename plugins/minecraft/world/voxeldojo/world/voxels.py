@@ -69,5 +69,12 @@ def voxels(world: World, low: tuple[int, int, int], high: tuple[int, int, int]) 
     ids, metas = np.empty(shape, np.int64), np.empty(shape, np.int64)
     cosines = np.empty(shape, np.float32)
     read_box(world, *low, ids, metas, cosines)
+    return as_observation(ids, metas, cosines)
+
+
+def as_observation(
+    ids: NDArray[np.int64], metas: NDArray[np.int64], cosines: NDArray[np.float32]
+) -> dict[str, NDArray[Any]]:
+    """Return MineDojo's ``voxels`` from the arrays of ``read_box``. These arrays may have a leading axis."""
     flags = {name: flag[ids] for name, flag in FLAGS.items()}
     return {"block_name": NAMES[ids], "block_meta": metas, **flags, "cos_look_vec_angle": cosines}
