@@ -16,6 +16,7 @@ of the compared methods) and a seed.
 ``rl``         SAC on the environment's own actions, observation and reward, without a language model; its value is the
                better one of sampled and greedy actions
 ``untrained``  the policy of that run's best iteration before training
+``sb3``        SAC of Stable-Baselines3 with its defaults and the same steps, on environments with continuous actions
 ``random``     uniformly random actions; the published random policy shows whether the environments are the same
 ``published``  the best published result of code alone, with the language model that wrote the code
 =============  ======================================================================================================
@@ -33,7 +34,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,11 @@ BUDGETS = {
 }
 
 
+DISCRETE = ("fourrooms", "roundabout", "acrobot", "doorkey", "keycorridor", "obstructedmaze")
+CONTINUOUS = tuple(task for task in BUDGETS if task.split("/")[1] not in (*DISCRETE, "racing"))
+"""The tasks of the row ``sb3``: with continuous actions, and with observations that are numbers."""
+
+
 @dataclass(frozen=True)
 class Published:
     """The best published result of an environment, and the language model that wrote the program."""
@@ -109,18 +115,36 @@ class EvoRunner(RowRunner):
         return *CASES[self.name].find(), transcripts
 
     def measure(self) -> dict[str, Any]:
-        return self.random() if self.cell.row == "random" else super().measure()
+        own = {"random": self.random, "sb3": self.sb3}
+        return own[self.cell.row]() if self.cell.row in own else super().measure()
 
     def random(self) -> dict[str, Any]:
         """Play the report's episodes with uniformly random actions."""
         env = self.plugin.make_env(self.task, seed=0)
         env.action_space.seed(self.cell.seed)
+        return self._play(env, lambda _: env.action_space.sample())
+
+    def sb3(self) -> dict[str, Any]:
+        """Train SAC of Stable-Baselines3 for the whole budget, and play the report's episodes with greedy actions."""
+        import stable_baselines3 as sb3
+        from gymnasium.wrappers import FlattenObservation
+
+        env = FlattenObservation(self.plugin.make_env(self.task, seed=self.seeds.training(0)))
+        model = sb3.SAC("MlpPolicy", env, seed=self.seeds.training(0), device="cpu")
+        model.learn(self.settings.budget)
+        return {
+            **self._play(env, lambda seen: model.predict(seen, deterministic=True)[0]),
+            "primitive_steps": self.settings.budget,
+        }
+
+    def _play(self, env: Any, choose: Callable[[Any], Any]) -> dict[str, Any]:
+        """Play the report's episodes, with an action for each observation."""
         returns, steps = [], 0
         for seed in self._report_seeds():
-            env.reset(seed=seed)
+            observation, _ = env.reset(seed=seed)
             total, over = 0.0, False
             while not over:
-                _, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+                observation, reward, terminated, truncated, _ = env.step(choose(observation))
                 total, steps, over = total + float(reward), steps + 1, terminated or truncated
             returns.append(total)
         env.close()
@@ -272,7 +296,7 @@ EVO = EvoComparison(
     tasks=tuple(BUDGETS),
     budget=BUDGETS,
     rows=("rlgpt", "code", "rl", "untrained"),
-    variants={"random": tuple(BUDGETS)},
+    variants={"sb3": CONTINUOUS, "random": tuple(BUDGETS)},
     episodes=256,
     iterations=2,
     trainer="sac",

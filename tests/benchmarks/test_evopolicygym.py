@@ -108,3 +108,19 @@ def test_random_row_plays_the_episodes_of_the_report(evo: Any, tmp_path: Any) ->
     assert len(figures["returns"]) == 2
     assert figures["sampled"] == sum(figures["returns"]) / 2 >= -500
     assert figures["mean_steps"] <= 500
+
+
+def test_row_of_stable_baselines_trains_for_the_budget_and_plays_the_episodes_of_the_report(
+    evo: Any, tmp_path: Any
+) -> None:
+    cell = evo.Cell("evopolicygym/reacher", "sb3", 40)
+    settings = {"budget": 60, "iterations": 2, "episodes": 2, "trainer": "sac"}
+    figures = evo.EvoRunner(cell, evo.ResultTable(tmp_path / "cells.jsonl"), settings).measure()
+    assert (figures["primitive_steps"], len(figures["returns"]), figures["mean_steps"]) == (60, 2, 50)
+
+
+def test_tasks_of_stable_baselines_have_continuous_actions(evo: Any, cases: Any) -> None:
+    assert len(evo.CONTINUOUS) == 13
+    for name in ("reacher", "halfcheetah", "continuouscar"):
+        assert f"evopolicygym/{name}" in evo.CONTINUOUS
+        assert isinstance(gymnasium.make(cases[name].env).action_space, gymnasium.spaces.Box)
