@@ -1,4 +1,4 @@
-"""The fixture of MineDojo's interpreter, for the tests of the world and of the plugin."""
+"""Defines the pytest fixture of MineDojo's interpreter, for the tests of the world and of the plugin."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 @pytest.fixture(scope="session")
 def minedojo() -> Path:
-    """MineDojo's interpreter. If the interpreter is missing, a test is skipped; in CI, or if it is required, the test
-    fails.
+    """MineDojo's interpreter. If the interpreter of MineDojo is missing, the test is skipped; in CI, or if the
+    interpreter is required, the test fails.
     """
     from rlgpt_minecraft.interpreter import HINT, minedojo_python
 

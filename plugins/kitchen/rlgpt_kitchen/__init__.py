@@ -9,7 +9,7 @@ hookimpl = pluggy.HookimplMarker("rlgpt")
 
 @hookimpl
 def rlgpt_plugins() -> list[object]:
-    """Return the plugin to rlgpt (pluggy hook)."""
+    """Return the kitchen plugin (hook of pluggy, through which rlgpt finds plugins)."""
     from rlgpt_kitchen.plugin import KitchenPlugin
 
     return [KitchenPlugin()]
@@ -17,5 +17,5 @@ def rlgpt_plugins() -> list[object]:
 
 @hookimpl
 def rlgpt_config() -> str:
-    """Return the folder with the plugin's experiments (pluggy hook)."""
+    """Return the folder with the plugin's experiments (hook of pluggy)."""
     return "pkg://rlgpt_kitchen.conf"

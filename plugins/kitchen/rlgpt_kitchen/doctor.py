@@ -1,4 +1,6 @@
-"""Checks of this machine for ``rlgpt doctor``. The kitchen needs certain packages, and OpenGL for frames."""
+"""Checks for ``rlgpt doctor`` whether this machine can run the kitchen. The kitchen needs certain packages, and needs
+OpenGL for frames.
+"""
 
 from __future__ import annotations
 

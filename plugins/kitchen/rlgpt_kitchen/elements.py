@@ -1,4 +1,4 @@
-"""The seven elements of the kitchen that have a goal. This module does not import the simulator."""
+"""Describes the seven elements of the kitchen that have a goal. This module does not import the simulator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Element:
     :ivar site: the site of the MuJoCo model that marks the element's handle.
     :ivar joint: the name of the element's main joint, which is the hinge, the slide or the knob; for the kettle, its
         free joint.
-    :ivar body: the body of the MuJoCo model at the element's root.
+    :ivar body: the body of the MuJoCo model that is the root of the element.
     :ivar contact: the target of the hand relative to the handle's site, m. Only the reach reward uses this target.
     """
 
@@ -49,12 +49,12 @@ class Element:
 
     @property
     def span(self) -> float:
-        """The norm of the distance between the joints and their goal at reset (rad, m)."""
+        """The norm, at reset, of the difference between the element's joints and their goal (rad, m)."""
         return dist(self.start, self.goal)
 
     def progress(self, joints: tuple[float, ...]) -> float:
-        """Return the completed share of the distance to the goal, in [0, 1]. The share is 1 if and only if the
-        environment counts the element as complete.
+        """Return which share of the distance to the goal the element's joints have covered, in [0, 1]. The progress of
+        an element is 1 if and only if FrankaKitchen-v1 counts the element as complete.
         """
         share = (self.span - dist(joints, self.goal)) / (self.span - THRESHOLD)
         return min(1.0, max(0.0, share))

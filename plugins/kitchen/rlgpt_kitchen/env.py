@@ -1,6 +1,6 @@
 """The environment of a task: FrankaKitchen-v1 with unchanged physics, goals and success.
 
-Observations are copies of the environment's values.
+Observations are copies of the arrays of FrankaKitchen-v1.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class KitchenTask(gymnasium.Env[Any, Any]):
 
     The observation, float64, comes from the environment's sensors with their noise:
 
-    - ``robot`` (18): positions of 7 joints (rad) and 2 fingers (m), then their velocities;
-    - ``objects`` (41): 21 positions (4 knobs and burners, light switch, slide cabinet, two hinges, microwave; the
-      kettle's position and quaternion), then their 20 velocities.
+    - The key ``robot`` (18) has the positions of 7 joints (rad) and 2 fingers (m), then their velocities.
+    - The key ``objects`` (41) has 21 positions (4 knobs and burners, light switch, slide cabinet, two hinges,
+      microwave; the kettle's position and quaternion), then their 20 velocities.
 
     The action, Box(-1, 1, (9,)), has the velocities of 7 joints in units of 2 rad/s, and two numbers for the fingers (1
-    opens, -1 closes). The reward is that of FrankaKitchen-v1, the number of elements completed in this step.
-    ``info["success"]`` is True once all elements have been completed; ``info["completed"]`` names the completed
-    elements in the order of their completion.
+    opens, -1 closes). The reward is that of FrankaKitchen-v1, which is the number of elements completed in this step.
+    ``info["success"]`` is True if all elements of the task have been completed; ``info["completed"]`` names the
+    completed elements in the order of their completion.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 12}  # noqa: RUF012
@@ -91,7 +91,7 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         return self._observe(observation), float(reward), bool(terminated), truncated, self._info(info)
 
     def render(self) -> Any:
-        """Return a frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
+        """Return a frame of the camera, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         if self.render_mode is None:
             return None
         if self._camera is None:
@@ -105,10 +105,10 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         self.base.close()
 
     def save(self) -> bytes:
-        """Return the state of the episode. After :meth:`load` the episode continues exactly as without the save, with
-        the same noise of sensors and motors.
+        """Return the state of the episode. After :meth:`load`, the episode continues exactly as if it had not been
+        saved, with the same noise of sensors and motors.
 
-        The state does not contain the newest observation, which cannot be computed again because it is noisy.
+        The saved state lacks the newest observation, which cannot be computed again because it is noisy.
         """
         base, robot = self.base, self.base.robot_env
         return pack(
@@ -122,10 +122,10 @@ class KitchenTask(gymnasium.Env[Any, Any]):
         )
 
     def load(self, state: bytes, *, seed: int | None = None) -> None:
-        """Return to a state that :meth:`save` returned for the same elements.
+        """Restore a state that :meth:`save` returned for a task with the same elements.
 
-        :param seed: the seed of the noise from now on; with None, the noise continues as without the save.
-        :raises StateError: the state is damaged, or belongs to other elements.
+        :param seed: the seed of the noise after the loading; with None, the saved random numbers of the noise continue.
+        :raises StateError: the state is damaged, or belongs to a task with other elements.
         """
         saved = record(state, ("physics", "sensed", "completed", "steps", "noise"), seed=seed)
         done = saved["completed"]

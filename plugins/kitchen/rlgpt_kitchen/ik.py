@@ -1,4 +1,6 @@
-"""Resolved-rate inverse kinematics of the arm, with one damped least squares solution for each control step."""
+"""Computes the resolved-rate inverse kinematics of the arm, with one damped least squares solution for each control
+step.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ LIMIT_MARGIN = 0.02
 
 @dataclass(frozen=True)
 class Pose:
-    """The hand's pose and the arm's state in one observation.
+    """Holds the pose of the hand and the state of the arm, computed from one observation.
 
     :ivar position: the position of the site ``end_effector`` in the world, m (3).
     :ivar rotation: the rotation of the site ``end_effector`` in the world (3, 3).
-    :ivar jacobian: the Jacobian of the site ``end_effector`` with respect to the 7 joints, first of the translation and
-        then of the rotation, in the world (6, 7).
+    :ivar jacobian: the Jacobian (6, 7) of the site ``end_effector`` with respect to the 7 joints, in the world; its
+        rows are first the translation and then the rotation.
     :ivar joints: the joint positions, rad (7).
     :ivar gravity: the torques that hold the arm against gravity, N m (7).
     """
@@ -43,9 +45,7 @@ class Pose:
 
 
 class Arm:
-    """The kinematics of the arm, computed on a copy of the simulator's state, so that the simulation does not
-    change.
-    """
+    """Computes the kinematics of the arm on a copy of the simulator's state, so that the simulation does not change."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -74,14 +74,15 @@ class Arm:
     def joint_step(self, pose: Pose, twist: Array) -> Array:
         """Return the joint displacements (7, rad) for a small displacement of the hand.
 
-        :param twist: (3,) translation in m, or (6,) with a rotation vector in rad; both in the world.
+        :param twist: the displacement of the hand in the world, which is (3,) for a translation in m, or (6,) for a
+            translation and a rotation vector in rad.
         """
         step = joint_step(pose.jacobian[: len(twist)], twist, pose.joints, self.lower, self.upper, damping=DAMPING)
         return np.clip(step, np.minimum(self.lower - pose.joints, 0), np.maximum(self.upper - pose.joints, 0))
 
 
 def rotation_vector(target: Array, current: Array) -> Array:
-    """The rotation (3, rad, in the world) that turns ``current`` into ``target``."""
+    """The rotation vector (3, rad, in the world) that turns ``current`` into ``target``."""
     quaternion, vector = np.zeros(4), np.zeros(3)
     mujoco.mju_mat2Quat(quaternion, (target @ current.T).ravel())
     mujoco.mju_quat2Vel(vector, quaternion, 1.0)
@@ -95,10 +96,10 @@ and its back is up.
 
 
 def rotation_of(angles: Array) -> Array:
-    """Return the rotation of the site (3, 3) for (roll, pitch, yaw), rad. The rotation is Rz(yaw) Rx(pitch) Ry(roll),
-    applied to a hand that points along +y.
+    """Return the rotation matrix (3, 3) of the site ``end_effector`` for (roll, pitch, yaw), rad. The rotation matrix
+    is Rz(yaw) Rx(pitch) Ry(roll), applied to a hand that points along +y.
 
-    Yaw turns the pointing direction to the left, pitch turns it up, roll turns the hand about it.
+    Yaw turns the hand's pointing direction to the left, pitch turns it up, and roll turns the hand about it.
     """
     (sr, sp, sy), (cr, cp, cy) = np.sin(angles), np.cos(angles)
     roll = np.array([[cr, 0, sr], [0, 1, 0], [-sr, 0, cr]])

@@ -1,4 +1,6 @@
-"""Read access to the simulation for primitives, views and reward terms. This module never advances the simulation."""
+"""Gives primitives, views and reward terms read access to the simulation. Functions of this module never advance the
+simulation.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,10 @@ from rlgpt_kitchen.ik import JOINTS, Arm, Array, Pose
 
 
 class KitchenModel:
-    """Access to the simulation of one environment.
+    """Gives read access to the simulation of one environment.
 
-    ``pose`` and ``observed_handle`` use the sensors with their noise. The ``true_*`` methods use the simulator's state.
+    The methods ``pose`` and ``observed_handle`` use the sensors with their noise. The methods with names ``true_*`` use
+    the simulator's state, which has no noise.
     """
 
     def __init__(self, base: Any) -> None:
@@ -44,7 +47,7 @@ class KitchenModel:
         self._hand = self._left | self._right | wrist
 
     def _element_of(self, body: int) -> int:
-        """Return the index of the element that a body belongs to, or -1 if the body belongs to no element."""
+        """Return the index of the element to which the body with the index ``body`` belongs, or -1."""
         roots = {self.model.body(e.body).id: i for i, e in enumerate(self.elements)}
         while body:
             if body in roots:
@@ -53,14 +56,16 @@ class KitchenModel:
         return -1
 
     def pose(self, observation: Any) -> Pose:
-        """Return the hand's pose, computed from the observed joints. The pose is cached for the newest observation."""
+        """Return the hand's pose, computed from the observed joints of the arm. The pose of the hand is cached for the
+        newest observation.
+        """
         if self._pose is None or self._observation is not observation:
             positions = np.concatenate((observation["robot"][:9], observation["objects"][:21]))
             self._pose, self._observation = self.arm.solve(positions), observation
         return self._pose
 
     def observed_handle(self, observation: Any, element: str) -> Array:
-        """Position of the element's handle, computed from the observed joints, m (3)."""
+        """Return the position of the element's handle, m (3), computed from the element's observed joints."""
         self.pose(observation)
         return np.array(self.arm.scratch.site_xpos[self._sites[element]])
 
@@ -68,16 +73,14 @@ class KitchenModel:
         return np.array(self.data.site_xpos[self.arm.site])
 
     def true_contact_point(self, element: str) -> Array:
-        """Target of the hand at the element's handle, m (3)."""
+        """Return the true position, m (3), at which the hand should touch the element's handle."""
         return np.array(self.data.site_xpos[self._sites[element]] + self._contact[element])
 
     def true_progress(self, element: Element) -> float:
         return element.progress(tuple(self.data.qpos[list(element.qpos)]))
 
     def hinge(self, element: str) -> tuple[Array, Array]:
-        """Return the axis of the element's joint in the world, as a point on the axis (3, m) and its unit vector
-        (3).
-        """
+        """Return the axis of the element's joint in the world, as a point on the axis (3, m) and a unit vector (3)."""
         joint = self._joints[element]
         return np.array(self.data.xanchor[joint]), np.array(self.data.xaxis[joint])
 
@@ -93,6 +96,8 @@ class KitchenModel:
         return bool((left & right) - set(bodies[self._hand]))
 
     def _in_contact_with(self, mask: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Return the geoms (shapes of the MuJoCo model) that are in contact with a geom of ``mask`` (ngeom)."""
+        """Return the geoms (shapes of the MuJoCo model) that are in contact with one of the geoms that ``mask`` (ngeom)
+        marks.
+        """
         pairs = self.data.contact.geom[: self.data.ncon]
         return np.concatenate((pairs[mask[pairs[:, 0]], 1], pairs[mask[pairs[:, 1]], 0]))

@@ -1,4 +1,4 @@
-"""The primitives (skills for coded actions). No primitive depends on a task."""
+"""Defines the primitives that coded actions can call. No primitive depends on a task."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def follow_arc(ctx: Context, *, x: float, y: float, z: float, axis: str, angle: 
     start = held_rotation(ctx) if wrist != "free" else pose.rotation
 
     def turned(share: float) -> Array:
-        """Return the rotation (3, 3) by a share of the angle (Rodrigues' formula)."""
+        """Return the rotation matrix (3, 3) for a share of the whole angle (Rodrigues' formula)."""
         a, k = angle * share, _cross_matrix(unit)
         return np.eye(3) + np.sin(a) * k + (1.0 - np.cos(a)) * (k @ k)  # type: ignore[no-any-return]
 

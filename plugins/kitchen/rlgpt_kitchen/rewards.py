@@ -1,5 +1,5 @@
-"""The reward terms, which are bounded and smooth and are computed from the simulator's true state. The setup has their
-weights.
+"""Defines the reward terms, which are bounded and smooth, and are computed from the simulator's true state. The setup
+has their weights.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ STEEPNESS = 3.0
 
 
 def nearness(ctx: Context, element: str) -> float:
-    """Nearness of the hand to the element's handle, 1 - tanh(3 d), in (0, 1]."""
+    """Return the nearness of the hand to the element's handle, 1 - tanh(3 d) with the distance d in m, in (0, 1]."""
     model: KitchenModel = ctx.model
     offset = model.true_contact_point(element) - model.true_hand()
     return 1.0 - math.tanh(STEEPNESS * math.sqrt(float(offset @ offset)))
@@ -65,22 +65,24 @@ def _success(ctx: Context) -> float:
 
 
 def _slowness(ctx: Context) -> float:
-    """Return -|v|^2 / (1 + |v|^2), in (-1, 0], where v are the velocities of the arm's joints, rad/s."""
+    """Return the reward term -|v|^2 / (1 + |v|^2), in (-1, 0], where v are the velocities of the arm's joints,
+    rad/s.
+    """
     velocity = ctx.model.data.qvel[:7]
     square = float(velocity @ velocity)
     return -square / (1.0 + square)
 
 
 def _upright(ctx: Context) -> float:
-    """The cosine of the kettle's tilt, within [0, 1]."""
+    """The cosine of the kettle's tilt, or 0 if the cosine is negative."""
     w, x, y, z = ctx.model.data.qpos[26:30]
     norm = w * w + x * x + y * y + z * z
     return float(np.clip(1.0 - 2.0 * (x * x + y * y) / norm, 0.0, 1.0))
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """Return the reward terms of a task. The terms are reach, progress and completion for each element, and terms for
-    all elements together.
+    """Return the reward terms of a task. The reward terms are reach, progress and completion for each element, and
+    terms for all elements together.
     """
     elements = [ELEMENTS[name] for name in elements_of(task)]
     terms = [maker(e) for e in elements for maker in (_reach, _progress, _complete)]
@@ -100,8 +102,9 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Return the default setup. For each element it has the potential 4 nearness + 6 progress, and a reward of 5 for
-    the completion. PPO learned with these weights in preliminary runs.
+    """Return the default setup. For each element of the task, the default setup has the potential 4 nearness + 6
+    progress, and a reward of 5 for the completion. PPO learned with the weights of the default setup in preliminary
+    runs.
     """
     elements = elements_of(task)
     keys = ["robot", "hand_position", "gripper_closed", "time"]

@@ -1,4 +1,4 @@
-"""Moves the hand, one control step at a time. All primitives use this module."""
+"""Moves the hand of the arm, one control step at a time. All primitives use this module."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def grip_command(ctx: Context) -> float:
 
 
 def held_rotation(ctx: Context) -> Array:
-    """Return the rotation that the hand keeps, which is the last rotation that a primitive set, or at first the current
-    rotation.
+    """Return the rotation that the hand keeps, which is the rotation that a primitive set last, or the current rotation
+    if no primitive has set one.
     """
     if "rotation" not in ctx.memory:
         ctx.memory["rotation"] = pose_of(ctx).rotation
@@ -57,11 +57,11 @@ def held_rotation(ctx: Context) -> Array:
 
 
 def command(ctx: Context, twist: Array) -> Array:
-    """Return the action (9) that displaces the hand by ``twist`` within this control step, as far as the joints allow.
+    """Return the action (9) that displaces the hand by ``twist`` in this control step, as far as the joints allow.
 
-    The motors are position servos that pull with ``stiffness * (commanded - current)`` against damping, so that in one
-    step the joints cover the share ``fraction`` of the command. The torque against gravity is added, because the model
-    does not compensate gravity.
+    The motors are position servos, which pull with ``stiffness * (commanded - current)`` against damping, so the joints
+    cover the share ``fraction`` of a command in one step. The command includes the torque against gravity, because the
+    MuJoCo model does not compensate gravity.
     """
     model: KitchenModel = ctx.model
     pose = pose_of(ctx)
@@ -90,9 +90,10 @@ def servo(
     tolerance: float = 0.015,
     steps: int = 60,
 ) -> Servo:
-    """Move the hand to ``target`` (3, m) and turn it to ``rotation`` (3, 3); None leaves the rotation free.
+    """Move the hand to ``target`` (3, m) and turn it to ``rotation`` (3, 3); if ``rotation`` is None, the hand's
+    rotation is free.
 
-    :returns: ``reached``, ``blocked``, ``distance`` (m), ``angle`` (rad), ``steps``.
+    :returns: the outcome, with ``reached``, ``blocked``, ``distance`` (m), ``angle`` (rad) and ``steps``.
     """
     integral = np.zeros(3)
     history: list[float] = []
@@ -125,12 +126,13 @@ def servo(
 def along(
     ctx: Context, waypoint: Callable[[float], tuple[Array, Array | None]], length: int, *, tolerance: float, steps: int
 ) -> Servo:
-    """Move the hand along a path. The waypoint does not advance while the hand is too far behind it.
+    """Move the hand along a path. The waypoint on the path does not advance while the hand is too far behind the
+    waypoint.
 
     :param waypoint: function that maps the completed share of the path, in (0, 1], to a position (3, m) and a rotation
-        (3, 3) or None.
+        (3, 3), or to a position and None.
     :param length: the number of steps that the path takes at the intended speed.
-    :returns: the result of :func:`servo` for the end of the path.
+    :returns: the outcome of :func:`servo` for the end of the path.
     """
     share, steps_taken = 0.0, 0
     while share < 1.0 and steps_taken < steps - SETTLE_STEPS:
@@ -150,7 +152,7 @@ def along(
 
 
 def wait(ctx: Context, steps: int) -> Generator[Array, None, None]:
-    """Keep the hand where it is for ``steps`` control steps."""
+    """Keep the hand at its current pose for ``steps`` control steps."""
     position, rotation = pose_of(ctx).position, held_rotation(ctx)
     for _ in range(steps):
         pose = pose_of(ctx)

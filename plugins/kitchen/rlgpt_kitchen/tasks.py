@@ -66,8 +66,8 @@ def _task(name: str, elements: Sequence[str], noise: Mapping[str, float], suffix
 
 
 def make_tasks() -> dict[str, Task]:
-    """Return every task by its id. There is a task for each of seven elements, two sequences, and the noisy variant of
-    each task.
+    """Return every task by its id. The kitchen plugin has a task for each of seven elements, two tasks with sequences,
+    and a noisy variant of each task.
     """
     variants: dict[str, Sequence[str]] = {**{e: (e,) for e in ELEMENTS}, **SEQUENCES}
     tasks = [
@@ -79,13 +79,13 @@ def make_tasks() -> dict[str, Task]:
 
 
 def elements_of(task: Task) -> tuple[str, ...]:
-    """Names of the task's elements, in the order in which its goal lists them."""
+    """Names of the task's elements, in the order of the goal's text."""
     value = task.settings["elements"]
     return tuple(str(v) for v in value) if isinstance(value, tuple | list) else (str(value),)
 
 
 def noise_of(task: Task) -> dict[str, str]:
-    """Return the sizes of the sensor noise that the task's settings give, as text (in m or rad)."""
+    """Return the sizes of the sensor noise that the task's settings cause, as text (in m or rad)."""
     robot, objects = (float(task.settings[name]) for name in ("robot_noise_ratio", "object_noise_ratio"))  # type: ignore[arg-type]
     parts = [ELEMENTS[name] for name in elements_of(task)]
     units = {e.name: "m" if e.slides or e.name == "kettle" else "rad" for e in parts}

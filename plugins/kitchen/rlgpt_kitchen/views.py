@@ -1,4 +1,4 @@
-"""The view that coded actions see, and policies if they use it."""
+"""Defines the view that coded actions see; policies can use its keys, too."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def _element_keys(e: Element) -> list[ViewKey]:
 
 
 def view_keys(task: Task) -> tuple[ViewKey, ...]:
-    """Return the keys of the view, which are the keys of the hand and the keys of each element of the task."""
+    """Return the keys of the view, which are keys about the hand and keys about each element of the task."""
     return (*HAND_KEYS, *(key for name in elements_of(task) for key in _element_keys(ELEMENTS[name])))
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """Return the view at the current step. The view is computed from the sensors, except for keys that are tagged
-    privileged, which are computed from the simulator's state.
+    """Return the view at the current step. The values of the view come from the sensors, except for keys tagged
+    *privileged*, which come from the simulator's state.
     """
     model: KitchenModel = ctx.model
     pose = model.pose(ctx.observation)

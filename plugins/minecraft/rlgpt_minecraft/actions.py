@@ -1,8 +1,8 @@
-"""The base action space of the Minecraft tasks.
+"""Defines the base action space of the Minecraft tasks.
 
-The official code of RL-GPT (``minecraft.py``, ``transform_action``) has two heads: one of twelve moves, and one of no
-operation, use and attack: MultiDiscrete [12, 3]. These actions cannot craft, so tasks that need crafting have more
-choices in the second head. ``actions=paper`` removes these choices.
+The base actions of RL-GPT's official code (``minecraft.py``, ``transform_action``) have two heads: a head with twelve
+moves, and a head with no operation, use and attack: MultiDiscrete [12, 3]. The actions of the official code cannot
+craft, so tasks that need crafting have more choices in the second head. ``actions=paper`` removes these choices.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _FUNCTION = 5
 
 
 def hand_choices(crafts: Sequence[str], places: Sequence[str], equips: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the choices of the second head."""
+    """Return the names of the choices of the second head of the base actions."""
     return (
         *HAND_CHOICES,
         *(f"craft_{item}" for item in crafts),
@@ -55,7 +55,7 @@ def hand_choices(crafts: Sequence[str], places: Sequence[str], equips: Sequence[
 
 
 class BaseActions:
-    """The base action space of a task. ``translate`` converts each choice to an action of MineDojo.
+    """The base action space of a task. The method ``translate`` converts a base action to an action of MineDojo.
 
     :param choices: the names of the choices of the second head (see :func:`hand_choices`).
     """
@@ -66,12 +66,12 @@ class BaseActions:
         self._moves = tuple(MOVES.values())
 
     def translate(self, action: NDArray[np.integer] | Sequence[int], obs: ParsedObservation) -> Action:
-        """Translate a pair of choices to an action of MineDojo, int64 ``(8,)``.
+        """Translate a base action, which is a pair of choices, to an action of MineDojo, int64 ``(8,)``.
 
-        The action contains both the move and the hand's choice. If the item to place or equip is not in the inventory,
-        the hand does nothing.
+        The resulting action contains both the move and the hand's choice. If the item to place or to take into the hand
+        is not in the inventory, the hand does nothing.
 
-        :raises ConfigError: the pair does not consist of two integers in the ranges of ``space``.
+        :raises ConfigError: the base action does not consist of two integers in the ranges of ``space``.
         """
         pair = np.asarray(action)
         if pair.shape != self.space.shape or pair.dtype.kind not in "iu" or not self._has(pair):

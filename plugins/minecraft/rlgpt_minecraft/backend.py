@@ -1,8 +1,8 @@
 """The backend ``minedojo``, which runs MineDojo itself. MineDojo has the same spaces as the embedded world, so code and
-policies that were made in the embedded world run on MineDojo unchanged.
+policies made in the embedded world run on MineDojo unchanged.
 
-The package MineDojo needs its own Python interpreter, which ``make minedojo`` installs. ``rlgpt.envs`` runs MineDojo in
-this interpreter.
+The package MineDojo needs its own Python interpreter, which ``make minedojo`` installs. A worker of ``rlgpt.envs`` runs
+MineDojo in MineDojo's own interpreter.
 """
 
 from __future__ import annotations
@@ -53,15 +53,16 @@ SLOW_RESET_S = 15.0
 
 
 class MineDojoBackend(gymnasium.Env[dict[str, Any], NDArray[np.int64]]):
-    """A task of MineDojo that runs in MineDojo's own process.
+    """Runs a task of MineDojo in a process of MineDojo's own interpreter.
 
-    The spaces are those of ``voxeldojo.env.MineDojoEnv`` for the same options. The constructor checks that MineDojo has
-    the same spaces. ``info`` is Malmo's JSON without voxels and rays, and MineDojo's ``success``. If the game crashes,
-    the episode ends as truncated, the crash is logged, and the next reset starts the game again.
+    The spaces of the environment are those of ``voxeldojo.env.MineDojoEnv`` for the same options. The constructor
+    checks that MineDojo has the same spaces. ``info`` has the values of Malmo's JSON without voxels and rays, and
+    MineDojo's ``success``. If the game crashes, the episode is truncated, the crash is logged, and the next reset
+    starts the game again.
 
     :param waits_for: the likely reason for a slow reset, which is written to the log.
     :raises PluginError: MineDojo has other spaces.
-    :raises WorkerError: (``reset`` and ``step``) MineDojo cannot start, or crashes repeatedly.
+    :raises WorkerError: MineDojo cannot start, or crashes repeatedly (raised by ``reset`` and ``step``).
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -119,10 +120,10 @@ def make_minedojo(
     port: int = 0,
     render_mode: str | None = None,
 ) -> MineDojoBackend:
-    """Make a mission on MineDojo's simulator without a task. The reward is always 0.
+    """Make a mission on MineDojo's simulator, without one of MineDojo's tasks. The reward is always 0.
 
-    :param mobs: the names of the mobs that each reset summons, uniformly in a square of ``spread`` blocks around the
-        player.
+    :param mobs: the names of the mobs that each reset summons at uniformly drawn positions in a square of ``spread``
+        blocks around the player.
     :param port: the port of a Malmo server on this machine; with 0, MineDojo starts the game.
     :raises ConfigError: MineDojo is not installed; no server listens on ``port``; or Java 8 or a display is missing.
     :raises PluginError: MineDojo's spaces differ from those of this plugin.
@@ -144,7 +145,7 @@ def make_task(
 ) -> MineDojoBackend:
     """Make one of MineDojo's own tasks, with its reward and its success. Success ends the episode.
 
-    :param options: more keyword arguments of ``minedojo.make``. Each episode has a new world unless
+    :param options: further keyword arguments of ``minedojo.make``. Each episode has a new world unless
         ``fast_reset=True``.
     :raises ConfigError, PluginError, WorkerError: see :func:`make_minedojo`.
     """
@@ -240,7 +241,7 @@ def _backend(
 
 @contextlib.contextmanager
 def log_if_slow(what: str, seconds: float = SLOW_RESET_S) -> Iterator[None]:
-    """Log ``what`` once if the body takes longer than ``seconds``."""
+    """Log ``what`` once if the body of the ``with`` statement takes longer than ``seconds``."""
     timer = threading.Timer(seconds, logger.warning, (f"still waiting after {seconds:g} s: %s", what))
     timer.daemon = True
     timer.start()
@@ -273,7 +274,7 @@ def recipe(arguments: Mapping[str, Plain]) -> Recipe:
 
 
 def check_game() -> None:
-    """Check that the game can start on this machine.
+    """Check that Minecraft can start on this machine.
 
     :raises ConfigError: Java 8 or a display is missing.
     """

@@ -1,7 +1,7 @@
-"""Checks of this machine for ``rlgpt doctor``.
+"""Checks for ``rlgpt doctor`` whether this machine can run the Minecraft tasks.
 
-The embedded world needs a folder for compiled code. All other checks are for ``backend=minedojo``, which needs either
-the game (Java 8, a display) or a running Malmo server.
+The embedded world needs a folder in which numba can store compiled code. All checks except the check of numba are for
+``backend=minedojo``, which needs either the game (Java 8, a display) or a running Malmo server.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SECONDS = 20.0
 
 
 def checks() -> list[Check]:
-    """Return all checks, the most important first."""
+    """Return all checks of this module, the most important first."""
     return [numba(), minedojo(), java(), display(), server()]
 
 
@@ -51,7 +51,7 @@ def numba() -> Check:
 
 
 def minedojo() -> Check:
-    """Check that MineDojo's interpreter has the package."""
+    """Check that MineDojo's interpreter has the package ``minedojo``."""
     name, python = "minedojo package", minedojo_python()
     if python is None:
         return Check(name, False, "no interpreter that has it", f"For backend=minedojo: {HINT}.")
@@ -88,7 +88,7 @@ def display() -> Check:
 
 
 def server() -> Check:
-    """Check for a running Malmo server. If a Malmo server is running, Java and a display are not needed."""
+    """Check for a running Malmo server. If a Malmo server is running, the plugin needs neither Java nor a display."""
     value = os.environ.get(MALMO_PORT, str(DEFAULT_PORT))
     hint = f"{MALMO_PORT} tells this check where (now {value})."
     advice = f"Optional: task_settings.port=PORT plays on a running server; {hint}"
@@ -111,7 +111,7 @@ def _writable(place: Path) -> bool:
 
 
 def _run(command: list[str]) -> tuple[int, str]:
-    """Run a command. Return its exit status and its output of both streams."""
+    """Run a command. Return the command's exit status, and its output of both streams."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as fault:

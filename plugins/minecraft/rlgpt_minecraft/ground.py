@@ -1,6 +1,7 @@
 """Finds obstacles, holes and floors among the blocks around the player.
 
-The box of voxels contains the blocks up to two blocks to each side, four down and three up from the block of the feet.
+The voxels of an observation are the blocks up to two blocks to each side, four down and three up from the block of the
+feet.
 """
 
 from __future__ import annotations
@@ -48,29 +49,30 @@ class Ground:
         self._ways: dict[tuple[float, float], tuple[int, int]] = {}
 
     def blocks(self, name: str) -> NDArray[np.int64]:
-        """Return the world coordinates of all blocks of a name: int64 ``(n, 3)``."""
+        """Return the world coordinates of all blocks with a name: int64 ``(n, 3)``."""
         found: NDArray[np.int64] = np.argwhere(self._array == name) + _LOW + np.array(self._cell)
         return found
 
     def at(self, place: Sequence[int]) -> str | None:
-        """Return MineDojo's name of the block at world coordinates, or None outside the box."""
+        """Return MineDojo's name of the block at world coordinates, or None if the voxels do not contain the block."""
         dx, dy, dz = (int(there) - here for there, here in zip(place, self._cell, strict=True))
         low, high = ([VOXELS[f"{axis}{end}"] for axis in "xyz"] for end in ("min", "max"))
         inside = all(a <= d <= b for a, d, b in zip(low, (dx, dy, dz), high, strict=True))
         return self.name(dx, dy, dz) if inside else None
 
     def solid(self, dx: int, dy: int, dz: int) -> bool:
-        """Return whether a block stops a body. Offsets are relative to the block of the feet."""
+        """Return whether a block stops a body. Offsets ``dx, dy, dz`` are relative to the block of the feet."""
         return self._solid[dx - _XLOW][dy - _YLOW][dz - _ZLOW]
 
     def name(self, dx: int, dy: int, dz: int) -> str:
-        """Return MineDojo's name of a block. Offsets are relative to the block of the feet."""
+        """Return MineDojo's name of a block. Offsets ``dx, dy, dz`` are relative to the block of the feet."""
         return self._names[dx - _XLOW][dy - _YLOW][dz - _ZLOW]
 
     def column_at(self, degrees: float = 0.0, metres: float = STEP_M) -> tuple[int, int]:
-        """Return x and z, relative to the feet's block, of the column ``metres`` away (at most 1.5).
+        """Return x and z, relative to the feet's block, of the column that is ``metres`` (at most 1.5) away from the
+        player.
 
-        :param degrees: the angle of the direction to the right of the heading.
+        :param degrees: the angle, to the right of the heading, of the direction to the column.
         """
         if (way := (degrees, metres)) not in self._ways:
             turn = math.radians(self._yaw + degrees)
@@ -87,7 +89,7 @@ class Ground:
         return self.solid(dx, 1, dz)
 
     def steppable(self, degrees: float = 0.0) -> bool:
-        """Return whether a jump gets onto the block in front of the feet."""
+        """Return whether the player can jump onto the block in front of the feet."""
         dx, dz = self.column_at(degrees)
         return (
             self.solid(dx, 0, dz)
@@ -102,8 +104,8 @@ class Ground:
         return self.solid(dx, 1, dz) or (self.solid(dx, 0, dz) and self.solid(dx, 2, dz))
 
     def descent(self, degrees: float = 0.0, metres: float = STEP_M) -> int:
-        """Return the descent to the floor of the column, 0 to 4 blocks. The value 4 also stands for a deeper floor, and
-        0 for a higher floor.
+        """Return how many blocks the floor of a column is below the feet, 0 to 4. The descent 4 also means a deeper
+        floor, and 0 also means a higher floor.
         """
         dx, dz = self.column_at(degrees, metres)
         return next(
@@ -116,7 +118,7 @@ class Ground:
         )
 
     def liquid(self, kind: str, degrees: float = 0.0, metres: float = STEP_M) -> bool:
-        """Return whether water or lava lies in the column, from the head down to the floor."""
+        """Return whether water or lava is in a column, between the height of the head and the floor."""
         dx, dz = self.column_at(degrees, metres)
         for dy in (1, 0, -1, -2, -3, -4):
             if kind in self.name(dx, dy, dz):

@@ -1,5 +1,5 @@
-"""The path of MineDojo's own interpreter. MineDojo needs older versions of packages than this plugin, so this process
-never imports MineDojo.
+"""The path of MineDojo's own interpreter. MineDojo needs older versions of packages than this plugin, so the process of
+the plugin never imports MineDojo.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ PLACE = Path(".minedojo", "bin", "python")
 
 
 def minedojo_python() -> Path | None:
-    """Return the path of the interpreter with MineDojo, which is ``$RLGPT_MINEDOJO_PYTHON`` or the interpreter that
-    ``make minedojo`` built.
+    """Return the path of MineDojo's interpreter, which is ``$RLGPT_MINEDOJO_PYTHON`` or the interpreter that ``make
+    minedojo`` built.
 
     The function searches for the interpreter of ``make minedojo`` in the working directory and its parents, then in the
-    parents of this file. If there is no interpreter, the function returns None. The function does not check that the
-    interpreter can import minedojo.
+    parents of this file. If MineDojo's interpreter is not found, the function returns None. The function does not check
+    that the interpreter can import minedojo.
     """
     named = os.environ.get(VARIABLE)
     if named:

@@ -1,4 +1,6 @@
-"""Expert knowledge about the world for prompts. The pages contain facts and no solutions of tasks."""
+"""Assembles the expert knowledge about the world for prompts. The pages of knowledge contain facts and no solutions of
+tasks.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _BY_HAND = {"log": "a log 60", "sand": "sand 15", "stone": "stone 150", "leaves"
 
 
 def knowledge(task: Task) -> str:
-    """Return the pages of a task: the page about the world and the pages about the items on its path."""
+    """Return the pages of a task: the page about the world and the pages about the items on the task's path."""
     from rlgpt_minecraft.task_env import choices
 
     spec = spec_of(task)
@@ -45,8 +47,8 @@ def knowledge(task: Task) -> str:
 
 
 def _for_blind_code(text: str) -> str:
-    """The page about the world (without the lines about view keys that the tier ``paper`` does not have), followed by
-    the page about this tier.
+    """Return the page about the world (without the lines about keys of the view that the tier ``paper`` does not have),
+    followed by the page about this tier.
     """
     lines = [line for line in text.splitlines() if not line.startswith("Observing.")]
     return "\n".join([*lines, page("rlgpt_minecraft", "paper")])

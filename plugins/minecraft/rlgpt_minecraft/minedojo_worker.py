@@ -1,8 +1,8 @@
-"""MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this file,
-which imports no other file of the plugin.
+"""Runs MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this
+file, which imports no other file of the plugin.
 
-Spaces and values are MineDojo's. Each array of an observation is converted to the dtype, shape and bounds of its space,
-because MineDojo returns booleans although its spaces state int64, and the temperature of a desert exceeds its bound.
+Spaces and values are MineDojo's. Each array of an observation is converted to the dtype, shape and bounds of its space:
+MineDojo returns booleans although its spaces state int64, and the temperature of a desert exceeds its bound.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ SEED_LIMIT = 2**31 - 1
 
 
 class MineDojo:
-    """A task of MineDojo with gymnasium's interface. The seed determines all random numbers that this class draws.
+    """Gives a task of MineDojo the interface of gymnasium. The seed of ``reset`` determines all random numbers that
+    this class draws.
 
     :param task_id: the task id for ``minedojo.make``.
     :param options: the keyword arguments of ``minedojo.make``; ``initial_inventory`` is a list of dictionaries.
-    :param mobs: the mobs that each reset summons, uniformly in a square of ``spread`` blocks around the player.
+    :param mobs: the mobs that each reset summons at uniformly drawn positions in a square of ``spread`` blocks around
+        the player.
     :param port: the port of a running Malmo server; with 0, MineDojo starts the game.
     :param hidden: the keys that MineDojo always returns and that the observation leaves out, such as ``rgb`` (which
-        ``render`` still returns) and the ``voxels`` of some tasks.
+        ``render`` returns nevertheless) and the ``voxels`` of some tasks.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -65,7 +67,7 @@ class MineDojo:
         self.frame: Any = None
 
     def layers(self) -> list[Any]:
-        """Return the wrappers, outermost first, and the simulator."""
+        """Return the simulator and its wrappers, beginning with the outermost wrapper."""
         found = [self.env]
         while "env" in vars(found[-1]):
             found.append(found[-1].env)
@@ -98,7 +100,7 @@ class MineDojo:
         self.env.close()
 
     def reseed(self) -> None:
-        """Seed MineDojo's own generators, and the land if the task names no seed, for a new episode."""
+        """Seed MineDojo's own generators for a new episode, and the terrain if the task names no seed."""
         simulator = self.env.unwrapped
         simulator.seed(self.draw())
         for layer in self.layers():
@@ -134,10 +136,10 @@ def fit(space: Any, value: Any) -> Any:
 
 
 def make_minedojo_env(task_id: str, options: Mapping[str, Any]) -> Any:
-    """Call ``minedojo.make`` and restore MineDojo's table of tasks, because ``minedojo.make`` removes entries from it.
+    """Call ``minedojo.make`` and restore MineDojo's table of tasks, from which ``minedojo.make`` removes entries.
 
-    For an option that is both in ``options`` and in the table, this function uses ``options``, while ``minedojo.make``
-    alone would raise an error.
+    An option in ``options`` replaces the option of the same name in MineDojo's table of tasks; ``minedojo.make`` alone
+    would raise an error for this option.
     """
     saved_task = copy.deepcopy(ALL_TASKS_SPECS.get(task_id))
     for name in options if saved_task is not None else ():
@@ -150,6 +152,6 @@ def make_minedojo_env(task_id: str, options: Mapping[str, Any]) -> Any:
 
 
 def use_server(port: int) -> None:
-    """Make every environment of this process use the server on ``port``."""
+    """Make every MineDojo environment of this process use the Malmo server on ``port``."""
     new_instance = BridgeEnv._get_new_instance
     BridgeEnv._get_new_instance = lambda bridge, **_: new_instance(bridge, port=port)

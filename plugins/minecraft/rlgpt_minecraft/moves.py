@@ -1,4 +1,6 @@
-"""Builds MineDojo's action from named parts. The action has eight numbers, MultiDiscrete [3 3 4 25 25 8 244 36]."""
+"""Builds MineDojo's action from named parts. An action of MineDojo has eight numbers, MultiDiscrete [3 3 4 25 25 8 244
+36].
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _INDEX = {item: i for i, item in enumerate(CRAFTS)}
 
 
 def bins(degrees: float) -> int:
-    """Return the number of camera bins whose total angle is nearest to an angle (degrees)."""
+    """Return the number of camera bins (steps of the camera) whose total angle is nearest to ``degrees``."""
     return round(degrees / CAMERA_INTERVAL)
 
 
@@ -43,9 +45,9 @@ def move(
     :param forward: 1 moves forward, -1 moves back.
     :param left: 1 moves left, -1 moves right.
     :param up: the number of camera bins (steps of the camera) by which the view turns upwards.
-    :param right: the number of camera bins by which the view turns to the right.
+    :param right: the number of camera bins (steps of the camera) by which the view turns to the right.
     :param craft: the item for the function "craft".
-    :param slot: the slot for the functions "equip", "place" and "destroy".
+    :param slot: the inventory slot for the functions "equip", "place" and "destroy".
     """
     return np.array(
         [

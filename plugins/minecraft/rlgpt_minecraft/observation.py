@@ -1,6 +1,6 @@
-"""The parsed observation that views, reward terms and primitives share.
+"""Defines the parsed observation, which views, reward terms and primitives use.
 
-The parser uses only MineDojo's observation, of either backend, and has no access to the world.
+The parser reads only the observation of a backend, and has no access to the world.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ belong to the same entity.
 class Sighting:
     """The nearest thing with one name.
 
-    :ivar visible: whether the observation shows a thing with this name. If no thing is visible, the other values are
-        those of a thing 40 m ahead.
-    :ivar distance: the distance of the thing from the eyes in metres.
-    :ivar bearing: the direction of the thing in degrees to the right of the heading.
+    :ivar visible: whether the observation shows a thing with the name of the sighting. If no such thing is visible,
+        distance, bearing and elevation are those of a thing 40 m ahead.
+    :ivar distance: the distance in metres of the thing from the player's eyes.
+    :ivar bearing: the direction of the thing, in degrees to the right of the player's heading.
     :ivar elevation: the direction of the thing in degrees above the horizontal.
     """
 
@@ -68,7 +68,7 @@ class Crosshair:
 
 @dataclass
 class ParsedObservation:
-    """One parsed observation. Angles are in degrees, lengths in metres."""
+    """One parsed observation. In a parsed observation, angles are in degrees and lengths in metres."""
 
     observation: Mapping[str, Any]
     sought: Sequence[Thing]
@@ -128,8 +128,8 @@ class ParsedObservation:
         return found
 
     def _nearest(self, kind: str, which: NDArray[np.int64]) -> Sighting:
-        """Return the nearest thing that the rays ``which`` hit. The direction of the thing is the mean of the rays that
-        hit it.
+        """Return the nearest thing, among the things that the rays with the indices ``which`` hit. The direction of a
+        thing is the mean direction of the rays that hit the thing.
         """
         rays = self.observation["rays"]
         away = rays["entity_distance" if kind == "entity" else "block_distance"][which]
@@ -160,7 +160,9 @@ class ParsedObservation:
 
     @cached_property
     def inventory(self) -> dict[str, int]:
-        """The count of each item in the inventory. The words of an item's name are joined by underscores."""
+        """The count of each item in the inventory. In the keys, the words of an item's name are joined by
+        underscores.
+        """
         slots = self.observation["inventory"]
         counts: dict[str, int] = {}
         for name, quantity in zip(slots["name"].tolist(), slots["quantity"].tolist(), strict=True):
@@ -170,7 +172,7 @@ class ParsedObservation:
         return counts
 
     def slot(self, item: str) -> int | None:
-        """Return the first slot that holds an item, or None."""
+        """Return the first inventory slot that holds an item, or None if no slot holds the item."""
         names = self.observation["inventory"]["name"].tolist()
         spaced = item.replace("_", " ")
         return names.index(spaced) if spaced in names else None
@@ -184,15 +186,15 @@ class ParsedObservation:
 
     @property
     def hand(self) -> str:
-        """The item in the main hand, or "air" if the hand is empty. The words of the item's name are joined by
+        """The item in the main hand, or "air" if the hand is empty. The words of the held item's name are joined by
         underscores.
         """
         return str(self.observation["equipment"]["name"][0]).replace(" ", "_")
 
     @property
     def look_elevation(self) -> float:
-        """The elevation of the view direction in degrees, positive upwards. (The game's pitch is positive
-        downwards.)
+        """The elevation of the view direction in degrees, positive upwards. (The pitch of the game has the opposite
+        sign and is positive downwards.)
         """
         return 0.0 - self.pitch
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MinecraftPlugin(EnvironmentPlugin):
-    """MineDojo's harvest tasks and the tasks of the paper, in the embedded world or in MineDojo itself."""
+    """Offers MineDojo's harvest tasks and the tasks of the paper, in the embedded world or in MineDojo itself."""
 
     name = NAME
     vectors = "plain"
@@ -98,11 +98,11 @@ class MinecraftPlugin(EnvironmentPlugin):
         return recordings("rlgpt_minecraft", task)
 
     def limits(self, task: Task) -> EnvLimits:
-        """Return the limits of a task's environments. The maximal number of environments is 2 with the game itself,
-        which needs gigabytes of memory for each, 8 with a running server, and 64 with the embedded world.
+        """Return the limits of a task's environments. A task can have 64 environments with the embedded world, 8 with a
+        running Malmo server, and 2 with the game itself, which needs gigabytes of memory for each environment.
 
-        :raises ConfigError: a setting of the task has no valid value, or no server listens on its port. A run checks
-            this before it begins.
+        :raises ConfigError: a setting of the task has no valid value, or no Malmo server listens on the task's port. A
+            run checks this before it begins.
         :raises UnknownNameError: the biome does not exist.
         """
         from rlgpt_minecraft.settings import Settings

@@ -1,4 +1,6 @@
-"""Facts about an episode that a single observation does not contain, computed from all its observations and actions."""
+"""Computes facts about an episode that a single observation does not contain, from all observations and actions of the
+episode.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ _ATTACK = FUNCTIONS.index("attack")
 
 
 class Progress:
-    """The progress of an episode. The environment updates the progress at each step and adds it to every ``info``. It
-    has these entries:
+    """The progress of an episode. The environment updates the progress at each step and adds the entries of the
+    progress to every ``info``. The progress has these entries:
 
     ``start``      position (x, y, z, m) at the start of the episode
     ``dig_ticks``  consecutive steps with attack on the block that is now under the cross-hair
@@ -41,7 +43,7 @@ class Progress:
         self._look(obs)
 
     def update(self, obs: ParsedObservation, action: Action) -> None:
-        """Update the progress with MineDojo's action of a step and the observation after the step."""
+        """Update the progress with MineDojo's action of a step, and with the observation after the step."""
         aim = obs.crosshair
         place = aim.place if aim.block and aim.reach else None
         if int(action[5]) != _ATTACK or place is None:
@@ -63,11 +65,11 @@ class Progress:
             self._most[item] = max(self._most[item], counts.get(item, 0) - had)
 
     def as_state(self) -> dict[str, object]:
-        """Return the complete state, for :meth:`restore`."""
+        """Return the complete state of the progress, for :meth:`restore`."""
         return {"had": self._had, "place": self._place, **self.as_info()}
 
     def check(self, state: object) -> None:
-        """Check a state that may be made by others.
+        """Check a state of the progress that others may have made.
 
         :raises StateError: the state is not a result of :meth:`as_state` for the same task.
         """
@@ -77,7 +79,7 @@ class Progress:
             raise StateError("the saved progress of the episode is damaged, or of another task.")
 
     def restore(self, state: Any) -> None:
-        """Return to a state from :meth:`as_state` that :meth:`check` accepts."""
+        """Restore a state from :meth:`as_state` that :meth:`check` accepts."""
         self._had, self._start = dict(state["had"]), state["start"]
         self._place, self._ticks = state["place"], state["dig_ticks"]
         self._nearest, self._dug, self._most = dict(state["nearest"]), dict(state["dug"]), dict(state["most"])
@@ -94,8 +96,9 @@ class Progress:
 
 
 def _alike(name: str, value: object, now: object) -> bool:
-    """Return whether ``value`` has the form of ``now``. The form is a finite number, a tuple of as many finite numbers,
-    or a dict with the same keys and finite numbers. The entry ``place`` must be None or a tuple of three ints.
+    """Return whether ``value`` has the same form as ``now``. The form of an entry is a finite number, a tuple of as
+    many finite numbers, or a dict with the same keys and finite numbers. As an exception, the entry ``place`` must be
+    None or a tuple of three ints.
     """
     if isinstance(now, dict):
         return isinstance(value, dict) and value.keys() == now.keys() and all(map(_finite, value.values()))

@@ -1,10 +1,10 @@
-"""The rays of the lidar and their directions.
+"""Computes the directions of the lidar's rays.
 
 MineDojo rotates the view direction by ``rotatePitch`` and ``rotateYaw`` of the game's ``Vec3d``, first about the
-world's x axis and then about y (``JSONWorldDataHelper.getDirectedRays``). So the pitch of a ray raises the ray if the
-player faces south, lowers the ray if the player faces north, and has no effect if the player faces east or west. The
-yaw turns the ray to the left. Observations contain the pitch and yaw of a ray, not its direction. This module computes
-the direction by the same two rotations.
+world's x axis and then about y (``JSONWorldDataHelper.getDirectedRays``). As a result, the pitch of a ray raises the
+ray if the player faces south, lowers the ray if the player faces north, and has no effect if the player faces east or
+west. The yaw turns the ray to the left. MineDojo's observations contain the pitch and yaw of a ray, not the ray's
+direction. This module computes a ray's direction by the same two rotations as MineDojo.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _SIN_PITCH, _COS_PITCH, _SIN_YAW, _COS_YAW = np.sin(_PITCH), np.cos(_PITCH), np.
 
 
 def look_vector(yaw: float, pitch: float) -> tuple[float, float, float]:
-    """Return the unit vector of a view direction. ``yaw`` and ``pitch`` are in degrees. As in the game, pitch is
-    positive downwards.
+    """Return the unit vector of a view direction. ``yaw`` and ``pitch`` are in degrees. As in the game, a positive
+    ``pitch`` points downwards.
     """
     a, b = math.radians(yaw), math.radians(pitch)
     return -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
@@ -54,7 +54,7 @@ def directions(yaw: float, pitch: float) -> Array:
 
 
 def bearing(vector: Array, yaw: float) -> float:
-    """Return the angle from the heading to a vector, in degrees to the right, in [-180, 180)."""
+    """Return the angle from the heading ``yaw`` to a vector, in degrees to the right, in [-180, 180)."""
     heading = math.degrees(math.atan2(-vector[0], vector[2]))
     return (heading - yaw + 180.0) % 360.0 - 180.0
 

@@ -1,5 +1,5 @@
-"""The reward terms. Each reward term is bounded and uses only the observation. The setup has the weights of the
-terms.
+"""The reward terms. Each reward term is bounded, and computed only from the observation. The setup has the weights of
+the terms.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def _life(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """Return the reward terms of a task. The terms are nearness and aim for each thing in the task's view except
-    fluids, and then items, success, life and time.
+    """Return the reward terms of a task. The reward terms are nearness and aim for each thing in the task's view except
+    fluids, and terms for items, success, life and time.
     """
     spec = spec_of(task)
     terms: list[RewardTerm] = []
@@ -84,8 +84,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Return the default setup. The weights are 10 for success, 2 for the first of each item on the path, 0.1 for each
-    metre nearer (as in the official code), 1 for aiming, and 4 for digging without interruption.
+    """Return the default setup. The default weights are 10 for success, 2 for the first of each item on the path, 0.1
+    for each metre nearer (as in the official code), 1 for aiming, and 4 for digging without interruption.
     """
     spec = spec_of(task)
     weights: dict[str, float] = {"success": 10.0, "time": 0.005, "life": 1.0}
@@ -105,8 +105,8 @@ def default_setup(task: Task) -> RLSetup:
 
 
 def _keys(task: Task) -> tuple[str, ...]:
-    """Return the observation keys of a policy. The keys are the picture, if the task has one, and all numbers of the
-    view except the numbers that reveal the position in the world or repeat other numbers.
+    """Return the observation keys of a policy. By default, a policy observes the picture, if the task has one, and all
+    numbers of the view except those that reveal the position in the world or repeat other numbers.
     """
     left_out = {"position", "height", "heading", "food", "breath", "daylight"}
     numbers = (key.name for key in view_keys(task) if key.size and key.name not in left_out)

@@ -1,4 +1,4 @@
-"""The settings of a task that a user can change."""
+"""Defines the settings of a task that a user can change."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rlgpt_minecraft.tasks import spec_of
 
 
 class Settings(Value):
-    """The settings of one task.
+    """The settings of one Minecraft task.
 
-    :ivar backend: where the task runs, in the embedded world or in MineDojo itself.
+    :ivar backend: where the task runs: in the embedded world or in MineDojo itself.
     :ivar actions: the set of base actions; ``paper`` means the base actions of the paper, [12, 3], which cannot craft.
     :ivar tier: what code can do and see; with ``paper``, code has MineDojo's low-level actions and does not see blocks
         and animals (see the module ``paper``).
-    :ivar image_size: the height and width of ``rgb`` in the observation, 1 to 2,048 pixels; with None, there is no
-        picture.
+    :ivar image_size: the height and width of ``rgb`` in the observation, 1 to 2,048 pixels; with None, the observation
+        has no ``rgb``.
     :ivar port: the port of a running Malmo server for the backend ``minedojo``; with 0, the backend starts the game.
-    :ivar biome: MineDojo's ``specified_biome``; with None, the world has all biomes of a default world.
+    :ivar biome: MineDojo's ``specified_biome``; with None, the world has all biomes of MineDojo's default world.
     """
 
     backend: Literal["embedded", "minedojo"] = "embedded"
@@ -38,7 +38,7 @@ class Settings(Value):
     def of(cls, task: Task) -> Settings:
         """Read the settings of a task. An empty text or tuple means None.
 
-        :raises ConfigError: a setting is unknown, has no valid value, or contradicts another one.
+        :raises ConfigError: a setting is unknown, has no valid value, or contradicts another setting.
         :raises UnknownNameError: the biome does not exist.
         """
         given = {key: value if value not in ("", ()) else None for key, value in task.settings.items()}
@@ -59,7 +59,7 @@ class Settings(Value):
         return settings
 
     def check_ground(self) -> None:
-        """Check that the embedded world has the biome.
+        """Check that the embedded world has the biome of the settings.
 
         :raises UnknownNameError: the embedded world does not have the biome, for example a biome of the Nether or of
             the End.
@@ -71,9 +71,10 @@ class Settings(Value):
 
 
 def pixels(task: Task) -> tuple[int, int] | None:
-    """Return height and width of the picture that a task's policies observe instead of lidar and voxels, or None.
+    """Return height and width of the picture that a task's policies observe instead of lidar and voxels; None for tasks
+    whose policies observe numbers.
 
-    Other tasks may show a picture of ``image_size`` in addition to the numbers.
+    Tasks whose policies observe numbers may show a picture of ``image_size`` in addition to the numbers.
     """
     return Settings.of(task).image_size if spec_of(task).pixels else None
 
@@ -81,6 +82,6 @@ def pixels(task: Task) -> tuple[int, int] | None:
 def is_blind(task: Task) -> bool:
     """Return whether the task has the tier ``paper``, in which code sees no blocks and no animals.
 
-    Views call this function at each step, so it does not check the settings.
+    The function ``is_blind`` does not check the settings, because views call it at each step.
     """
     return task.settings.get("tier") == "paper"

@@ -1,5 +1,5 @@
-"""A task as an environment. The environment is MineDojo's in either backend, with the task's success, horizon and base
-actions.
+"""A task as an environment. The environment of a task is MineDojo's environment in either backend, with the task's
+success, horizon and base actions.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
     ``rays`` and the voxels of the module ``ground``. The observation has the key ``rgb`` only if the setting
     ``image_size`` is set.
 
-    The action is MultiDiscrete [12, n] (see the module ``actions``). ``step`` also takes MineDojo's eight numbers (see
-    the module ``moves``), which primitives yield.
+    An action of the environment is MultiDiscrete [12, n] (see the module ``actions``). ``step`` accepts MineDojo's
+    actions of eight numbers, too (see the module ``moves``), which primitives yield.
 
     An episode terminates with success or with the player's death. An episode is truncated at the horizon, or when
-    MineDojo's game crashes. The reward is the gain of the target item in the step, as in MineDojo's harvest tasks.
-    ``info`` has ``success`` and the entries of ``progress``.
+    MineDojo's game crashes. The reward is the number of target items gained in the step, as in MineDojo's harvest
+    tasks. ``info`` has the key ``success`` and the entries of the class ``Progress``.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012
@@ -83,8 +83,8 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         self.base.close()
 
     def save(self) -> bytes:
-        """Return the state of an episode in the embedded world. After :meth:`load`, the episode continues exactly as
-        without the save.
+        """Return the state of an episode in the embedded world. After :meth:`load`, the episode continues exactly as if
+        it had not been saved.
         """
         world: Any = self.base.unwrapped
         state = {
@@ -96,10 +96,11 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         return pack(state)
 
     def load(self, state: bytes, *, seed: int | None = None) -> None:
-        """Return to a state that :meth:`save` returned for the same task.
+        """Restore a state that :meth:`save` returned for the same task.
 
-        :param seed: the seed of the world's random numbers from now on; with None, the saved random numbers continue.
-        :raises StateError: the state is damaged, or of another task or version.
+        :param seed: the seed of the world's random numbers after the loading; with None, the saved random numbers
+            continue.
+        :raises StateError: the state is damaged, or belongs to another task or version.
         """
         saved = record(state, ("world", "steps", "counts", "progress"))
         counts = saved["counts"]
@@ -122,7 +123,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         return self._count - self._initial_count >= 1
 
     def _minedojo_action(self, action: Any) -> Action:
-        """Return MineDojo's action for a pair of base choices, or for MineDojo's own eight numbers."""
+        """Return MineDojo's action for a base action (a pair of choices), or for MineDojo's own eight numbers."""
         array = np.asarray(action)
         if array.shape == SPACE.shape and array.dtype.kind in "iu":
             return array.astype(np.int64)
@@ -142,7 +143,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
 
 
 def choices(task: Task) -> tuple[str, ...]:
-    """Return the choices of the second head of the task's base actions."""
+    """Return the names of the choices of the second head of the task's base actions."""
     spec = spec_of(task)
     if Settings.of(task).actions == "paper":
         return hand_choices((), (), ())

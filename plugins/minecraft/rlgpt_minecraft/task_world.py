@@ -1,5 +1,5 @@
-"""MineDojo's environment of a task, with the backend that the task's settings name. The two backends have the same
-spaces and the same initial state.
+"""Makes MineDojo's environment of a task, on the backend that the task's settings name. The two backends give a task
+the same spaces and the same initial state.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def mission_of(spec: Spec, settings: Settings) -> Mission:
 
 
 def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Make MineDojo's environment of a task, without its success and horizon."""
+    """Make MineDojo's environment of a task, without the task's success and horizon."""
     mission = mission_of(spec, settings)
     if settings.backend == "minedojo":
         from rlgpt_minecraft.backend import make_minedojo
@@ -48,7 +48,7 @@ def make_world(spec: Spec, settings: Settings, *, render_mode: str | None = None
 
 
 class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Summons the animals of a task after each reset, uniformly in a square around the player.
+    """Summons the animals of a task after each reset, at uniformly drawn positions in a square around the player.
 
     MineDojo (``ExtraSpawnMetaTaskBase``) summons animals one block above the player's height; this class puts the
     animals on the ground.
@@ -69,8 +69,8 @@ class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
         return observation, info
 
     def _random_ground(self) -> tuple[float, int, float]:
-        """Draw the centre of a block of firm ground in the square. If all draws fail, return the position of the
-        player.
+        """Draw a block of firm ground in the square around the player, and return the block's centre. If no drawn block
+        is firm ground, return the position of the player.
         """
         world, draw, reach = self._minedojo.sim.world, self._minedojo.np_random, self._spec.spread
         player = world.player[0]

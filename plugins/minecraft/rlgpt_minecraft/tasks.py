@@ -1,4 +1,6 @@
-"""The tasks with their targets, starts, biomes and horizons. Each task names the source of its settings."""
+"""Defines the tasks, with their targets, starts, biomes and horizons. The definition of each task names the source of
+its numbers.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +32,20 @@ class Spec:
 
     :ivar target: the item of which the player needs one more than at the start (MineDojo's
         ``simple_inventory_based_check``).
-    :ivar biome: MineDojo's ``specified_biome``; an empty text means all biomes of a default world.
-    :ivar inventory: the items and quantities at the start; the first item is in the hand.
-    :ivar mobs: the animals that are summoned around the start, up to ``spread`` blocks away along x and z.
+    :ivar biome: MineDojo's ``specified_biome``; an empty text means all biomes of MineDojo's default world.
+    :ivar inventory: the items in the player's inventory at the start, with their quantities; the first item is in the
+        hand.
+    :ivar mobs: the animals that are summoned around the player's start, up to ``spread`` blocks away along x and z.
     :ivar sights: the things that the view describes (``things.THINGS``).
-    :ivar seek: the sights for which the default rewards give a bonus.
+    :ivar seek: those of ``sights`` for which the default rewards give a bonus.
     :ivar path: the items to obtain one after another; the last item is the target.
-    :ivar needs: the needed quantity of each item on the path of which more than one is needed.
-    :ivar crafts: the items to craft by hand or at a table.
+    :ivar needs: the needed quantity of each item on the path, for items of which more than one is needed.
+    :ivar crafts: the items that the task crafts by hand or at a table.
     :ivar smelts: the items to smelt in a furnace.
-    :ivar places, equips: the items that the base actions place, and those that the base actions take into the hand.
-    :ivar pixels: the default of the setting ``image_size`` for a task whose policies observe the picture instead of
-        lidar and voxels; it is empty if policies observe numbers.
-    :ivar source: the source of target, biome, inventory, mobs and horizon.
+    :ivar places, equips: the items that the base actions place, and the items that the base actions take into the hand.
+    :ivar pixels: the default of the setting ``image_size``, if the task's policies observe the picture instead of lidar
+        and voxels; an empty tuple if they observe numbers.
+    :ivar source: the source of the task's target, biome, inventory, mobs and horizon.
     """
 
     goal: str
@@ -69,7 +72,7 @@ class Spec:
         return (*self.crafts, *self.smelts)
 
     def need(self, item: str) -> int:
-        """Return the quantity needed of an item on the path."""
+        """Return the quantity that is needed of an item on the task's path."""
         return dict(self.needs).get(item, 1)
 
     @property

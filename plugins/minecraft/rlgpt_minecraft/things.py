@@ -1,4 +1,5 @@
-"""The names of things for agents, and their names in MineDojo's lidar and voxels.
+"""Lists the things that agents can look for, with their names for agents and their names in MineDojo's lidar and
+voxels.
 
 MineDojo names blocks by the game's English names in lower case ("wood" is the block of the item ``log``), and entities
 by their class without ``Entity`` (MineDojo 0.1, ``JSONWorldDataHelper.java``, ``getLocalizedName().toLowerCase()``).
@@ -17,7 +18,7 @@ from rlgpt.errors import UnknownNameError
 class Thing:
     """A thing to look for.
 
-    :ivar label: the thing's name in the texts that a model reads.
+    :ivar label: the thing's name in the texts that a language model reads.
     :ivar seen_as: the thing's name in MineDojo's observations.
     """
 
@@ -61,7 +62,7 @@ THINGS = {thing.name: thing for thing in _ALL}
 
 
 def things(names: Sequence[str]) -> tuple[Thing, ...]:
-    """Return the things of these names, in order.
+    """Return the things that have these names, in the order of the names.
 
     :raises UnknownNameError: a name is unknown.
     """

@@ -1,5 +1,5 @@
-"""The view that coded actions see, and policies that select its keys. The view is MineDojo's observation, parsed for
-the task.
+"""Defines the view that coded actions see; policies can select its keys. The view is computed from MineDojo's
+observation, parsed for the task.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
     """Return the keys of the view, which describe the body, the hand, the surroundings, each thing to look for, and the
     items.
 
-    If the task's policies observe pixels, only code can use the keys from lidar and voxels. In the tier ``paper``
-    only policies can use these keys.
+    If the task's policies observe pixels, only code can use the keys from lidar and voxels. In the tier ``paper``, only
+    policies can use the keys from lidar and voxels.
     """
     spec = spec_of(task)
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
@@ -106,7 +106,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
 
 
 def view(ctx: Context) -> dict[str, Plain]:
-    """Return the current view. The view depends only on the observation and the progress in ``info``."""
+    """Return the current view. The view depends only on the observation and on the progress in ``info``."""
     spec, obs = spec_of(ctx.task), ctx.model.read(ctx.observation)
     if is_blind(ctx.task):
         return _read_body(ctx, obs) | {"hand": obs.hand} | _read_items(spec, obs)
@@ -114,8 +114,8 @@ def view(ctx: Context) -> dict[str, Plain]:
 
 
 def policy_view(ctx: Context) -> dict[str, Plain]:
-    """Return the values of the keys that only policies can use. In the tier ``paper``, these are the keys of the
-    surroundings.
+    """Return the values of the keys that only policies can use. In the tier ``paper``, the keys that only policies can
+    use are those of the surroundings.
     """
     if not is_blind(ctx.task):
         return {}

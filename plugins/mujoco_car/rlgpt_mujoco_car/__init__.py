@@ -9,7 +9,7 @@ hookimpl = pluggy.HookimplMarker("rlgpt")
 
 @hookimpl
 def rlgpt_plugins() -> list[object]:
-    """Return the plugin to rlgpt (pluggy hook)."""
+    """Return the car plugin (hook of pluggy, through which rlgpt finds plugins)."""
     from rlgpt_mujoco_car.plugin import CarPlugin
 
     return [CarPlugin()]
@@ -17,5 +17,5 @@ def rlgpt_plugins() -> list[object]:
 
 @hookimpl
 def rlgpt_config() -> str:
-    """Return the folder with the plugin's experiments (pluggy hook)."""
+    """Return the folder with the plugin's experiments (hook of pluggy)."""
     return "pkg://rlgpt_mujoco_car.conf"

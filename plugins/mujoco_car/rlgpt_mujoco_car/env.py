@@ -66,22 +66,25 @@ class CarTask(gymnasium.Env[Any, Any]):
     The action, Box(-1, 1, (2,)), is the motor's target speed in units of 2.5 m/s (negative values drive backwards), and
     the steering angle in units of 0.5 rad (positive values steer to the left).
 
-    The observation, float32, has these keys:
+    The observation of the car, float32, has these keys:
 
-    - ``rays`` (20): the distances in m (at most 5) from the middle of the car to the nearest wall or obstacle, every 18
-      degrees, counter-clockwise from straight ahead;
-    - ``motion`` (5): speed forwards and to the left (m/s), turning rate (rad/s, positive left), steering angle (rad),
-      pitch of the body (rad, positive: nose up);
-    - ``road`` (12): offset of the car to the left of the centre line (m), heading of the line relative to the car
-      (rad), and x (forwards), y (left) in m of five points of the line 0.5, 1, 1.5, 2.25 and 3 m ahead;
-    - ``goal`` (4): x, y (m) of the goal from the rear axle, cosine and sine of its heading relative to the car;
-    - ``touching`` (1): seconds of uninterrupted contact with a wall;
-    - ``pixels`` (64, 64, 3), uint8, from behind the windscreen: only with ``camera=True`` in the task's settings.
+    - The key ``rays`` (20) has the distances in m (at most 5) from the middle of the car to the nearest wall or
+      obstacle, every 18 degrees, counter-clockwise from straight ahead.
+    - The key ``motion`` (5) has the speed forwards and to the left (m/s), the turning rate (rad/s, positive to the
+      left), the steering angle (rad), and the pitch of the body (rad, positive with the nose up).
+    - The key ``road`` (12) has the offset of the car to the left of the centre line (m), the heading of the line
+      relative to the car (rad), and x (forwards), y (left) in m of five points of the line 0.5, 1, 1.5, 2.25 and 3 m
+      ahead.
+    - The key ``goal`` (4) has x, y (m) of the goal from the rear axle, and the cosine and sine of the goal's heading
+      relative to the car.
+    - The key ``touching`` (1) has the seconds of uninterrupted contact with a wall.
+    - The key ``pixels`` (64, 64, 3), uint8, is the picture from behind the windscreen, and exists only with the setting
+      ``camera=True``.
 
     The setting ``sensor_delay`` delays all observations except the pixels by this number of seconds. The setting
     ``friction`` makes the ground slippery.
 
-    The reward is the progress along the road since the last step, in m. ``info["success"]`` is True if the car has
+    The reward is the car's progress along the road in the last step, in m. ``info["success"]`` is True if the car has
     reached the end of the road, stands in the parking space, or is on top of the hill, depending on the task. The
     episode ends as a failure after one second of uninterrupted contact with a wall, or when the car turns over.
     """
@@ -144,7 +147,7 @@ class CarTask(gymnasium.Env[Any, Any]):
         return observation, self.progress - before, ended, truncated, self._info(success)
 
     def render(self) -> Any:
-        """Return a frame, uint8 (height, width, 3), or None if ``render_mode`` is None."""
+        """Return a frame of the camera, uint8 (height, width, 3), or None if ``render_mode`` is None."""
         if self.render_mode is None:
             return None
         if self._camera is None:
@@ -158,9 +161,11 @@ class CarTask(gymnasium.Env[Any, Any]):
         self._camera = self._pixel_camera = None
 
     def save(self) -> bytes:
-        """Return the state of the episode. After :meth:`load` the episode continues exactly as without the save.
+        """Return the state of the episode. After :meth:`load`, the episode continues exactly as if it had not been
+        saved.
 
-        The state does not contain the scene, but the state of the random generator from which the scene is drawn again.
+        The saved state does not contain the scene, but the state of the random generator from which the scene is drawn
+        again.
         """
         counts = self.steps, self.touch_checks, self.parked_steps, self._index
         physics = physics_of(self.model, self.data)
@@ -169,11 +174,11 @@ class CarTask(gymnasium.Env[Any, Any]):
         return pack({**state, "late": np.array(late, np.float32).reshape(-1, SENSOR_COUNT)})
 
     def load(self, state: bytes, *, seed: int | None = None) -> Observation:
-        """Return to a state that :meth:`save` returned, also in another environment or an earlier episode.
+        """Restore a state that :meth:`save` returned, possibly in another environment or an earlier episode.
 
         :param seed: has no effect, because nothing in an episode is random.
         :returns: the observation in this state.
-        :raises StateError: the state is damaged, or of another scenario.
+        :raises StateError: the state is damaged, or belongs to another scenario.
         """
         saved = record(state, ("scenario", "drawn", "physics", "counts", "late"))
         if saved["scenario"] != self._scenario:

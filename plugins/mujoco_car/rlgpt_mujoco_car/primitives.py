@@ -1,4 +1,4 @@
-"""The primitives (skills for coded actions). Primitives use only the car's observation, and no primitive
+"""Defines the primitives that coded actions can call. Primitives use only the car's observation, and no primitive
 depends on a task.
 """
 
@@ -23,13 +23,15 @@ MIN_CLEARANCE = 0.25
 
 
 class _Motion:
-    """Moves the car and computes the odometry of a call from the measured speed and turning rate.
+    """Moves the car, and computes how far the car has moved in the call of a primitive from the measured speed and
+    turning rate.
 
-    :ivar x: the distance that the car has moved forwards since the call began, m, in the frame of the car when the call
-        began.
-    :ivar y: the distance that the car has moved to the left since the call began, m, in the same frame.
-    :ivar angle: the angle by which the car has turned to the left since the call began, rad.
-    :ivar distance: the length of the path since the call began, m.
+    :ivar x: the distance in m that the car has moved forwards since the call began, in the car's frame at the beginning
+        of the call.
+    :ivar y: the distance in m that the car has moved to the left since the call began, in the car's frame at the
+        beginning of the call.
+    :ivar angle: the angle in rad by which the car has turned to the left since the call began.
+    :ivar distance: the length in m of the car's path since the call began.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -38,7 +40,7 @@ class _Motion:
         self.x = self.y = self.angle = self.distance = 0.0
 
     def step(self, speed: float, steering: float) -> Generator[Any, None, None]:
-        """Move for one control step with a speed (m/s) and a steering angle (rad)."""
+        """Drive for one control step with a speed (m/s) and a steering angle (rad)."""
         action = np.array((speed / MAX_SPEED, steering / MAX_STEER), np.float32)
         yield np.clip(action, -1.0, 1.0)
         forward, _, rate, _, _ = self._ctx.observation["motion"].tolist()
@@ -50,8 +52,8 @@ class _Motion:
         self.steps += 1
 
     def end(self, ended: str) -> Run:
-        """Return the outcome. If a call has taken no step, it first brakes for one step, because every call takes at
-        least one step.
+        """Return the outcome. If the call of a primitive has taken no step, ``end`` brakes for one step, because every
+        call takes at least one step.
         """
         if self.steps == 0:
             yield from self.step(0.0, float(self._ctx.observation["motion"][3]))
@@ -94,10 +96,11 @@ def _blocked(ctx: Context) -> bool:
 
 
 def pursuit(x: float, y: float) -> float:
-    """Return the steering angle (rad) of the circle through a point (m, from the rear axle), which is atan(2 L y /
-    d^2).
+    """Return the steering angle (rad) with which the car drives on a circle through a point (m, from the rear axle),
+    which is atan(2 L y / d^2).
 
-    This is pure pursuit (Coulter 1992) with the wheelbase L and the distance d of the point.
+    The formula of the steering angle is pure pursuit (Coulter 1992), with the wheelbase L and the distance d of the
+    point.
     """
     return math.atan2(2.0 * WHEELBASE * y, max(x * x + y * y, 1e-3))
 

@@ -1,4 +1,4 @@
-"""The obstacles that rays can hit, as line segments seen from above."""
+"""Represents the obstacles that rays can hit as line segments, seen from above."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rlgpt_mujoco_car.scene import WALL_HALF_THICKNESS, Box, Scene, wall_corners
 
 
 def segments(scene: Scene) -> Array:
-    """Return the segments, ``(N, 4)``, with x and y of both ends of each, m. The segments are the inner faces of the
-    walls and the outlines of boxes.
+    """Return the line segments of a scene, ``(N, 4)``, with x and y of both ends of each segment, m. The line segments
+    are the inner faces of the walls and the outlines of boxes.
     """
     left, right = wall_corners(scene.road)
     faces = [np.concatenate((edge[:-1], edge[1:]), axis=1) for edge in (_inward(left, -1.0), _inward(right, 1.0))]
@@ -24,10 +24,10 @@ def segments(scene: Scene) -> Array:
 
 
 def _inward(edge: Array, side: float) -> Array:
-    """Return the corners of a wall's inner face, ``(M, 2)``. The inner face is the face towards the road, half a
-    thickness from the wall's middle.
+    """Return the corners of a wall's inner face, ``(M, 2)``. The inner face of a wall is the face towards the road,
+    half a thickness from the wall's middle.
 
-    :param side: 1 if the road is on the left of the wall, -1 if it is on the right.
+    :param side: 1 if the road is on the left of the wall, -1 if the road is on the right.
     """
     steps = np.diff(edge, axis=0)
     along = np.concatenate((steps[:1], steps[:-1] + steps[1:], steps[-1:]))

@@ -1,4 +1,4 @@
-"""The reward terms, which are bounded and smooth. The setup has their weights."""
+"""Defines the reward terms, which are bounded and smooth. The setup has their weights."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _aligned(ctx: Context) -> float:
 
 
 def _energy(ctx: Context) -> float:
-    """Return the potential and kinetic energy divided by the potential energy at the goal, (z + v^2 / 2g) / z_goal,
-    within [0, 1].
+    """Return the car's potential and kinetic energy divided by the potential energy at the goal, (z + v^2 / 2g) /
+    z_goal, within [0, 1].
     """
     env = _env(ctx)
     speed = float(ctx.observation["motion"][0])
@@ -52,7 +52,7 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """Return the reward terms of a task. Only the task on the hill has the term ``energy``."""
+    """Return the reward terms of a task. Only the task ``hill`` has the reward term ``energy``."""
     terms = [
         RewardTerm("progress", "share of the road's length that lies behind the car", _progress),
         RewardTerm("nearness", "to the goal: 1 - tanh(1.5 x distance in m)", _nearness),
@@ -67,8 +67,8 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 
 def default_setup(task: Task) -> RLSetup:
-    """Return the default setup. The default setup has the weights 10 for progress (in the parking task, for nearness
-    and angle), 3 for energy (in the task on the hill), 5 for success, and small costs.
+    """Return the default setup. The default weights are 10 for progress (in the parking task, for nearness and angle),
+    3 for energy (in the task on the hill), and 5 for success; costs have small weights.
     """
     scenario = scenario_of(task)
     weights = {"success": 5.0, "touching": 0.02, "time": 0.005}

@@ -20,10 +20,10 @@ MIN_BEND_RADIUS = 1.2
 
 @dataclass(frozen=True)
 class Road:
-    """A road given by its centre line, which starts at the origin towards +x.
+    """A road, given by its centre line, which starts at the origin towards +x.
 
-    :ivar points: ``(N, 2)``, m, :data:`SPACING` apart along the line.
-    :ivar headings: ``(N,)``, rad, the direction of the line at each point.
+    :ivar points: the points of the centre line, ``(N, 2)``, m, :data:`SPACING` apart along the line.
+    :ivar headings: the direction of the centre line at each point, ``(N,)``, rad.
     :ivar half_width: half of the road's width, m.
     """
 
@@ -38,12 +38,12 @@ class Road:
 
     @property
     def normals(self) -> Array:
-        """The unit vectors to the left of the centre line at its points, ``(N, 2)``."""
+        """The unit vectors that point to the left of the centre line at its points, ``(N, 2)``."""
         return np.stack((-np.sin(self.headings), np.cos(self.headings)), axis=1)
 
     def at(self, along: float, offset: float = 0.0) -> tuple[Array, float]:
         """Return the point (m, 2) that is ``offset`` m to the left of the centre line at ``along`` m, and the direction
-        of the line there (rad).
+        of the centre line at that place (rad).
         """
         index = min(max(along / SPACING, 0.0), len(self.points) - 1.0)
         below = min(int(index), len(self.points) - 2)
@@ -58,10 +58,10 @@ class Road:
 
 
 def winding(rng: np.random.Generator, length: float, half_width: float) -> Road:
-    """Return a road of alternating bends that does not approach itself.
+    """Return a road of alternating bends that does not come near itself.
 
-    Each bend has a radius from :data:`MIN_BEND_RADIUS` to 3 m and ends with a heading of 20 to 60 degrees from +x.
-    Successive bends end on opposite sides.
+    Each bend of the road has a radius from :data:`MIN_BEND_RADIUS` to 3 m and ends with a heading of 20 to 60 degrees
+    from +x. Successive bends end on opposite sides.
     """
     curvatures = [0.0] * round(STRAIGHT_LENGTH / SPACING)
     side = rng.choice((-1.0, 1.0))

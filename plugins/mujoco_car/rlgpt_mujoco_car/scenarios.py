@@ -1,4 +1,6 @@
-"""The scenarios of the tasks. Each scenario draws the scene of an episode with a seeded generator."""
+"""The scenarios of the tasks. Each scenario is a function that draws the scene of an episode with a seeded
+generator.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ PARKED_CAR_RGBA = "0.3 0.4 0.6 1"
 
 
 def winding_road(rng: np.random.Generator) -> Scene:
-    """A road with 20 to 25 m of bends between walls 1.1 m apart."""
+    """The car drives on a road with 20 to 25 m of bends between walls 1.1 m apart."""
     road = winding(rng, 20.0, 0.55)
     end, heading = road.at(road.length - 0.5)
     return Scene(road, _random_start(rng, 0.6), (float(end[0]), float(end[1]), heading))
 
 
 def wet_road(rng: np.random.Generator) -> Scene:
-    """A winding road with five slippery patches, 1.2 m long, each across the whole road."""
+    """The car drives on a winding road with five slippery patches, 1.2 m long, each across the whole road."""
     dry = winding_road(rng)
     places = np.linspace(0.2, 0.9, 5) * dry.road.length + rng.uniform(-0.8, 0.8, 5)
     patches = []
@@ -37,7 +39,9 @@ def wet_road(rng: np.random.Generator) -> Scene:
 
 
 def sloping_road(rng: np.random.Generator) -> Scene:
-    """A winding road on ground with a slope of 6 to 10 degrees, in a direction within 60 degrees of the road's."""
+    """The car drives on a winding road whose ground slopes by 6 to 10 degrees, in a direction within 60 degrees of the
+    road's direction.
+    """
     angle, towards = math.radians(rng.uniform(6, 10)), rng.uniform(-1.05, 1.05)
     pull = GRAVITY * math.sin(angle)
     gravity = (-pull * math.cos(towards), -pull * math.sin(towards), -GRAVITY * math.cos(angle))
@@ -45,12 +49,13 @@ def sloping_road(rng: np.random.Generator) -> Scene:
 
 
 def blocked_start(rng: np.random.Generator) -> Scene:
-    """A wall blocks the road ahead except for a gap at one side. The car is too near to the wall to steer into the gap.
+    """In ``blocked_start``, a wall blocks the road ahead except for a gap at one side. At the start, the car is too
+    near to the wall to steer into the gap.
 
-    The wall starts at one side of a road 1.4 m wide and leaves a gap of 0.45 to 0.55 m at the other side. The car
-    stands 6 to 16 cm before the wall on the blocked side, with a second wall 2 to 2.5 m behind. After the gap the road
-    winds for 5.5 to 11 m. Lengths across the road are measured between the centres of walls, which are 0.08 m thick. So
-    the free length is 0.04 m less for each wall.
+    The wall that blocks the road starts at one side of a road 1.4 m wide and leaves a gap of 0.45 to 0.55 m at the
+    other side. The car stands 6 to 16 cm before the wall on the blocked side, and a second wall is 2 to 2.5 m behind
+    the car. After the gap, the road winds for 5.5 to 11 m. Lengths across the road are measured between the centres of
+    walls, which are 0.08 m thick. Therefore, the free length across the road is 0.04 m less for each wall at its ends.
     """
     road = winding(rng, 9.0, 0.7)
     side = float(rng.choice((-1.0, 1.0)))
@@ -67,7 +72,8 @@ def blocked_start(rng: np.random.Generator) -> Scene:
 
 
 def parking(rng: np.random.Generator) -> Scene:
-    """A gap 1.55 to 1.75 car lengths long between two parked cars on the right of a straight road.
+    """In ``parking``, two cars are parked on the right of a straight road, with a gap of 1.55 to 1.75 car lengths
+    between them.
 
     The car starts beside the front parked car or up to 0.6 m behind that position, facing along the road.
     """
@@ -93,10 +99,10 @@ def parking(rng: np.random.Generator) -> Scene:
 
 
 def hill(rng: np.random.Generator) -> Scene:
-    """A ramp too steep for the motor without a run-up, for which the car must first reverse.
+    """In ``hill``, the ramp is too steep for the motor without a run-up, so the car must first reverse.
 
     The ramp climbs by 17 to 20 degrees for 1.5 to 1.8 m; the motor's force is 0.6 of the force that would hold the car
-    on the ramp. The car stands 0.1 to 0.3 m before the ramp, with 3 m of level ground behind the car.
+    on the ramp. At the start, the car stands 0.1 to 0.3 m before the ramp, with 3 m of level ground behind the car.
     """
     angle, length = math.radians(rng.uniform(17, 20)), rng.uniform(1.5, 1.8)
     road = straight(9.5, 0.45)

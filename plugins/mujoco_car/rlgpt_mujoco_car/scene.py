@@ -1,5 +1,5 @@
-"""The world around the car as MJCF (MuJoCo's XML), with ground, walls along the road, obstacles, ramps and wet
-patches.
+"""Describes the world around the car as MJCF (MuJoCo's XML), with ground, walls along the road, obstacles, ramps and
+wet patches.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ GROUND_FRICTION, WET_FRICTION = 1.0, 0.25
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle on the ground, which is an obstacle or a wet patch. A rectangle has a middle (m), half sizes (m) and
-    a heading (rad).
+    """A rectangle on the ground, which is an obstacle or a wet patch. The attributes of a rectangle are its middle (m),
+    half sizes (m) and heading (rad).
     """
 
     x: float
@@ -46,15 +46,15 @@ class Box:
 class Scene:
     """The world of one episode.
 
-    :ivar start: x, y (m) and heading (rad) of the centre of the rear axle at the start.
-    :ivar goal: x, y (m) and heading (rad) of the centre of the rear axle at the goal.
+    :ivar start: the pose of the car at the start: x, y (m) and heading (rad) of the centre of the rear axle.
+    :ivar goal: the pose of the car at the goal: x, y (m) and heading (rad) of the centre of the rear axle.
     :ivar boxes: the obstacles.
     :ivar wet: the patches of slippery ground, whose friction is :data:`WET_FRICTION`.
     :ivar gravity: the gravity vector, m/s^2. The vector is tilted if the road climbs.
-    :ivar ramp: the start (x, m), the length along the ground (m) and the angle (rad) of a ramp across the road, or None
-        if there is no ramp.
+    :ivar ramp: a ramp across the road, given by its start (x, m), its length along the ground (m) and its angle (rad),
+        or None.
     :ivar force: the force of the motor, N.
-    :ivar closed: whether a wall stands across the start of the road.
+    :ivar closed: whether a wall closes the road at its start, behind the car.
     :ivar plateau: the length of the level ground after the ramp, m.
     :ivar friction: the friction of the ground, as a share of the default friction.
     """
@@ -73,7 +73,7 @@ class Scene:
 
     @property
     def summit(self) -> float:
-        """The height of the plateau, m, or 0 if there is no plateau."""
+        """The height of the plateau in m, or 0 if the scene has no plateau."""
         if self.ramp is None:
             return 0.0
         _, length, angle = self.ramp
@@ -131,10 +131,11 @@ def wall_corners(road: Road) -> tuple[Array, Array]:
 
 
 def _walls(scene: Scene) -> Iterable[str]:
-    """Return the walls, which are boxes along both edges of the road. If the road is closed, more boxes stand across
-    its start.
+    """Return the walls, which are boxes along both edges of the road. If the road is closed at its start, more boxes
+    stand across the start.
 
-    All boxes have the height that the highest box needs, because rays are computed in the plane, without heights.
+    All boxes of walls have the height that the highest box needs, because rays are computed in the plane, without
+    heights.
     """
     left, right = wall_corners(scene.road)
     top = scene.summit + WALL_HEIGHT
@@ -145,9 +146,9 @@ def _walls(scene: Scene) -> Iterable[str]:
 
 
 def _corners(road: Road) -> list[int]:
-    """Return the indices of the points between which a wall is straight.
+    """Return the indices of the points of the centre line between which a wall is straight.
 
-    Between two successive indices the road turns by at most :data:`MAX_WALL_BEND`, unless the two points are
+    Between two successive corners the road turns by at most :data:`MAX_WALL_BEND`, unless the two points are
     neighbours.
     """
     corners = [0]
@@ -178,8 +179,8 @@ def _obstacle(box: Box) -> str:
 def _ground_friction(scene: Scene) -> str:
     """The friction of the ground in MJCF.
 
-    MuJoCo uses the larger friction of two surfaces in contact, unless one of them has priority. Ground that is more
-    slippery than usual therefore gets priority.
+    MuJoCo uses the larger friction of two surfaces in contact, unless one of them has priority. Therefore, ground that
+    is more slippery than usual gets priority.
     """
     priority = "" if scene.friction == 1.0 else ' priority="1" condim="4"'
     return f'friction="{GROUND_FRICTION * scene.friction} 0.005 0.0001"{priority}'
@@ -196,8 +197,8 @@ def _wet(box: Box, friction: float) -> str:
 
 
 def _ramp(scene: Scene) -> Iterable[str]:
-    """Return the boxes of the ramp. The boxes are a foot with half of the ramp's angle, which softens the jolt, then
-    the ramp, then the plateau.
+    """Return the boxes of the ramp. The ramp begins with a foot that has half of the ramp's angle and softens the jolt,
+    and ends with the plateau.
     """
     assert scene.ramp is not None
     start, length, angle = scene.ramp
@@ -220,7 +221,7 @@ def _ramp(scene: Scene) -> Iterable[str]:
 
 
 def _paint(scene: Scene) -> str:
-    """The centre line and the goal, painted on the ground."""
+    """Return the marks on the ground, which are the centre line and the goal."""
     points = scene.road.points
     lines = []
     for a, b in zip(points[::4], points[2::4], strict=False):

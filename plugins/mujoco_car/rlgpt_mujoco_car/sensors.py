@@ -1,4 +1,4 @@
-"""Computes sensor readings and the position of the car. The functions are compiled by numba, because
+"""Computes sensor readings and the position of the car. The functions of this module are compiled by numba, because
 every step calls them.
 """
 
@@ -37,12 +37,13 @@ _WHEEL_RADIUS, _HALF_WHEELBASE = vehicle.WHEEL_RADIUS, vehicle.WHEELBASE / 2
 
 
 def _cast_rays(x: float, y: float, heading: float, segments: Array, out: SensorVector) -> None:
-    """Fill ``out`` with the distances (m, at most 5) from (x, y), counter-clockwise from ``heading``.
+    """Fill ``out`` with the distances (m, at most 5) from (x, y) to the nearest segment, counter-clockwise from
+    ``heading``.
 
-    The ray from o in direction d hits the segment from a to b at the distance (a - o) x (b - a) / d x (b - a), if that
+    A ray from o in direction d hits the segment from a to b at the distance (a - o) x (b - a) / d x (b - a), if the hit
     point lies between a and b.
 
-    :param segments: ``(M, 4)``, x and y of both ends of each segment, m.
+    :param segments: the line segments ``(M, 4)``, each with x and y of both ends, m.
     """
     cos, sin = math.cos(heading), math.sin(heading)
     directions = np.empty((RAYS, 2))
@@ -88,11 +89,12 @@ def _read_sensors(
 
     :param qpos: the simulator's ``qpos``.
     :param sensordata: the simulator's ``sensordata``.
-    :param centre_line: ``(N, 3)``, x, y (m) and heading (rad) of the road's points.
-    :param segments: ``(M, 4)``, the segments that rays can hit, m.
+    :param centre_line: the points of the road, ``(N, 3)``, with x, y (m) and heading (rad).
+    :param segments: the line segments that rays can hit, ``(M, 4)``, m.
     :param goal: x, y (m) and heading (rad) of the goal.
-    :param index: the index of the road's point that was nearest at the last call. The search begins at this point.
-    :param touch_seconds: the duration of uninterrupted contact with a wall, s.
+    :param index: the index of the road's point that was nearest to the car at the last call. The search begins at this
+        point.
+    :param touch_seconds: for how long the car has touched a wall without interruption, s.
     :returns: the index of the road's nearest point; the car's x, y, height (m) and heading (rad); the cosine of the
         car's tilt; and the distance along the road, m.
     """

@@ -1,4 +1,4 @@
-"""The tasks, with the goal, the horizon and the success of each scenario."""
+"""Defines the tasks, with the goal, the horizon and the success of each scenario."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def scenario_of(task: Task) -> str:
     """Return the scenario of a task, a name in :data:`rlgpt_mujoco_car.scenarios.SCENARIOS`.
 
     :raises UnknownNameError: the task's settings contain an unknown scenario.
-    :raises ConfigError: the scenario in the settings is not the one that the task's goal and success describe.
+    :raises ConfigError: the scenario in the settings differs from the scenario that the task's goal and success
+        describe.
     """
     scenario = str(task.settings.get("scenario", ""))
     if scenario not in _TASKS:
@@ -82,7 +83,7 @@ def has_camera(task: Task) -> bool:
 def sensor_delay(task: Task) -> float:
     """Return the delay of the observations, s (the setting ``sensor_delay``).
 
-    :raises ConfigError: the setting is not a number from 0 to 0.5.
+    :raises ConfigError: the setting ``sensor_delay`` is not a number from 0 to 0.5.
     """
     return _number(task, "sensor_delay", 0.0, MAX_SENSOR_DELAY, "s")
 
@@ -91,7 +92,7 @@ def friction(task: Task) -> float:
     """Return the friction of the ground and of its wet patches, as a share of the default friction (the setting
     ``friction``).
 
-    :raises ConfigError: the setting is not a number from 0.1 to 1.
+    :raises ConfigError: the setting ``friction`` is not a number from 0.1 to 1.
     """
     return _number(task, "friction", MIN_FRICTION, 1.0, "of dry ground")
 

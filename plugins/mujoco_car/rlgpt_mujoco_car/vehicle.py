@@ -1,8 +1,8 @@
-"""The car as MJCF (MuJoCo's XML). The car is a 1:10 model with Ackermann steering, independent suspension and rear
-drive.
+"""The car as MJCF (MuJoCo's XML). The simulated car is a 1:10 model with Ackermann steering, independent suspension and
+rear-wheel drive.
 
-Sizes are those of common 1:10 touring cars (wheelbase 0.26 m, track 0.2 m, tyres 65 mm, 1.6 kg). The paper's car was
-never published; this model is a reconstruction.
+The sizes of the car are those of common 1:10 touring cars (wheelbase 0.26 m, track 0.2 m, tyres 65 mm, 1.6 kg). The car
+of the RL-GPT paper was never published; this model is a reconstruction.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def ackermann(steer: float) -> tuple[float, float]:
 
 
 def body(x: float, y: float, z: float, heading: float) -> str:
-    """The car as an MJCF body. The centre of the rear axle is above (x, y), and the wheels are on the
-    ground at height ``z``.
+    """The car as an MJCF body. The centre of the car's rear axle is above (x, y), and the wheels are on the ground at
+    height ``z``.
     """
     half = heading / 2
     wheels = "".join(_wheel(name, *place) for name, place in _WHEEL_SIDES.items())
@@ -96,8 +96,8 @@ def _wheel(name: str, along: int, side: int) -> str:
 
 
 def actuators(force: float = MAX_FORCE) -> str:
-    """Return the motor on the rear axle (an open differential) and the two steering servos. ``force`` is the motor's
-    force at the tyres, N.
+    """Return the car's actuators, which are the motor on the rear axle (an open differential) and the two steering
+    servos. ``force`` is the motor's force at the tyres, N.
     """
     top = MAX_SPEED / WHEEL_RADIUS
     torque = force * WHEEL_RADIUS

@@ -1,4 +1,6 @@
-"""The view that coded actions see, and policies if they use it. The view is computed only from the observation."""
+"""Defines the view that coded actions see; policies can use its keys, too. The view of the car is computed only from
+the observation.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from rlgpt_minecraft.tasks import spec_of
 
 
 def primitives_of(task: Task) -> tuple[Primitive, ...]:
-    """Return the primitives of a task. The task determines which things they can look for, craft, place or equip."""
+    """Return the primitives of a task. The task determines which things its primitives can look for, craft, place or
+    equip.
+    """
     spec = spec_of(task)
     if is_blind(task):
         from rlgpt_minecraft import paper

@@ -1,5 +1,5 @@
-"""Primitives that turn the camera. The camera turns in steps of 15 degrees, so the cross-hair can be 7.5 degrees beside
-its target.
+"""Primitives that turn the camera. The camera turns in steps of 15 degrees, so the cross-hair can be up to 7.5 degrees
+beside its target.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ SCAN_STEPS = 12
 
 
 def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
-    """Return the bins to the right and up that bring the cross-hair nearest to one of the rays that hit the target."""
+    """Return the numbers of camera bins, right and up, that bring the cross-hair nearest to one of the rays that hit
+    the target.
+    """
     right, up = bins(target.bearing), bins(target.elevation - obs.look_elevation)
     lowest, highest = (
         -math.floor((90 + obs.look_elevation) / CAMERA_INTERVAL),
@@ -41,9 +43,7 @@ def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
 
 
 def aim_at(ctx: Context, name: str, tries: int = TRIES) -> Moves:
-    """Turn until the nearest thing with a name is under the cross-hair, or until a limited number of attempts was
-    made.
-    """
+    """Turn until the nearest thing with a name is under the cross-hair, or until ``tries`` attempts were made."""
     for _ in range(tries):
         target = sight(ctx, name)
         if not target.visible or target.aimed:
@@ -121,7 +121,7 @@ _SIGHT = {
 def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
     """Return the primitives that only turn the camera.
 
-    :param sights: the names of the things that these primitives can look for.
+    :param sights: the names of the things that the camera primitives can look for.
     """
     return (
         Primitive(

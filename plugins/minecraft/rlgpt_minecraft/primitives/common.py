@@ -1,4 +1,4 @@
-"""Shared helpers of the primitives, which read the observation, declare parameters and report outcomes."""
+"""Contains helpers of the primitives, which read the observation, declare parameters and report outcomes."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def sight(ctx: Context, name: str) -> Sighting:
 
 
 def travelled(ctx: Context, start: Array) -> float:
-    """Return the horizontal distance from a position to the player, m."""
+    """Return the horizontal distance in m between ``start`` and the player."""
     x, _, z = observe(ctx).position
     return math.hypot(x - start[0], z - start[2])
 
 
 def gained(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Plain]:
-    """Return the gain of each item, for items with a gain."""
+    """Return how much the count of each item increased, for the items whose count increased."""
     return {item: n - before.get(item, 0) for item, n in after.items() if n > before.get(item, 0)}
 
 
 def choice(names: Sequence[str], doc: str, name: str = "target") -> Parameter:
-    """Declare a parameter that is a choice among names. The first name is the default."""
+    """Declare a parameter of a primitive whose value is one of ``names``. The first name is the default."""
     return Parameter(name=name, kind="choice", choices=tuple(names), default=names[0], doc=doc)
 
 

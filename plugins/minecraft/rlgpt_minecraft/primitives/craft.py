@@ -25,9 +25,10 @@ def _hindrance(ctx: Context, item: str) -> str:
 
 
 def _failure(before: Mapping[str, int], after: Mapping[str, int], item: str) -> str:
-    """Return what was missing when MineDojo's mask allowed the crafting of an item and the crafting failed.
+    """Return what was missing when the crafting of an item failed although MineDojo's mask allowed it.
 
-    The mask ignores fuel and free slots. The mask also counts ingredients of another variant (logs for coal).
+    The mask ignores fuel and free slots. MineDojo's mask also counts ingredients of another variant (for example, logs
+    for coal).
     """
     if any(after.get(used, 0) < n for used, n in before.items()):
         return "room"
@@ -56,8 +57,8 @@ def equip(ctx: Context, *, item: str) -> Run:
 def primitives(crafts: tuple[str, ...], smelts: tuple[str, ...], tools: tuple[str, ...]) -> tuple[Primitive, ...]:
     """Return the primitives that craft, smelt and equip.
 
-    :param crafts, smelts: the items that can be crafted or smelted.
-    :param tools: the items that can be taken into the hand.
+    :param crafts, smelts: the items that the primitives can craft or smelt.
+    :param tools: the items that the primitives can take into the hand.
     """
     outcome = {
         "made": "how many more there are now",

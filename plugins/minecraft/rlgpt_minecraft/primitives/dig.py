@@ -31,7 +31,7 @@ def _danger(obs: ParsedObservation) -> str:
 
 
 def _break(ctx: Context, left: int) -> Moves:
-    """Hold attack until another block is under the cross-hair."""
+    """Hold the attack key until another block is under the cross-hair."""
     place = observe(ctx).crosshair.place
     for _ in range(left):
         if not observe(ctx).crosshair.reach or observe(ctx).crosshair.place != place:

@@ -1,4 +1,4 @@
-"""Primitives of the hand, which attack, mine, use and place."""
+"""Defines the primitives of the hand, which attack, mine, use and place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLACE_LOOKS = tuple(product((-45, -30, -60), (0, 3, -3, 6)))
 
 
 def _struck(obs: ParsedObservation) -> str:
-    """Return the name of the entity under the cross-hair if the primitive looks for it, or ""."""
+    """Return the name of the entity under the cross-hair if the task looks for this entity, or ""."""
     return next(
         (name for name, thing in THINGS.items() if thing.seen_as == obs.crosshair.entity and name in obs.sights), ""
     )
@@ -86,14 +86,14 @@ def use(ctx: Context, *, ticks: int) -> Run:
 
 
 def _turns(obs: ParsedObservation, place: Place) -> tuple[int, int]:
-    """Return the camera bins to the right and up that turn to the centre of a block."""
+    """Return the numbers of camera bins, right and up, that turn the view to the centre of a block."""
     middle = np.array(place) + 0.5 - obs.position - np.array([0.0, EYE_HEIGHT, 0.0])
     return bins(bearing(middle, obs.yaw)), bins(elevation(middle) - obs.look_elevation)
 
 
 def _centre(ctx: Context) -> Moves:
-    """Turn to the centre of the block under the cross-hair. A near block extends far beyond the centre of the
-    screen.
+    """Turn to the centre of the block under the cross-hair. The view turns to the centre, because a near block extends
+    far beyond the centre of the screen.
     """
     obs = observe(ctx)
     right, up = _turns(obs, obs.crosshair.place)

@@ -1,4 +1,4 @@
-"""Chooses each step of a walk. A walk goes onto blocks of height one, out of water and around higher obstacles, and
+"""Chooses each step of a walk. A walk leads onto blocks of height one, out of water and around higher obstacles, and
 never into lava or a deep fall.
 """
 
@@ -30,8 +30,8 @@ BESIDE = 1.4
 
 
 def hazard(ground: Ground, degrees: float) -> str:
-    """Return the hazard ahead: "lava", "fall" or "". The check includes columns that the path only touches at a
-    corner.
+    """Return the hazard ahead: "lava", "fall" or "". The check of hazards includes columns that the path only touches
+    at a corner.
     """
     for metres in (STEP_M, STEP_M / 2):
         if ground.liquid("lava", degrees, metres):
@@ -46,7 +46,7 @@ def hazard(ground: Ground, degrees: float) -> str:
 class Stride:
     """The state of one walk.
 
-    :ivar stopped: why the walk has stopped ("wall", "lava" or "fall"), or "" if it has not.
+    :ivar stopped: why the walk has stopped ("wall", "lava" or "fall"), or "" if the walk has not stopped.
     """
 
     ctx: Context
@@ -62,11 +62,11 @@ class Stride:
         self._last = observe(self.ctx).position
 
     def step(self, way: Way = "forward", *, right: int = 0, up: int = 0, around: bool = False) -> Action | None:
-        """Return the next action, or None if the walk is stopped.
+        """Return the next action of the walk, or None if the walk has stopped.
 
-        :param right, up: the number of camera bins by which the view turns in this step. The step goes along the
-            heading before this turn.
-        :param around: whether the walk goes sideways around an obstacle instead of stopping.
+        :param right, up: the number of camera bins by which the view turns in this step. The player moves along the
+            heading that the player had before this turn.
+        :param around: whether the walk goes sideways around an obstacle; if False, the walk stops at an obstacle.
         """
         ground = observe(self.ctx).ground
         turned = DEGREES[way] + 15.0 * right
@@ -94,8 +94,8 @@ class Stride:
         return "sprint" if self.sprint else ""
 
     def _begin_detour(self, ground: Ground, turned: float) -> str:
-        """Choose a side for a detour. Return "" if there is a side, or the reason to stop. The reason is "wall" after
-        four detours, or the hazard on one side if the other side is blocked.
+        """Choose a side for a detour. Return "" if a side is free, or the reason to stop the walk. The reason to stop
+        is "wall" after four detours, and the hazard on one side if the other side is blocked.
         """
         if self._detours >= DETOURS:
             return "wall"
@@ -110,8 +110,8 @@ class Stride:
         return why if ground.wall(other) or hazard(ground, other) else ""
 
     def _freer(self, ground: Ground) -> int:
-        """Return the better side for a detour, 1 for left or -1 for right. The better side is the side without a wall,
-        or else the side that was not tried in the last detour.
+        """Return the better side for a detour, 1 for left or -1 for right. The better side is the side without a wall;
+        if that does not decide, the better side is the side that the last detour did not take.
         """
         free = [side for side in (1, -1) if not ground.wall(-45.0 * side, BESIDE)]
         return free[0] if len(free) == 1 else -self._side if self._detours > 1 else self._side

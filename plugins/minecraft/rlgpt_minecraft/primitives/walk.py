@@ -1,4 +1,4 @@
-"""Primitives that walk. Each call walks a limited distance (a *leg*)."""
+"""Primitives that walk. Each call of a walking primitive covers a limited distance (a *leg*)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def walk(ctx: Context, *, metres: float, direction: Way, sprint: bool) -> Run:
 
 
 class Pursuit:
-    """The position of a target, or its last known position if the target is not visible.
+    """Follows a target, or the last known position of the target while the target is not visible.
 
     :ivar unseen: the number of ticks since the target was last visible.
     """
@@ -117,8 +117,8 @@ def explore(ctx: Context, *, steps: int) -> Run:
 
 
 def _search(ctx: Context, name: str, steps: int) -> Moves:
-    """Turn the view down and back to level until a thing is visible. The view has to turn because a small thing can be
-    between two rays.
+    """Turn the view down and back to level until a thing with the name is visible. The view has to turn, because a
+    small thing can be between two rays of the lidar.
     """
     for elevation in SEARCH[:steps]:
         if sight(ctx, name).visible:
@@ -149,7 +149,7 @@ _STOPPED = "'' or what ended the leg: 'wall', 'lava', 'fall' (deeper than 3 m)"
 def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:
     """Return the primitives that walk.
 
-    :param sights: the names of the things that can be approached.
+    :param sights: the names of the things that the primitives can approach.
     """
     return (
         Primitive(

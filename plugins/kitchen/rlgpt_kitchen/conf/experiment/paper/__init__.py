@@ -1,1 +1,1 @@
-"""Configuration groups that the plugin ships."""
+"""Folder with the plugin's experiments of the RL-GPT paper."""
