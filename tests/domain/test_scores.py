@@ -11,12 +11,15 @@ from pydantic import ValidationError
 from rlgpt.domain import (
     RETURN,
     ActionPlan,
+    CodedAction,
     Episode,
     Evaluation,
     Iteration,
     Metric,
+    Parameter,
     RLSetup,
     Score,
+    SearchRecord,
     Steps,
     SubAction,
     Task,
@@ -69,6 +72,52 @@ def test_iteration_keeps_code_instead_of_the_policy_only_when_the_code_has_a_bet
     assert iteration(0, high, low).kept is low
     assert iteration(0, low, high).kept is low
     assert iteration(0, high, high.model_copy(update={"mode": "code"})).kept is high
+
+
+def played(mode: str, wins: str) -> Evaluation:
+    """An evaluation with an episode for each character of ``wins``; ``1`` is a success."""
+    episodes = tuple(episode(w == "1").model_copy(update={"seed": seed}) for seed, w in enumerate(wins))
+    return evaluation(*episodes, mode=mode)
+
+
+@pytest.mark.parametrize(
+    ("code", "tuned", "policy", "kept"),
+    [
+        ("100", "110", "100", "tuned"),
+        ("110", "110", "100", "code"),  # Code and tuned code are equal.
+        ("100", "110", "011", "greedy"),  # Tuned code and policy are equal.
+        ("110", "110", "110", "greedy"),
+        ("111", "110", "100", "code"),
+        ("1", "10", "0", "code"),
+        ("10", "11000000", "10", "tuned"),  # Later failures do not count where the others have left the race.
+        ("1000", "1101", "11", "greedy"),  # Tuned code is better than code, and equal to the policy on two seeds.
+    ],
+)
+def test_iteration_keeps_tuned_code_that_is_better_on_the_seeds_that_both_played(
+    code: str, tuned: str, policy: str, kept: str
+) -> None:
+    found = iteration(0, played("greedy", policy), played("code", code))
+    assert found.model_copy(update={"tuned_evaluation": played("tuned", tuned)}).kept.mode == kept
+
+
+def test_defaults_of_a_coded_action_stay_in_range_and_ignore_differences_of_rounding() -> None:
+    one, two = (Parameter(name=name, low=0.06, high=0.13, default=0.1) for name in ("gap", "power"))
+    action = CodedAction(name="strike", doc="", source="", parameters=(one, two))
+    other = CodedAction(name="strike_far", doc="", source="", parameters=(one,))
+    search = {"strike.gap": 0.12, "strike.power": 0.1 + 1e-9, "strike_far.gap": 0.13 + 1e-6}
+
+    def tuned(**found: float) -> list[float]:
+        changed = SearchRecord(episodes=1, successes=0, found={f"strike.{k}": v for k, v in found.items()}).tuned(
+            (action,)
+        )
+        return [float(p.default) for a in changed for p in a.parameters]
+
+    both = SearchRecord(episodes=1, successes=0, found=search).tuned((action, other))
+    assert [[p.default for p in a.parameters] for a in both] == [[0.12, 0.1], [0.13]]
+    assert all(CodedAction.model_validate_json(a.model_dump_json()) == a for a in both)
+    assert tuned(gap=0.05999999865889549) == [0.06, 0.1], "a single-precision number just below the range"
+    assert tuned(gap=math.nan, power=math.inf, unknown=1.0) == [0.1, 0.13]
+    assert SearchRecord(episodes=1, successes=0, found={"strike.gap": 0.1 + 1e-9}).tuned((action,)) == (action,)
 
 
 def test_best_iteration_has_the_best_score_and_among_equal_scores_the_higher_return() -> None:

@@ -59,6 +59,9 @@ def test_steps_for_training_and_judging_are_at_most_the_budget(
     assert 1 <= training <= max(1, budget)
     judged_here = min(share, 60 * found.limit) if with_code else min(share, 20 * found.limit)
     assert training + judged_here <= budget + 1
+    tuned = found.training((), Steps(), with_code=with_code, modes=2, tuned=True)
+    assert tuned <= training
+    assert tuned == 1 or tuned + min(share, judged_here + 30 * found.limit) <= budget + 1
     assert 1 <= found.limit <= horizon
 
 

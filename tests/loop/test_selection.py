@@ -1,5 +1,5 @@
-"""The selection between code and the modes of the policy (sampled, greedy): the number of episodes of each candidate,
-the kept candidate, and the result after a kill.
+"""The selection between code, tuned code and the modes of the policy (sampled, greedy): the number of episodes of each
+candidate, the kept candidate, and the result after a kill.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.domain import Episode, Evaluation
-from rlgpt.loop.selection import BLOCK, CODE, Block, Selection
+from rlgpt.loop.race import ERROR, evidence
+from rlgpt.loop.selection import BLOCK, CODE, TUNED, Block, Selection
 
 MOST = 20
 OUTCOMES = st.lists(st.booleans(), min_size=MOST, max_size=MOST)
@@ -66,11 +67,49 @@ def test_selection_plays_each_seed_once_and_keeps_the_best(a: list[bool], b: lis
         assert all(len(r.episodes) <= 10 for r in race.rivals)
 
 
-@given(OUTCOMES, OUTCOMES, OUTCOMES, st.integers(0, MOST // BLOCK), st.integers(0, 500))
-def test_resumed_selection_has_the_result_of_an_uninterrupted_selection(
-    a: list[bool], b: list[bool], c: list[bool], stop: int, steps: int
+@given(OUTCOMES, OUTCOMES, OUTCOMES, OUTCOMES)
+def test_tuned_code_plays_the_seeds_of_the_others_until_it_is_dropped(
+    a: list[bool], b: list[bool], c: list[bool], d: list[bool]
 ) -> None:
-    wins = {"sampled": a, "greedy": b, CODE: c}
+    race, judges = select({"sampled": a, "greedy": b, CODE: c, TUNED: d})
+    assert race.tuned is not None
+    assert race.tuned.mode == TUNED
+    assert judges[TUNED].played == list(range(len(race.tuned.episodes))) == [e.seed for e in race.tuned.episodes]
+    assert {race.policy.mode, *(r.mode for r in race.rivals)} == {"sampled", "greedy"}
+    if len(judges[TUNED].played) < 10:
+        rival, error = ERROR / 3, len(judges[TUNED].played)
+        assert any(_decided(d[:error], other[:error], rival) for other in (a, b, c)), (
+            "the bound is shared by 4 candidates"
+        )
+
+
+def _decided(ours: Sequence[bool], theirs: Sequence[bool], error: float) -> bool:
+    """Whether one of two candidates is better on the seeds so far, with the error bound ``error``."""
+    wins, losses = (sum(x > y for x, y in zip(*pair, strict=True)) for pair in ((ours, theirs), (theirs, ours)))
+    return max(evidence(wins, losses), evidence(losses, wins)) * error >= 1
+
+
+def test_code_and_tuned_code_continue_their_race_after_the_policy_was_dropped() -> None:
+    close = [i % 4 > 0 for i in range(MOST)]
+    race, judges = select({"sampled": [False] * MOST, CODE: close, TUNED: close[1:] + close[:1]})
+    assert len(judges["sampled"].played) < 12
+    assert len(judges[CODE].played) == len(judges[TUNED].played) == MOST
+    assert race.policy.success_rate == 0
+
+
+def test_tuned_code_that_beats_all_others_plays_as_many_episodes_as_code() -> None:
+    lost = [False] * MOST
+    _, judges = select({"sampled": lost, "greedy": lost, CODE: lost, TUNED: [True] * MOST})
+    assert len(judges[TUNED].played) == len(judges[CODE].played) == 10
+    assert len(judges["sampled"].played) < 10
+    assert select({"sampled": lost, CODE: lost})[0].tuned is None
+
+
+@given(OUTCOMES, OUTCOMES, OUTCOMES, OUTCOMES, st.integers(0, MOST // BLOCK), st.integers(0, 500))
+def test_resumed_selection_has_the_result_of_an_uninterrupted_selection(
+    a: list[bool], b: list[bool], c: list[bool], d: list[bool], stop: int, steps: int
+) -> None:
+    wins = {"sampled": a, "greedy": b, CODE: c, **({TUNED: d} if any(d) else {})}
     whole, _ = select(wins, steps=steps)
     blocks: dict[int, Block] = {}
     try:
@@ -79,9 +118,10 @@ def test_resumed_selection_has_the_result_of_an_uninterrupted_selection(
         assert set(blocks) == set(range(stop))
     again, _ = select(wins, blocks, steps=steps)
     assert (again.policy, again.rivals, again.code) == (whole.policy, whole.rivals, whole.code)
+    assert again.tuned == whole.tuned
     stored = sum(len(e.episodes) for block in blocks.values() for e in block.evaluations)
     assert stored + 10 == sum(
-        len(e.episodes) for e in (again.policy, *again.rivals, *([again.code] if again.code else []))
+        len(e.episodes) for e in (again.policy, *again.rivals, again.code, again.tuned) if e is not None
     )
 
 

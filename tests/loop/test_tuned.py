@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from rlgpt.agents.history_text import for_slow, kept_action
-from rlgpt.domain import Iteration, Steps
+from rlgpt.domain import CodedAction, Iteration, Parameter, Steps
 from rlgpt.llm.base import Request
 from rlgpt.loop import LoopContext, Observer, Result, run
 from rlgpt.loop.code import Code
@@ -20,6 +20,7 @@ from rlgpt.options import extend, load_bundle
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.evaluation import evaluate_code
 from rlgpt.rl.ppo import PPO
+from rlgpt.rl.sac import SAC
 from rlgpt.runs import Run
 from rlgpt.skills import SkillLibrary
 from rlgpt.testing.counting import counted
@@ -36,8 +37,16 @@ def run(grip):
     yield use() if grip > 5 else {AWAY}
 """
 """The agent takes the key only if ``grip`` is above 5, and the default is 3."""
-GRIP = {"name": "grip", "low": 1.0, "high": 9.0, "default": 3.0}
-ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 2400, "report_episodes": 5})
+GRIP: dict[str, Any] = {"name": "grip", "low": 1.0, "high": 9.0, "default": 3.0}
+ONCE = SETTINGS.model_copy(
+    update={
+        "iterations": 1,
+        "budget": 1700,
+        "selection_episodes": 3,
+        "confirmation_episodes": 1,
+        "report_episodes": 5,
+    }
+)
 
 
 class Forgetful(PPO):
@@ -214,11 +223,23 @@ def test_skill_of_tuned_code_plays_the_found_values(finished: Finished, tmp_path
     assert skill.bundle.actions == finished[1].history[0].kept_actions
 
 
-@pytest.mark.parametrize("share", [0.0, 0.05])
-def test_race_has_no_tuned_code_if_the_search_found_nothing(share: float, tmp_path: Path) -> None:
-    settings = ONCE.model_copy(update={"budget": 1200})
-    (best,) = run(tuning(tmp_path, trainer=Forgetful(share), settings=settings)).history
+def test_race_has_no_tuned_code_if_the_search_found_nothing(tmp_path: Path) -> None:
+    settings = ONCE.model_copy(update={"budget": 800})
+    (best,) = run(tuning(tmp_path, trainer=Forgetful(0.05), settings=settings)).history
     assert best.training is not None
-    assert (best.training.search is None) == (share == 0)
+    assert best.training.search is not None
+    assert best.training.search.found == {}
     assert best.tuned_evaluation is None
-    assert {p.name for p in (tmp_path / "iterations/0").iterdir() if p.name == "race"} == {"race"}
+    assert (tmp_path / "iterations/0/race/0.json").exists()
+
+
+@pytest.mark.parametrize("trainer", [PPO, SAC])
+def test_trainers_search_by_default_if_the_policy_begins_as_the_plan_and_code_has_parameters(trainer: Any) -> None:
+    column = CodedAction(name="to_column", doc="", source=TO_COLUMN, parameters=(Parameter(**GRIP),))
+    row = CodedAction(name="to_row", doc="", source=WALK)
+    setup = GridPlugin().default_setup(TASK)
+    for actions, prior, searches in (((row, column), 0.9, True), ((row, column), 0.0, False), ((row,), 0.9, False)):
+        changes = {"coded_actions": tuple(a.name for a in actions), "plan_prior": prior}
+        spec = EnvSpec(TASK, setup.model_copy(update=changes), actions)
+        assert trainer().searches(spec) == searches
+        assert not trainer(parameter_search=0.0).searches(spec)
