@@ -42,7 +42,7 @@ TRAINERS = {"sac": _sac, "sample_factory": _sample_factory, "ppo": _ppo}
 class RowRunner:
     """Measures one cell.
 
-    :param table: the table of results, which also gives the folders of runs.
+    :param table: the table of results, which also determines the folders of the runs.
     :param settings: the budget, the iterations, the episodes and the trainer of the cell.
     """
 
@@ -65,7 +65,7 @@ class RowRunner:
         self.trainer = TRAINERS[settings["trainer"]]()
 
     def find_task(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-        """Return the plugin and the task of the cell, the factory by which an environment's recipe finds the plugin,
+        """Return the plugin and the task of the cell, the factory with which an environment's recipe makes the plugin,
         and the recordings to replay.
         """
         from rlgpt.plugin.manager import PluginManager
@@ -95,11 +95,11 @@ class RowRunner:
         return figures
 
     def folder(self, row: str) -> Path:
-        """The run folder of a method, with this cell's task and seed."""
+        """Return the run folder of a compared method (``row``) with this cell's task and seed."""
         return self.table.run_folder(replace(self.cell, row=row))
 
     def run_loops(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
-        """Run both loops, from the plan to the report, with some changed hyperparameters."""
+        """Run the outer and the inner loop, from the plan to the report, with some changed hyperparameters."""
         from rlgpt.agents.build import build_agents
         from rlgpt.llm.build import LLMContext, build_llm
         from rlgpt.loop import LoopContext
@@ -141,11 +141,19 @@ class RowRunner:
             "primitive_steps": record.record.steps.total,
             "steps": record.record.steps.model_dump(),
             "selection": [round(self.result(i.kept), 3) for i in result.history],
+            "candidates": [self.candidates(i) for i in result.history],
             "best": report.iteration,
             "tokens": llm.spending.tokens + llm.spending.replayed_tokens,
             "dead_loop_rate": report.dead_loop_rate,
             "stopped": type(result.stopped).__name__ if result.stopped else "",
         }
+
+    def candidates(self, iteration: Any) -> dict[str, tuple[float, int]]:
+        """Return the result and the number of episodes of each candidate of an iteration's selection: code, tuned code,
+        and the policy in each mode. The figure ``acting`` of the cell is the kept candidate.
+        """
+        played = (iteration.code_evaluation, iteration.tuned_evaluation, iteration.evaluation, *iteration.rivals)
+        return {e.mode: (round(self.result(e), 3), len(e.episodes)) for e in played if e is not None}
 
     def success_of_kept(self, context: Any, iteration: Any) -> float:
         """Return the success rate of the code or policy that an iteration keeps, on the seeds of the report."""
@@ -153,12 +161,12 @@ class RowRunner:
         return round(self.result(evaluation), 3)
 
     def result(self, evaluation: Any) -> float:
-        """Return the result of an evaluation for the table, which is its success rate."""
+        """Return the result of an evaluation for the table of results, which is the success rate."""
         return float(evaluation.success_rate)
 
     def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """Return the figures of a cell. The figures are the result of the evaluation with sampled actions and, if there
-        is one, the result of the evaluation with greedy actions.
+        """Return the figures of a cell, which are the results of the evaluation with sampled actions and of the
+        evaluation with greedy actions (if the cell has a policy).
         """
         return {
             "sampled": self.result(sampled),
@@ -215,7 +223,7 @@ class RowRunner:
         return {**self._evaluate(policy, spec), "primitive_steps": self._design_steps()}
 
     def _best_iteration(self) -> Any:
-        """The best iteration of RL-GPT's run with the same seed."""
+        """Return the best iteration of RL-GPT's run with the cell's task and seed."""
         from rlgpt.domain import best_of
         from rlgpt.runs import Run
 

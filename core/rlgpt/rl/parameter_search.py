@@ -10,7 +10,8 @@ of the search expects that the defaults, which a language model chose, are good,
 distance from the defaults. The parameters of the next episode are drawn by Thompson sampling (Thompson 1933), so they
 maximise a function that is drawn from the posterior. Each candidate changes some of the parameters of the defaults, or
 of the best episode so far. At the end of the search, the parameters with the largest lower confidence bound become the
-policy's initial parameters, and reinforcement learning begins with these parameters.
+policy's initial parameters, and reinforcement learning begins with these parameters. After the training, code with
+these parameters is a candidate of the selection (:meth:`rlgpt.domain.SearchRecord.tuned`).
 """
 
 from __future__ import annotations
