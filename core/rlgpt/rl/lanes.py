@@ -32,7 +32,7 @@ class LaneVector(Vector):
     :param seeds: one seed for each environment. The lanes draw the seeds of their episodes in the same way as a
         :class:`~rlgpt.rl.policy_env.PolicyEnv`. A vector environment with the mode ``NEXT_STEP`` uses ``seeds`` only
         for the first episodes; it chooses the seeds of later episodes by itself.
-    :param step_file: the file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :param step_file: the file in which a :class:`~rlgpt.rl.step_counter.StepCounter` counts primitive steps.
     :raises PluginError: the number of environments differs from the number of seeds, or the autoreset mode is neither
         ``DISABLED`` nor ``NEXT_STEP``.
     """

@@ -128,7 +128,7 @@ class LocalVector(Vector):
     """A vector whose environments are in this process and take their decisions one after another.
 
     :param seeds: one seed for each environment.
-    :param step_file: the file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :param step_file: the file in which a :class:`~rlgpt.rl.step_counter.StepCounter` counts primitive steps.
     """
 
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], step_file: Path) -> None:
@@ -156,7 +156,7 @@ class WorkerVector(Vector):
     secret environment variables.
 
     :param seeds: one seed for each environment.
-    :param step_file: the file of the :class:`~rlgpt.rl.step_counter.StepCounter`.
+    :param step_file: the file in which a :class:`~rlgpt.rl.step_counter.StepCounter` counts primitive steps.
     :param lock: file descriptor of the lock on the training's folder. Each worker process also holds the lock, because
         after the parent process is killed, a worker continues to the end of its decision and counts its steps.
     :raises TrainerError: a worker process died, or its environment raised an exception; the message contains the error.

@@ -1,5 +1,5 @@
-"""The program inside the sandbox: CPython in WebAssembly runs :mod:`~rlgpt.sandbox.guest.app`.
+"""The guest, which is the program inside the sandbox. CPython in WebAssembly runs :mod:`~rlgpt.sandbox.guest.app`.
 
-``modules`` and ``vec`` are plain Python and are imported on both sides: by the guest as top-level modules, by the host
-for prompts and lint. ``app`` runs in the guest alone.
+The modules ``modules`` and ``vec`` are plain Python. The guest imports them as top-level modules, and the host imports
+them for prompts and lint. The module ``app`` runs only in the guest.
 """

@@ -1,11 +1,12 @@
-"""The guest: runs code of a language model in WebAssembly and talks to the host in JSON strings.
+"""The main module of the guest, which runs code of a language model in WebAssembly and exchanges JSON texts with the
+host.
 
-Replies are lists: ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
+The guest's replies are JSON lists of the following forms. ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
 ``["ask", many, [[name, args, line], ...]]`` (or as :mod:`floats`, if all arguments are floats), ``["done"]``,
 ``["answer", bool]``, ``["value", value]``, ``["memory", packed]``, ``["error", kind, message, line]``. The host trusts
-none of them. The restrictions in this program (the list of imports, the missing ``open``) exist only for their
-messages, which say what to use instead. The security boundary is WebAssembly: the guest has no access to files, clocks,
-the network or the memory of the host.
+no reply of the guest. The restrictions in the guest program (the list of imports, the missing ``open``) exist only for
+their messages, which say what to use instead. The security boundary is WebAssembly, which gives the guest no access to
+files, clocks, the network or the memory of the host.
 """
 
 import abc
@@ -52,7 +53,7 @@ _GIVEN: dict[str, ModuleType] = {
 
 
 class State:
-    """The state of an instance: the library's functions, the loaded actions, and the generator that
+    """The state of a WebAssembly instance, which is the library's functions, the loaded actions, and the generator that
     waits for a reply.
     """
 
@@ -100,7 +101,7 @@ def _json(text: str) -> Any:
 
 
 def _line(error: BaseException, action: str) -> int | None:
-    """The innermost line of the action's own source that ``error`` passed through."""
+    """The number of the innermost line in the action's own source at which ``error`` was raised or passed on."""
     return _line_in(f"{action}.py", error)
 
 
@@ -116,7 +117,7 @@ def _line_in(filename: str, error: BaseException) -> int | None:
 
 
 def _takes_memory(function: Any) -> bool:
-    """Whether a function of the program has an argument named ``memory``."""
+    """Whether a function of the loaded code has an argument named ``memory``."""
     code = getattr(function, "__code__", None)
     return (
         isinstance(code, types.CodeType) and "memory" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -139,7 +140,9 @@ def _error(error: BaseException, action: str, kind: str = "error") -> str:
 
 
 def _text(error: BaseException) -> str:
-    """The error in words. The method ``__str__`` of an error can fail, because the program may have defined it."""
+    """The message of an error. The method ``__str__`` of an error can fail, because the loaded code may have defined
+    it.
+    """
     try:
         if isinstance(error, RequestError | PackingError):
             return str(error)[:500]
@@ -168,7 +171,7 @@ def _ask(value: Any) -> str:
 
 
 def _value(entry: str, value: Any) -> Any:
-    """The result of a feature, reward or predicate as plain numbers."""
+    """The return value of a feature, reward term or predicate as plain numbers."""
     if entry == "done":
         return bool(value)
     if entry == "reward":
@@ -188,9 +191,9 @@ def _number(what: str, value: Any) -> float:
 
 
 def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], reply: Any) -> str:
-    """Send ``reply`` to the generator, and run it to its next yield, its end or an error.
+    """Send ``reply`` to the generator, and run the generator to its next yield, its end or an error.
 
-    :returns: the reply to the host about this.
+    :returns: the guest's reply to the host.
     """
     try:
         value = generator.send(reply)

@@ -1,15 +1,16 @@
-"""Texts in which floats cross as bytes. Most of a view is floats, and JSON spends most of its time on them.
+"""Encodes floats as bytes in the texts that host and guest exchange. Most values in a view are floats, and JSON would
+spend most of its time on these floats.
 
-The host packs views and outcomes (:func:`pack`); the guest makes equal values of them (:func:`unpack`), with new dicts
-and lists at each call. Floats keep all their bits. Ints, bools, text and nested values stay JSON.
+The host packs views and outcomes (:func:`pack`); the guest unpacks them to equal values (:func:`unpack`), with new
+dicts and lists at each call. Floats keep all their bits. Ints, bools, text and nested values are encoded as JSON.
 
-A text of the host has three parts, each after :data:`MARK`: the *form* (which keys of which dicts hold floats, as
-JSON), the value without these keys (as JSON), and the floats (8 bytes each, little-endian; each byte is the character
-of this number).
+A text of the host has three parts, each after :data:`MARK`. The first part is the *form*, which lists as JSON which
+keys of which dicts hold floats. The second part is the value without these keys, as JSON. The third part of the text is
+the floats, with 8 bytes each (little-endian), and with one character for each byte.
 
-Requests whose arguments are all floats cross in the same way (:func:`pack_requests`): the form is the JSON of
-``["ask", many, [[name, line, argument, ...], ...]]``, and the floats follow in hexadecimal digits. A yield of a program
-has the same form each time, so the host checks the form once (:mod:`rlgpt.sandbox.forms`).
+Requests whose arguments are all floats are encoded in the same way (:func:`pack_requests`). The form of requests is the
+JSON of ``["ask", many, [[name, line, argument, ...], ...]]``, and the floats follow in hexadecimal digits. A yield in
+the code has the same form each time, so the host checks this form only once (:mod:`rlgpt.sandbox.forms`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Packed(NamedTuple):
     """A text with floats.
 
     :ivar size: number of bytes of the floats.
-    :ivar others: number of characters of all that is not float.
+    :ivar others: number of characters of the text that do not encode floats.
     """
 
     text: str
@@ -54,10 +55,11 @@ class Packed(NamedTuple):
 
 
 def pack(value: Any, encode: Callable[[Any], str]) -> Packed | None:
-    """``value`` as a text with floats; None if it has too few of them, or if one of them is not finite.
+    """Encode ``value`` as a text with its floats as bytes; None if ``value`` has too few floats, or a float that is not
+    finite.
 
     :param value: a dict, or a list of dicts.
-    :param encode: makes JSON of what stays JSON.
+    :param encode: a function that encodes a value as JSON.
     """
     floats: list[float] = []
     places: list[Place] = []
@@ -73,7 +75,9 @@ def pack(value: Any, encode: Callable[[Any], str]) -> Packed | None:
 
 
 def _take(index: int | None, given: dict[str, Any], floats: list[float], places: list[Place]) -> dict[str, Any]:
-    """Append the floats of a dict to ``floats``, and its place to ``places``. Returns what is left of the dict."""
+    """Append the floats of the dict ``given`` to ``floats``, and the place of this dict to ``places``. Returns the
+    other items of the dict.
+    """
     rest, counts, before = {}, [], len(floats)
     for key, value in given.items():
         kind = type(value)
@@ -95,15 +99,15 @@ def _take(index: int | None, given: dict[str, Any], floats: list[float], places:
 
 @lru_cache(maxsize=1024)
 def _form(places: tuple[Place, ...]) -> str | None:
-    """The form as JSON; None if a key is no text, which JSON would change."""
+    """The form of a text as JSON; None if a key of a dict is not text, because JSON would change such a key."""
     keys = chain.from_iterable(keys for _, keys, _ in places)
     return json.dumps(places, separators=(",", ":")) if all(isinstance(key, str) for key in keys) else None
 
 
 def unpack(text: str, decode: Callable[[str], Any]) -> Any:
-    """The value of a text of :func:`pack`.
+    """Return the value that :func:`pack` encoded as ``text``.
 
-    :param decode: reads JSON.
+    :param decode: a function that decodes JSON.
     """
     _, form, others, data = text.split(MARK, 3)
     floats_of, places = _plan(form)
@@ -123,7 +127,9 @@ def unpack(text: str, decode: Callable[[str], Any]) -> Any:
 
 @lru_cache(maxsize=64)
 def _plan(form: str) -> tuple[Callable[[bytes], tuple[float, ...]], list[tuple[int | None, list[str], list[Any]]]]:
-    """What :func:`unpack` needs for a form: what reads the floats, and the place of each dict's values among them."""
+    """Prepare :func:`unpack` for a form. Returns a function that reads the floats, and the positions of each dict's
+    values among the floats.
+    """
     begin, places = 0, []
     for index, keys, counts in json.loads(form):
         picks: list[slice | int] = []
@@ -138,11 +144,11 @@ _heads: dict[tuple[Any, ...], str] = {}
 
 
 def pack_requests(many: bool, requests: Sequence[Any], encode: Callable[[Any, int], Iterable[str]]) -> str:
-    """Requests as a text with floats; empty if an argument is no float, or the text is too long.
+    """Encode requests as a text with floats as bytes; empty if an argument is not a float, or if the text is too long.
 
-    :param many: whether the program yielded a list.
-    :param requests: of the class ``Request`` of the guest.
-    :param encode: makes pieces of JSON.
+    :param many: whether the code yielded a list of requests.
+    :param requests: objects of the guest's class ``Request``.
+    :param encode: a function that encodes a value as pieces of JSON.
     """
     floats: list[float] = []
     key: list[Any] = [many]

@@ -1,4 +1,6 @@
-"""The modules that a coded action may import, and advice for other modules. Both the guest and lint use this."""
+"""The modules that a coded action may import, and advice for other modules. Both the guest and lint use this list of
+modules.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,8 @@ HINTS = {
 
 
 def refusal(module: str) -> str:
-    """The message for a ``module`` that cannot be imported: advice on what to use instead, and the
-    available modules.
+    """The message for a ``module`` that cannot be imported, with advice on what to use instead, and the available
+    modules.
     """
     root = module.partition(".")[0]
     hint = HINTS.get(root)

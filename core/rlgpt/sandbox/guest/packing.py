@@ -1,7 +1,8 @@
-"""Converts the memory that coded actions share to values of JSON and back. The guest uses this to exchange the memory
-with the host, and the host uses it to check the memory.
+"""Converts the memory that coded actions share to values of JSON and back. The guest uses this module to exchange the
+memory with the host, and the host uses the module to check the memory.
 
-Lists, and dicts whose keys are text, stay as they are. Tuples, sets and other dicts become ``{"": [KIND, ...]}``.
+Lists, and dicts whose keys are text, are not changed by the conversion. Tuples, sets and other dicts become a dict with
+the only key ``""``, whose value is ``[KIND, ...]``.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ class PackingError(TypeError):
 
 
 def pack(value: Any, level: int = 0) -> Any:
-    """Convert ``value`` to types of JSON.
+    """Convert ``value`` to values of JSON.
 
-    :raises PackingError: ``value`` contains an object of another type, a number that is not finite, or too many levels.
+    :raises PackingError: ``value`` contains an object of a type that the memory cannot store, a number that is not
+        finite, or too many nested levels.
     """
     kind = type(value)
     if value is None or kind in (bool, int, str):
@@ -48,7 +50,7 @@ def pack(value: Any, level: int = 0) -> Any:
 
 
 def unpack(packed: Any) -> Any:
-    """Convert a result of :func:`pack` back to the value.
+    """Convert a result of :func:`pack` back to the original value.
 
     :raises PackingError: ``packed`` is not a possible result of :func:`pack`.
     """

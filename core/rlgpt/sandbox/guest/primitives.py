@@ -1,5 +1,5 @@
-"""Requests. A call of a primitive returns a request, which code must yield. A request that is used in another way
-raises an error that says so.
+"""Requests of primitives. A call of a primitive returns a request, which code must yield. If code uses a request in
+another way, an error tells the code to yield it.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class RequestError(TypeError):
 
 
 class Request:
-    """The result of a call of a primitive. Code must yield it to get the outcome."""
+    """The result of a call of a primitive. Code must yield the request to get the outcome."""
 
     __slots__ = ("args", "line", "name", "plain")
 
@@ -39,7 +39,7 @@ class Request:
 
 
 def primitive(name: str, parameters: tuple[str, ...]) -> Callable[..., Request]:
-    """The function ``name`` of the library: binds its arguments by name and makes a :class:`Request`."""
+    """Make the function ``name`` of the library, which binds its arguments by name and returns a :class:`Request`."""
     known = ", ".join(parameters) or "(none)"
     valid = frozenset(parameters)
 

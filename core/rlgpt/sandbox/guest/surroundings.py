@@ -1,6 +1,6 @@
-"""Replaces what the guest does not have (output streams, entropy, files) by functions with helpful messages.
-
-These functions are not the security boundary. A program that avoids them reaches WASI stubs, which end the instance.
+"""Replaces what the guest does not have (output streams, entropy, files) by functions with helpful messages. The
+replacements are not the security boundary. Code that avoids the replacements reaches WASI stubs, which end the
+WebAssembly instance.
 """
 
 import builtins
@@ -15,7 +15,7 @@ import modules  # type: ignore[import-not-found]
 
 class _Nowhere:
     """Standard output and standard error, which ignore all text. Writing to the stubbed WASI streams would end the
-    instance.
+    WebAssembly instance.
     """
 
     def write(self, text: str) -> int:
@@ -34,8 +34,8 @@ _random_seed = random.Random.seed
 
 
 def _seed(self: random.Random, a: Any = None, version: int = 2) -> None:
-    """``random.Random.seed``. Without an argument, the seed is drawn from ``random``, because the guest
-    has no entropy.
+    """``random.Random.seed``. If no seed is given, the seed is drawn from the module ``random``, because the guest has
+    no source of entropy.
     """
     _random_seed(self, random.getrandbits(64) if a is None else a, version)
 
@@ -67,8 +67,8 @@ BUILTINS = {
 
 
 def audit(event: str, _: object) -> None:
-    """Raise an error when a file is opened. Without this, the instance would end, even when the interpreter tries to
-    quote the line of a syntax error.
+    """Raise an error when a file is opened. Without this hook, opening a file would end the WebAssembly instance, even
+    when the interpreter only tries to quote the line of a syntax error.
     """
     if event == "open":
         raise RuntimeError("there is no file system")

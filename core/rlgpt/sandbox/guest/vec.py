@@ -1,4 +1,4 @@
-"""Vectors and rotations for coded actions: lists of floats in, new lists of floats out.
+"""Vectors and rotations for coded actions. The functions take lists of floats and return new lists of floats.
 
 A vector is a list of numbers of any one length; a quaternion is ``[w, x, y, z]`` of norm 1; angles are radians.
 """
