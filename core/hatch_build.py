@@ -1,4 +1,6 @@
-"""Brings into the wheel what lies outside the package: the configuration, the overrides and the built guest."""
+"""Brings files from outside the package into the wheel: the configuration, the overrides for the installation, and the
+built guest.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ STAMPS = "rlgpt/sandbox/stamps.py"
 
 
 class SharedFiles(BuildHookInterface):
-    """An editable install reads these files from the checkout, so it needs none of them."""
+    """SharedFiles adds the configuration and the built guest to a wheel. An editable install reads these files from the
+    checkout.
+    """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
@@ -40,7 +44,9 @@ class SharedFiles(BuildHookInterface):
 
 
 def _fault(root: Path) -> str | None:
-    """The fault of the built guest below ``root``, in words; None if it has no fault."""
+    """A description in words of what is wrong with the built guest (the WebAssembly program) below ``root``; None if
+    nothing is wrong.
+    """
     if not (root / GUEST).is_file():
         return "is missing"
     # By its path: the package itself needs more than a build has.

@@ -1,7 +1,8 @@
 """The Hydra launcher of ``rlgpt train -m``, which runs the jobs of a sweep on the executor that the configuration
 names.
 
-The launcher is in a module of the namespace package ``hydra_plugins``, because Hydra finds launchers only there.
+This launcher is in a module of the namespace package ``hydra_plugins``, because Hydra finds launchers only in this
+package.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ConfigStore.instance().store(
 
 
 class RlgptLauncher(Launcher):
-    """Hands the jobs of a sweep to an executor."""
+    """Passes the jobs of a sweep to an executor."""
 
     def __init__(self) -> None:
         self._context: Any = None
@@ -34,8 +35,8 @@ class RlgptLauncher(Launcher):
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> list[JobReturn]:
         """Run the jobs.
 
-        :returns: a ``JobReturn`` of Hydra for each job. The value of a ``JobReturn`` is the run's objective, or NaN if
-            the run has no objective.
+        :returns: a ``JobReturn`` of Hydra for each job. The return value in a ``JobReturn`` is the objective of the
+            job's run, or NaN if the run has no objective.
         """
         from rlgpt.cli.sweep import run_jobs
 

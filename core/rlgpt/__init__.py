@@ -1,8 +1,10 @@
-"""RL-GPT, in which a language model writes options as code, and PPO learns when to use them.
+"""RL-GPT, a method in which a language model writes options as code, and PPO learns when to use the options.
 
-``rlgpt.extend(env, actions=...)`` adds coded actions to any gymnasium environment, ``rlgpt.extend_vector(...)`` to a
-vector of them; ``rlgpt.design(...)`` lets a language model write them. All other names come from subpackages, such as
-``rlgpt.rl``, ``rlgpt.llm``, ``rlgpt.agents`` and ``rlgpt.plugin``. Heavy parts are imported at their first use.
+``rlgpt.extend(env, actions=...)`` adds coded actions to any gymnasium environment, and ``rlgpt.extend_vector(...)``
+adds them to a vector of environments. With ``rlgpt.design(...)``, a language model writes the coded actions. All names
+except ``extend``, ``extend_vector`` and ``design`` come from subpackages, such as ``rlgpt.rl``, ``rlgpt.llm``,
+``rlgpt.agents`` and ``rlgpt.plugin``. The package ``rlgpt`` imports modules that load slowly only when they are used
+first.
 """
 
 from __future__ import annotations

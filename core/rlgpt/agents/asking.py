@@ -1,5 +1,5 @@
-"""Sends a request of an agent to its language model, and checks the reply. If the reply has faults, the model is asked
-again, with a description of the faults.
+"""Sends a request of an agent to its language model, and checks the reply. If a reply of the language model has faults,
+the model gets a description of the faults and answers again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Asker:
-    """Sends one prompt to one language model and checks the replies.
+    """Sends the requests of one prompt to one language model, and checks the replies.
 
     :param prompt: the name of the prompt.
     :param folder: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
@@ -51,24 +51,26 @@ class Asker:
         code: str = "whole",
         retries: int = 2,
     ) -> T:
-        """Ask until a reply has no faults, and return its value.
+        """Ask the language model until a reply has no faults, and return the value of this reply.
 
-        :param parts: the parts of the user's message, in order. The system's message is the same in every request of a
-            run (``shared/system.md``), so that providers can cache it.
-        :param slots: texts for the measured slots of the prompt; ``brief`` fills all other slots.
-        :param value: a function that turns a reply into a value of :mod:`rlgpt.domain`. If the function raises a
-            ValueError, the model gets the text of this error.
-        :param faults: a function that returns messages for the model about the faults of a value. A value without
-            messages is accepted.
-        :param measured: the figures (success rates and rewards) that the prompt shows. The figures are recorded with
-            the reply.
-        :param images: images for the user's message, as PNG data URLs.
-        :param pictured: a description of the images, for the fingerprint (see
+        :param parts: names of the parts of the prompt that form the user message, in order. The system message
+            (``shared/system.md``) is the same in every request of a run, so that providers of language models can cache
+            this message.
+        :param slots: texts for the measured slots of the prompt; ``brief`` fills all fixed slots.
+        :param value: a function that turns the model's reply into a value of :mod:`rlgpt.domain`. If the function
+            ``value`` raises a ValueError, the model gets the text of this error.
+        :param faults: a function that checks a value and returns messages for the model about the value's faults. A
+            value without messages is accepted.
+        :param measured: the figures (success rates and rewards) that the prompt shows to the model. The figures are
+            recorded with the reply.
+        :param images: images for the user message, as PNG data URLs.
+        :param pictured: a description of the prompt's images, for the fingerprint (see
             :meth:`~rlgpt.agents.prompt.Prompt.render`).
-        :param leave_out: fields of the reply that are of no use in this task, so the prompt does not mention them.
-        :param code: what the Python block of the reply contains, in words; ``whole`` stands for a whole source.
-        :param retries: maximal number of further requests after an unusable reply.
-        :raises rlgpt.errors.LLMError: the reply after the last retry was unusable.
+        :param leave_out: fields of the reply that are of no use in this task; the prompt does not mention these fields.
+        :param code: words that describe what the Python block of the reply contains; the word ``whole`` means a whole
+            source.
+        :param retries: maximal number of further requests to the model after an unusable reply.
+        :raises rlgpt.errors.LLMError: the reply of the model after the last retry was unusable.
         """
         defaults = {name: getattr(brief.default_setup, name) for name in GUIDED}
         form = format_instructions(schema, example=False, leave_out=leave_out, code=code, defaults=defaults)

@@ -1,4 +1,4 @@
-"""The interfaces of the agents. An agent receives and returns values, and has no access to an environment."""
+"""The interfaces of the agents. An agent receives values and returns values, and has no access to an environment."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ History = tuple[Iteration, ...]
 
 
 class Training(Value):
-    """The plan for the training of this iteration, and the target of the run.
+    """Training is the plan for the training of the iteration in progress, and the target of the run.
 
     :ivar steps: number of primitive steps of the training, estimated from the steps that the run has spent so far.
         Steps whose results were lost count too.
     :ivar decisions: estimated number of decisions of the training, from the steps per decision of the newest training
         or of the newest episodes of code; None if no episode has been played yet.
-    :ivar least: number of decisions below which no policy is trained in this iteration. With 0, a policy is always
+    :ivar least: number of decisions below which the iteration in progress trains no policy. With 0, a policy is always
         trained.
-    :ivar least_at_last: number of decisions below which no policy is trained in the last iteration.
-    :ivar target: success rate on the selection seeds, or mean score, at which the run ends. If the target is None, the
-        run uses its whole budget.
-    :ivar episodes: minimal number of episodes with which a result counts as reaching the target.
-    :ivar hyperparameters: names and present values of the trainer's hyperparameters that a setup may set.
+    :ivar least_at_last: number of decisions below which the last iteration trains no policy.
+    :ivar target: success rate on the selection seeds, or mean score, at which the run ends. If the target (success rate
+        or score) is None, the run uses its whole budget.
+    :ivar episodes: minimal number of episodes that a success rate or a mean score needs to count as reaching the
+        target.
+    :ivar hyperparameters: names and current values of the trainer's hyperparameters that a setup may set.
     """
 
     steps: int
@@ -58,30 +59,35 @@ class Brief(Value):
     """What agents get to know about a task. All fields except ``training``, ``code``, ``functions``,
     ``remarks`` and ``repairs`` come from the plugin and are the same for a whole run.
 
-    :ivar stub: the functions that coded actions may call, as Python text. These functions are the primitives, and
-        ``observe()``, whose documentation lists the keys of the view.
-    :ivar knowledge: the plugin's expert knowledge, at most 10,000 characters.
+    :ivar stub: the functions that coded actions may call, as Python text. The functions in the stub are the primitives,
+        and ``observe()``, whose documentation lists the keys of the view.
+    :ivar knowledge: the expert knowledge of the plugin about the environment, at most 10,000 characters.
     :ivar primitives: names of the primitives.
     :ivar base_space: the environment's action space in words.
     :ivar base_actions: labels of the parts of a base action.
-    :ivar observations: name and meaning of each key that the policy may observe. The meaning is empty if ``stub``
-        states it.
-    :ivar reward_terms: name and meaning of each reward term, with kind and range.
+    :ivar observations: name and meaning of each observation key that the policy may observe. The meaning of an
+        observation key is empty if ``stub`` states the meaning.
+    :ivar reward_terms: name and meaning of each reward term, with the kind and the range of the term.
     :ivar reset_options: name and meaning of each start state that training may use.
     :ivar start: the first view of an episode as text.
-    :ivar training: the planned training of the iteration in progress; None if it is unknown or no policy is trained.
-    :ivar code: evaluation of the coded actions of the iteration in progress without a policy; None if code alone was
-        not played.
-    :ivar functions: the functions of the iteration in progress that work. Outputs of features are keys of the view and
-        observation keys; reward terms may have a weight.
-    :ivar remarks: for each function, observations from its rehearsal that may or may not be faults, in words.
-    :ivar repairs: number of repairs that remain after the present attempt at a piece of code; None if it is unknown.
-    :ivar candidate: number of the candidate (version of the code) to write, if an attempt has several candidates.
-    :ivar restores: whether training episodes may begin in the state in which a coded action ended (``after:ACTION``).
-    :ivar trainer_bounds: the valid range of each hyperparameter that a setup may choose.
+    :ivar training: the planned training of the iteration in progress; None if the plan is unknown or no policy is
+        trained.
+    :ivar code: evaluation of the iteration's coded actions without a policy; None if the coded actions were not
+        evaluated alone.
+    :ivar functions: the coded functions (features, reward terms, predicates) of the iteration in progress that work.
+        The outputs of coded features are keys of the view and observation keys; a setup may give a weight to a coded
+        reward term.
+    :ivar remarks: for each coded function, remarks in words about its rehearsal; a remark may point to a fault, but
+        need not.
+    :ivar repairs: number of repairs that remain after the current attempt to write a piece of code; None if this number
+        is unknown.
+    :ivar candidate: number of the candidate (one of several versions of the code) that the agent writes for an attempt.
+    :ivar restores: whether the episodes of a training may begin in the state in which a coded action ended
+        (``after:ACTION``).
+    :ivar trainer_bounds: the valid range of each hyperparameter of the trainer that a setup may choose.
     :ivar option_steps: maximal number of primitive steps of one call of a coded action. If ``option_steps`` is None, a
-        call may last as long as an episode.
-    :ivar skills: the skills that a library offers to the run.
+        call of a coded action may last as long as an episode.
+    :ivar skills: the skills that the skill library offers to the run.
     """
 
     task: Task
@@ -108,21 +114,22 @@ class Brief(Value):
 
     @property
     def most_steps(self) -> int:
-        """The largest ``max_steps`` that a coded action may have."""
+        """The largest value of ``max_steps`` (primitive steps per call) that a coded action may declare."""
         return self.option_steps or self.task.horizon
 
 
 class Outcome(Value):
     """The results by which the critic judges an iteration.
 
-    :ivar code_evaluation: evaluation of the coded actions alone, in the plan's order; None if they were not evaluated.
-    :ivar training: record of the training; None if no policy was trained.
-    :ivar evaluation: evaluation of the policy, or of the code if no policy was evaluated.
+    :ivar code_evaluation: evaluation of the coded actions in the plan's order without a policy; None if they were not
+        evaluated.
+    :ivar training: record of the iteration's training; None if no policy was trained.
+    :ivar evaluation: evaluation of the policy; if no policy was evaluated, the evaluation of the code.
     :ivar frames: frames of one evaluation episode in order of time, as PNG data URLs; empty if the critic uses no
         images.
-    :ivar rehearsals: for each coded sub-action, the attempts at its code, in order.
-    :ivar tuned_evaluation: evaluation of the coded actions with the parameter values that the search of the training
-        found; None if they were not evaluated with these values.
+    :ivar rehearsals: for each coded sub-action, the attempts to write its code, in order of time.
+    :ivar tuned_evaluation: evaluation of the coded actions with the parameter values that a search during the training
+        found; None if there was no such evaluation.
     """
 
     plan: ActionPlan
@@ -145,10 +152,10 @@ class SlowAgent(ABC):
     def plan(self, brief: Brief, history: History) -> ActionPlan:
         """Make the plan of the next iteration.
 
-        :param brief: what the agent gets to know about the task.
-        :param history: the finished iterations; the newest one contains the critic's findings.
-        :returns: at least one sub-action, with distinct names, in the order of use.
-        :raises rlgpt.errors.LLMError: the model returned no usable plan and no retry is left.
+        :param brief: what the slow agent gets to know about the task.
+        :param history: the finished iterations of the run; the newest iteration contains the critic's findings.
+        :returns: a plan with at least one sub-action; the sub-actions have distinct names and are in the order of use.
+        :raises rlgpt.errors.LLMError: the model returned no usable plan, and the request has no retry left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
@@ -167,16 +174,18 @@ class FastAgent(ABC):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """Write a coded action for ``sub_action``. The result is a first version, or a repair of the last attempt.
+        """Write a coded action for ``sub_action``. The result of this method is a first version of the coded action, or
+        a repair of the last attempt.
 
-        :param brief: what the agent gets to know about the task.
+        :param brief: what the fast agent gets to know about the task.
         :param plan: the plan that contains ``sub_action``.
         :param sub_action: a sub-action of kind ``code``.
-        :param written: the coded actions of this iteration that already work.
-        :param attempts: the failed attempts at this sub-action so far; empty for a first version.
+        :param written: the coded actions of the iteration in progress that already work.
+        :param attempts: the failed attempts to write this sub-action's code so far; empty for a first version.
         :param history: the finished iterations.
         :returns: an action named ``sub_action.name``.
-        :raises rlgpt.errors.LLMError: the model returned no source that lint accepts and no retry is left.
+        :raises rlgpt.errors.LLMError: the model returned no source that lint accepts, and the request has no retry
+            left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
@@ -189,17 +198,21 @@ class FastAgent(ABC):
         attempts: Sequence[FunctionRehearsal],
         history: History,
     ) -> CodedFunction | None:
-        """Write a feature, reward term or predicate. The result is a first version, or a repair of the last attempt.
+        """Write a coded function, which is a feature, a reward term or a predicate. The result of this method is a
+        first version of the coded function, or a repair of the last attempt.
 
-        The method of this base class returns None, for agents that write only actions. The iteration then continues
-        without the function.
+        The base class FastAgent returns None here, for agents that write only coded actions. If an agent returns None,
+        the iteration continues without the coded function.
 
-        :param brief: what the agent gets to know about the task.
-        :param plan: the plan that contains ``function``. The plan does not keep an earlier version of the function.
-        :param attempts: the failed attempts at this function so far; empty for a first version.
+        :param brief: what the fast agent gets to know about the task.
+        :param plan: the plan that contains ``function``. The method is called only for functions of which the plan
+            keeps no earlier version.
+        :param attempts: the failed attempts to write this coded function so far; empty for a first version.
         :param history: the finished iterations.
-        :returns: a function with the name and the kind of ``function``; None if the agent writes no functions.
-        :raises rlgpt.errors.LLMError: the model returned no source that lint accepts and no retry is left.
+        :returns: a coded function with the name and the kind of ``function``; None if the agent writes no coded
+            functions.
+        :raises rlgpt.errors.LLMError: the model returned no source that lint accepts, and the request has no retry
+            left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
         return None
@@ -214,16 +227,19 @@ class FastAgent(ABC):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """Decide how the policy learns with ``actions``.
+        """Decide how the policy learns with the coded actions ``actions``.
 
-        :param brief: what the agent gets to know about the task.
+        :param brief: what the fast agent gets to know about the task.
         :param plan: the plan of this iteration.
-        :param actions: the coded actions of this iteration that work. The setup may offer any of them to the policy.
+        :param actions: the coded actions of the iteration in progress that work. The setup may offer any of these coded
+            actions to the policy.
         :param history: the finished iterations.
-        :param rehearsals: for each coded sub-action, the attempts at its code in this iteration, in order.
-        :returns: a setup. All reward terms, observation keys, base actions, coded actions and the reset option in this
-            setup exist. ``gamma`` is the discount per primitive step; ``horizon`` is in primitive steps.
-        :raises rlgpt.errors.LLMError: the model returned no valid setup and no retry is left.
+        :param rehearsals: for each coded sub-action, the attempts of this iteration to write its code, in order of
+            time.
+        :returns: a setup. All reward terms, observation keys, base actions, coded actions and the reset option that the
+            returned setup names exist. In the returned setup, ``gamma`` is the discount per primitive step, and
+            ``horizon`` is in primitive steps.
+        :raises rlgpt.errors.LLMError: the model returned no valid setup, and the request has no retry left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
@@ -235,14 +251,18 @@ the action, and one after each primitive that the action calls), or both.
 
 
 class Shot(NamedTuple):
-    """A frame of a rehearsal. ``moment`` says when the frame was taken; ``url`` has the frame as a PNG data URL."""
+    """A frame of a rehearsal. ``moment`` says in words when the frame of the rehearsal was taken; ``url`` has the frame
+    as a PNG data URL.
+    """
 
     moment: str
     url: str
 
 
 class Critic(ABC):
-    """The critic judges rehearsals and iterations, and writes findings for the other agents (RL-GPT, section 3)."""
+    """The critic judges rehearsals and iterations, and writes findings for the slow agent and the fast agent (RL-GPT,
+    section 3).
+    """
 
     supports_vision: bool = False
     """Whether the critic uses :attr:`Outcome.frames`."""
@@ -258,18 +278,19 @@ class Critic(ABC):
         evidence: Evidence = "text",
         frames: Sequence[Shot] = (),
     ) -> Review:
-        """Judge whether a rehearsed action does what its sub-action describes.
+        """Judge whether a rehearsed coded action does what its sub-action describes.
 
-        :param brief: what the agent gets to know about the task.
-        :param evidence: the kind of evidence that the critic receives. Only a critic with ``supports_vision`` receives
-            frames.
-        :param sub_action: the sub-action for which the action was written.
-        :param frames: frames of the rehearsed call, in order of time; empty if no frame could be rendered.
-        :param rehearsal: the attempt to judge, with its trace. The action of this attempt ran without a violation of
-            the sandbox's limits.
+        :param brief: what the critic gets to know about the task.
+        :param evidence: whether the critic receives a trace, frames, or both as evidence. Only a critic with
+            ``supports_vision`` receives frames.
+        :param sub_action: the sub-action for which the rehearsed coded action was written.
+        :param frames: frames of the rehearsed call of the coded action, in order of time; empty if no frame could be
+            rendered.
+        :param rehearsal: the attempt to judge, with its trace. The coded action of the judged attempt ran without a
+            violation of the sandbox's limits.
         :param iteration: the index of the iteration in progress.
-        :returns: the review. A review with ``works=False`` has at least one finding.
-        :raises rlgpt.errors.LLMError: the model returned no usable review and no retry is left.
+        :returns: the review. A review with ``works=False`` (the coded action does not work) has at least one finding.
+        :raises rlgpt.errors.LLMError: the model returned no usable review, and the request has no retry left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
@@ -277,10 +298,10 @@ class Critic(ABC):
     def critique(self, brief: Brief, outcome: Outcome, history: History) -> Critique:
         """Write findings on a finished iteration for the slow agent and for the fast agent.
 
-        :param brief: what the agent gets to know about the task.
-        :param outcome: the results of the iteration that is judged.
+        :param brief: what the critic gets to know about the task.
+        :param outcome: the results of the iteration that the critic judges.
         :param history: the iterations before the judged one.
         :returns: the findings for the two agents.
-        :raises rlgpt.errors.LLMError: the model returned no usable critique and no retry is left.
+        :raises rlgpt.errors.LLMError: the model returned no usable critique, and the request has no retry left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """

@@ -34,13 +34,14 @@ def make_brief(
     limits: SandboxLimits = DEFAULT,
     library: Library | None = None,
 ) -> Brief:
-    """Make the brief of ``task``. The function makes one environment, reads its spaces and closes the environment.
+    """Make the brief of ``task``. The function makes one environment of the task, reads its spaces and closes the
+    environment.
 
-    :param start_view: the view at the start of an episode. If ``start_view`` is None, the view after a reset with seed
-        0 is used.
-    :param limits: limits of the run's sandbox, which the text for the agents states.
-    :param library: the library of the task (the primitives and the view that code may use). If ``library`` is None, a
-        library is made.
+    :param start_view: the view at the start of an episode. If ``start_view`` is None, the brief shows the view after a
+        reset with seed 0.
+    :param limits: limits of the run's sandbox, which the brief states.
+    :param library: the library of the task (the primitives and the view that code may use). If ``library`` is None, the
+        function makes the task's library of primitives and view.
     """
     env = plugin.make_env(task, seed=0)
     try:
@@ -71,7 +72,7 @@ def make_brief(
 
 
 def brief_slots(brief: Brief) -> dict[str, str]:
-    """The texts of ``brief`` for the fixed slots of a prompt, as a dict from the name of each slot to its text."""
+    """The texts of ``brief`` for the fixed slots of a prompt, as a dict from slot name to text."""
     own = [(name, meaning) for name, meaning in brief.observations if meaning]
     of_view = "each key of the view that has numbers"
     return {
@@ -95,7 +96,7 @@ def brief_slots(brief: Brief) -> dict[str, str]:
 
 
 def not_offered(brief: Brief) -> tuple[str, ...]:
-    """The names of the fields of an RLSetup that have no use in the task."""
+    """The names of the fields of an RLSetup that are of no use in the task."""
     starts = () if brief.restores or brief.reset_options else ("reset_option", "reset_share")
     residual = () if brief.base_space.startswith("Box") else ("residual",)
     return (*starts, *residual, *(() if brief.trainer_bounds else ("trainer",)))
@@ -143,7 +144,9 @@ def _trainer_advice(brief: Brief) -> str:
 
 
 def _start(plugin: EnvironmentPlugin, view: Mapping[str, Plain]) -> str:
-    """The view as text. If the text is too long, it is shortened, and the plugin's summary stands before it."""
+    """The view as text. If the text of the view is too long, the text is shortened, and the plugin's summary of the
+    view precedes it.
+    """
     whole = fields(view, START_LIMIT)
     if len(whole) <= START_LIMIT:
         return whole
@@ -151,7 +154,7 @@ def _start(plugin: EnvironmentPlugin, view: Mapping[str, Plain]) -> str:
 
 
 def _is_default(plugin: EnvironmentPlugin) -> bool:
-    """Whether the plugin has the default view, which contains the parts of the observation."""
+    """Whether the plugin has the default view, whose keys are the parts of the observation."""
     return not plugin.overrides("view_keys")
 
 
@@ -162,11 +165,11 @@ def _first_view(plugin: EnvironmentPlugin, task: Task, env: gymnasium.Env[Any, A
 
 
 def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, default: bool) -> Iterator[tuple[str, str]]:
-    """Name and meaning of each key that a policy may observe. A policy may observe the parts of the observation, and
-    those keys of the view that contain numbers.
+    """Name and meaning of each observation key that a policy may observe. A policy may observe the parts of the
+    observation, and the keys of the view that contain numbers.
 
-    The meaning is empty if the library states it. The library states the meaning of the keys of the view, and of the
-    parts of the observation that are also in the view.
+    The meaning of an observation key is empty if the library's text states the meaning. The text of the library states
+    the meaning of the keys of the view, and of the parts of the observation that are also in the view.
     """
     observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():

@@ -1,5 +1,5 @@
-"""Builds the teams of agents. A *team* is a slow agent, a fast agent and a critic. One team is the full method; all
-other teams are ablations.
+"""Builds the teams of agents. A *team* consists of a slow agent, a fast agent and a critic. The team
+``slow_fast_critic`` is the full method; all other teams are ablations.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ Models = LLM | Mapping[Role, LLM]
 
 @dataclass(frozen=True)
 class Agents:
-    """A team of agents, and switches that control what the loop does with the team's results.
+    """Agents holds a team of agents, and switches that control what the outer loop does with the team's results.
 
     :ivar kind: the name of the team.
-    :ivar train: whether a policy is trained. Without a training, the policy keeps its initial weights (``untrained``),
-        or there is no policy (``code_only``).
-    :ivar evaluate: whether an iteration is judged by an evaluation of the policy, or of the plan's coded actions in
-        order.
-    :ivar rehearse: whether coded actions are rehearsed and repaired. ``rehearse`` is False if no agent of the team can
-        repair code.
-    :ivar revise: whether a further iteration can change the result. ``revise`` is False if plan and code never change.
+    :ivar train: whether a policy is trained. If ``train`` is False, the policy keeps its initial weights (team
+        ``untrained``), or the run has no policy (team ``code_only``).
+    :ivar evaluate: whether an iteration is judged by an evaluation of the policy, or else of the plan's coded actions
+        in order.
+    :ivar rehearse: whether the team's coded actions are rehearsed and repaired. ``rehearse`` is False if no agent of
+        the team can repair code.
+    :ivar revise: whether a further iteration of the outer loop can change the result. ``revise`` is False if the team's
+        plan and code never change.
     """
 
     kind: str
@@ -56,16 +57,19 @@ class Agents:
 
 @dataclass(frozen=True)
 class TeamContext:
-    """The objects from which a team is built. A plugin's factory of teams (hook ``rlgpt_agents``) gets a
+    """The objects from which a team is built. The factory of a plugin's team (hook ``rlgpt_agents``) gets a
     ``TeamContext``.
 
-    :ivar kind: the name under which the team is selected.
-    :ivar connect: a function that returns the language models. Only teams that need a model call this function. The
-        function raises ConfigError or TranscriptError if there is no model.
+    :ivar kind: the name under which a run selects the team, as in ``agents=NAME``.
+    :ivar connect: a function that connects to the language models of the run and returns them. Only teams that need a
+        language model call ``connect``. ``connect`` raises ConfigError or TranscriptError if no language model is
+        available.
     :ivar library: the primitives and the view that coded actions may use.
     :ivar limits: limits of the sandbox.
-    :ivar iterations: maximal number of iterations of the outer loop, which the prompts state; None if it is unknown.
-    :ivar prompts: a folder whose files replace prompts of the same names (see :class:`~rlgpt.agents.prompt.Prompt`).
+    :ivar iterations: maximal number of iterations of the outer loop, which the prompts state; None if this number is
+        unknown.
+    :ivar prompts: a folder whose files replace prompts of rlgpt with the same names (see
+        :class:`~rlgpt.agents.prompt.Prompt`).
     """
 
     kind: str
@@ -92,14 +96,14 @@ def pure_rl(kind: str = "rl_only") -> Agents:
 
 
 def learning_on() -> Agents:
-    """The team of :func:`rl_only` for a sub-goal. Each further iteration continues the training of the previous
-    iteration.
+    """The team of :func:`rl_only` for one sub-goal of a graph. Each further iteration of this team continues the
+    training of the previous iteration.
     """
     return replace(pure_rl(), revise=True)
 
 
 def primitives_only(context: TeamContext) -> Agents:
-    """A team without a language model. A policy over the plugin's primitives learns."""
+    """A team without a language model. In this team, a policy over the plugin's primitives learns."""
     plugin, task = context.plugin, context.task
     actions = primitive_actions(plugin.primitives(task), plugin.labels(task).actions)
     slow, fast = FixedPlan(primitives_plan(actions)), FixedActions(actions)
@@ -107,7 +111,7 @@ def primitives_only(context: TeamContext) -> Agents:
 
 
 def one_agent(context: TeamContext) -> Agents:
-    """A team of one agent, which writes plan, code and learning setup in a single reply, without a critic."""
+    """A team of a single agent, which writes plan, code and learning setup in one reply, without a critic."""
     solo = LLMSolo(
         _model(context.connect(), "solo"), context.library, context.limits, context.mode(), prompts=context.prompts
     )
@@ -115,23 +119,25 @@ def one_agent(context: TeamContext) -> Agents:
 
 
 def slow_fast(context: TeamContext) -> Agents:
-    """A team of slow agent and fast agent without a critic. A rehearsal fails only if a verdict stops the code."""
+    """A team of slow agent and fast agent without a critic. In the team without a critic, a rehearsal fails only if a
+    verdict stops the code.
+    """
     models = context.connect()
     return Agents(context.kind, *_slow_and_fast(context, models, context.mode()), NoCritic())
 
 
 def slow_fast_critic(context: TeamContext) -> Agents:
-    """The team of the whole method, with slow agent, fast agent and critic."""
+    """The team of the whole method RL-GPT, with slow agent, fast agent and critic."""
     return _whole(context)
 
 
 def untrained(context: TeamContext) -> Agents:
-    """A team of slow agent, fast agent and critic. The policy over the extended action space is not trained."""
+    """A team of slow agent, fast agent and critic that does not train the policy over the extended action space."""
     return _whole(context, train=False)
 
 
 def code_only(context: TeamContext) -> Agents:
-    """A team of slow agent, fast agent and critic. No policy is trained, and the plan's coded actions run in order."""
+    """A team of slow agent, fast agent and critic that trains no policy and runs the plan's coded actions in order."""
     return _whole(context, train=False, evaluate="code", learns=False)
 
 
@@ -151,12 +157,12 @@ def build_agents(
     limits: SandboxLimits | None = None,
     iterations: int | None = None,
 ) -> Agents:
-    """Build one of rlgpt's own teams without a run configuration.
+    """Build one of rlgpt's own teams of agents without a run configuration.
 
     :param kind: a key of :data:`TEAMS`.
-    :param llm: the language model or models; None if the team needs no language model.
-    :param library: the primitives and the view that coded actions may use. If ``library`` is None, a library of the
-        task is made.
+    :param llm: the language model or models of the team; None if the team needs no language model.
+    :param library: the primitives and the view that coded actions may use. If ``library`` is None, the function makes
+        the task's library of primitives and view.
     :raises UnknownNameError: there is no team with the name ``kind``.
     :raises ConfigError: the team needs a language model, and ``llm`` is None.
     """

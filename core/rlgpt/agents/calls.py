@@ -1,5 +1,5 @@
-"""Renders the calls of primitives within a decision. The text has the outcome of each call, and the changes that code
-observed after the call.
+"""Renders, as text for prompts, the calls of primitives within a decision. The text of a primitive's call has the
+outcome of the call, and the changes of the view that code observed after the call.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ MISSING = "-"
 class _Seen:
     """A call of a primitive, and the changes of the view that code observed after the call.
 
-    :ivar view: the changed keys of the view, with their new values.
-    :ivar before: the same keys of the view, with their earlier values.
+    :ivar view: the keys of the view that changed, with their new values.
+    :ivar before: the keys of the view that changed, with their earlier values.
     """
 
     call: PrimitiveCall
@@ -45,13 +45,14 @@ class _Seen:
 
 
 def render_calls(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain], limit: int, room: int) -> list[str]:
-    """Lines of text about calls of primitives. Successive calls of the same primitive can share a line.
+    """Lines of text about calls of primitives. Successive calls of the same primitive can share a line of text.
 
-    If there are too many lines, the first one, the last one and those with the largest changes of the view are kept.
+    If ``limit`` is exceeded, the text has the first call, the last call, and the calls with the largest changes of the
+    view.
 
     :param start: the view before the first call.
     :param limit: maximal number of lines.
-    :param room: approximate maximal number of characters of all lines.
+    :param room: approximate maximal number of characters of all lines together.
     """
     lines: list[tuple[float, str]] = []
     for name, group in groupby(_looked(calls, start) if limit else [], key=lambda seen: seen.call.name):
@@ -79,15 +80,15 @@ def _left_out(count: int) -> str:
 
 
 def _size(seen: _Seen) -> float:
-    """The size of the change of the view. The change of each key is divided by the key's largest number, and the
-    results are summed.
+    """The size of the change of the view. The change of each key of the view is divided by the key's largest number,
+    and the quotients are summed.
     """
     return sum(_spread([old, new]) for new, old in ((v, seen.before.get(k, v)) for k, v in seen.view.items()))
 
 
 def _looked(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain]) -> list[_Seen]:
-    """The calls of primitives. Each one comes with those changes of the view that the code observed after this call.
-    Keys that are also in the outcome of the call are left out.
+    """The calls of primitives. Each call of a primitive comes with those changes of the view that the code observed
+    after the call. Keys of the view that are also in the outcome of the primitive's call are left out.
     """
     known, seen = dict(start), list[_Seen]()
     for call in calls:
@@ -117,8 +118,8 @@ def _call(seen: _Seen) -> str:
 
 
 def _series(name: str, run: Sequence[_Seen]) -> str:
-    """Successive calls of one primitive as one line of text. A value that stays the same is written once. A value that
-    varies is written as a series in order of time.
+    """Successive calls of one primitive as one line of text. A value that is equal in all calls is written only in one
+    place. A value that varies between the calls is written as a series in order of time.
     """
     calls = [seen.call for seen in run]
     args = {key: [c.args.get(key) for c in calls] for key in dict.fromkeys(k for c in calls for k in c.args)}
@@ -137,16 +138,16 @@ def _series(name: str, run: Sequence[_Seen]) -> str:
 
 
 def _filled(key: str, run: Sequence[_Seen]) -> list[Plain]:
-    """The value of a key of the view after each call. If a call did not change the key, the earlier value is
-    repeated.
+    """The values of one key of the view, one value after each call. If a call did not change the key of the view, the
+    earlier value is repeated.
     """
     value = next((seen.before[key] for seen in run if key in seen.before), MISSING)
     return [value := seen.view.get(key, value) for seen in run]
 
 
 def _spread(values: Sequence[Plain]) -> float:
-    """The range of a series of values, divided by its largest absolute number. For values with too many numbers, the
-    result is -1, because their series is not shown.
+    """The range of a series of values, divided by the largest absolute number of the series. For values with too many
+    numbers, the spread is -1, because their series is not shown.
     """
     flat = [numbers(v) for v in values if v != MISSING]
     if not flat or len(flat[0]) > SHORT or any(len(f) != len(flat[0]) for f in flat):
@@ -156,8 +157,8 @@ def _spread(values: Sequence[Plain]) -> float:
 
 
 def _varying(values: Sequence[Plain]) -> str:
-    """A series of values as text, such as ``1, 2, 3 (x4), 5``. Equal neighbours are written once, with their count. Of
-    a long series, a few evenly spaced values are written.
+    """A series of values as text, such as ``1, 2, 3 (x4), 5``. Equal neighbours in a series of values are written only
+    once, with their count. Of a long series, only a few evenly spaced values are written.
     """
     runs = [
         (text, len(list(group))) for text, group in groupby(MISSING if v == MISSING else plain(v, 60) for v in values)

@@ -1,5 +1,5 @@
-"""Checks of replies that a schema cannot express. Each check returns messages for the model that wrote the reply. No
-message means that the reply is valid.
+"""Checks replies of language models for faults that a schema cannot express. Each check returns messages about the
+faults for the model that wrote the reply. A check without messages means that the reply is valid.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ GAMMA_RANGE = (0.9, 1.0)
 
 
 def plan_faults(plan: ActionPlan, brief: Brief, history: History = ()) -> list[str]:
-    """The faults of ``plan``. Checked are names that are used twice, the number of coded actions, missing descriptions,
-    and whether the code that the plan keeps exists.
+    """The faults of ``plan``. The function checks names that are used twice, the number of coded actions, missing
+    descriptions, and whether the code that the plan keeps exists.
     """
     taken = {
         **dict.fromkeys(brief.primitives, "a primitive"),
@@ -81,7 +81,9 @@ def _keep_faults(plan: ActionPlan, history: History, offered: Sequence[Offered])
 
 
 def action_faults(action: CodedAction, library: Library, limits: SandboxLimits, most_steps: int) -> list[str]:
-    """The faults of ``action``. Lint checks the source, and ``max_steps`` must be at most ``most_steps``."""
+    """The faults of ``action``. Lint checks the source of the coded action, and ``max_steps`` must be at most
+    ``most_steps``.
+    """
     faults = _lint(action, library, limits)
     if action.max_steps is not None and action.max_steps > most_steps:
         faults.append(f"max_steps is {action.max_steps}; valid in this task: 1 to {most_steps} primitive steps")
@@ -93,8 +95,8 @@ def _lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLi
 
 
 def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
-    """The faults of ``setup``. Each name in the setup must be known to the plugin or be one of this iteration's
-    actions, and each value must be in its range.
+    """The faults of ``setup``. Each name in the setup must be known to the plugin or be a coded action of the
+    iteration, and each value must be in its range.
     """
     horizon = brief.task.horizon
     faults = [
@@ -122,7 +124,9 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
 
 
 def function_faults(function: CodedFunction, brief: Brief, library: Library, limits: SandboxLimits) -> list[str]:
-    """The faults of ``function``. Lint checks the source, and the names of the outputs must be new."""
+    """The faults of ``function``. Lint checks the source of the coded function, and the names of the function's outputs
+    must be new.
+    """
     taken = {
         **dict.fromkeys(_first(brief.observations), "an observation key"),
         **dict.fromkeys(_outputs(f for f in brief.functions if f.name != function.name), "another feature's output"),
@@ -146,8 +150,8 @@ def _outputs(functions: Iterable[CodedFunction]) -> list[str]:
 
 
 def trainer_faults(trainer: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]) -> list[str]:
-    """The faults of the hyperparameters ``trainer``. A setup may choose only those in ``bounds``, within their
-    bounds.
+    """The faults of the setup's hyperparameters ``trainer``, in words. A setup may choose only hyperparameters in
+    ``bounds``, with values within their bounds.
     """
     faults = _unknown("hyperparameter", trainer, bounds)
     for name, value in trainer.items():

@@ -25,8 +25,8 @@ FRAMES = 8
 
 
 class LLMCritic(Critic):
-    """The critic with a language model. The critic reads traces and figures. A model that accepts images gets frames as
-    well.
+    """The critic with a language model. The critic reads traces and figures. A model that accepts images gets frames in
+    addition to the traces and figures.
 
     :param review_llm: the model for reviews of rehearsals. By default, this is ``llm``.
     :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
@@ -111,8 +111,8 @@ class LLMCritic(Critic):
 
 
 def _seen(rehearsal: Rehearsal, evidence: Evidence, frames: Sequence[Shot]) -> str:
-    """The evidence about a rehearsal as text. The text contains the trace, unless frames replace the trace, and says
-    what the frames show.
+    """The evidence about a rehearsal as text. The evidence for the critic contains the trace, unless frames replace the
+    trace, and says what the frames show.
     """
     text = render_rehearsal(rehearsal)
     if not frames:
@@ -123,7 +123,7 @@ def _seen(rehearsal: Rehearsal, evidence: Evidence, frames: Sequence[Shot]) -> s
 
 
 def _attempt(rehearsal: Rehearsal, brief: Brief) -> str:
-    """The number of this attempt, and the number of repairs that remain, as text."""
+    """The number of the attempt that the critic judges, and the number of repairs that remain, as text."""
     left = brief.repairs
     if left is None:
         return f"attempt {rehearsal.attempt + 1}"

@@ -1,7 +1,7 @@
-"""Computes the dead-loop rate, which is the share of repairs that fail in the same way as the attempt before.
+"""Computes the dead-loop rate, which is the share of repairs that fail in the same way as the previous attempt.
 
-The RL-GPT paper compares language models by this rate and by the success rate. A model that repeats the same code in
-other words makes no progress, however many repairs it has.
+The RL-GPT paper compares language models by their dead-loop rate and by their success rate. A language model that
+repeats the same code in other words makes no progress, however many repairs it may make.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ to 1.
 
 @dataclass(frozen=True)
 class DeadLoops:
-    """The number of repairs, and the number of repairs that failed in the same way as the attempt before them.
+    """The number of repairs, and the number of repairs that failed in the same way as the previous attempt.
 
-    :ivar repairs: number of attempts after the first attempt.
-    :ivar repeated: number of repairs that failed in the same way as the attempt before; at most ``repairs``.
+    :ivar repairs: number of repairs, which are the attempts after the first attempt.
+    :ivar repeated: number of repairs that failed in the same way as the previous attempt; at most ``repairs``.
     """
 
     repairs: int = 0
@@ -33,7 +33,7 @@ class DeadLoops:
 
     @property
     def rate(self) -> float | None:
-        """The dead-loop rate ``repeated / repairs``, 0 to 1; None if there was no repair."""
+        """The dead-loop rate ``repeated / repairs``, from 0 to 1; None if no repair was made."""
         return self.repeated / self.repairs if self.repairs else None
 
     def __add__(self, other: DeadLoops) -> DeadLoops:
@@ -41,11 +41,12 @@ class DeadLoops:
 
 
 def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
-    """Whether ``after`` failed in the same way as ``before``.
+    """Whether the attempt ``after`` failed in the same way as the attempt ``before``.
 
-    The failures are the same in any of three cases. Either both attempts have the same source; or both have a verdict
-    of the same kind and message; or both have a review, and at least a share :data:`SAME_WORDS` of the words in the
-    reviews is the same. Numbers, line numbers included, are ignored, because a repair changes them.
+    Two attempts failed in the same way in any of three cases. First, both attempts have the same source. Second, both
+    attempts have a verdict of the same kind and message. Third, both attempts have a review, and the reviews share at
+    least the share :data:`SAME_WORDS` of their words. The comparison of two failures ignores numbers, line numbers
+    included, because a repair changes them.
     """
     if not (before.failed and after.failed):
         return False
@@ -63,7 +64,7 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
 
 
 def of_attempts(rehearsals: Sequence[Rehearsal]) -> DeadLoops:
-    """Count the repairs among the attempts at one coded action, which are in order of time."""
+    """Count the repairs among the attempts to write one coded action, which are in order of time."""
     pairs = list(pairwise(rehearsals))
     return DeadLoops(len(pairs), sum(same_failure(a, b) for a, b in pairs))
 

@@ -1,5 +1,5 @@
-"""Applies edits to a source. A model writes a repair as search-and-replace blocks and need not repeat unchanged
-lines.
+"""Applies edits to a source. A model writes a repair as search-and-replace blocks, so the model need not repeat
+unchanged lines.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ class Edit(NamedTuple):
 
 
 def is_patch(text: str) -> bool:
-    """Whether ``text`` consists of edits of a source, and is not itself a source."""
+    """Whether ``text`` consists of edits of a source, and is not a source."""
     return any(line.startswith("<<<<<<<") for line in text.splitlines())
 
 
 def patched(source: str, patch: str) -> str:
-    """``source`` with the edits of ``patch`` applied in order. Each edit must match exactly once in the source that the
-    edits before it produced.
+    """The source ``source`` after the edits of ``patch`` were applied in order. Each edit must match exactly one place
+    in the source that the earlier edits produced.
 
-    :raises ValueError: an edit is malformed, or does not match exactly once. The message names every such edit.
+    :raises ValueError: an edit is malformed, or does not match exactly one place of the source. The message names every
+        such edit.
     """
     lines, faults = source.splitlines(), list[str]()
     edits = list(_edits(patch, faults))
@@ -77,7 +78,7 @@ def _edits(patch: str, faults: list[str]) -> Iterator[Edit]:
 
 
 def _places(lines: Sequence[str], search: Sequence[str]) -> list[int]:
-    """The indices in ``lines`` at which ``search`` begins. Spaces at line ends are ignored."""
+    """The indices of the elements of ``lines`` at which the lines ``search`` begin. Spaces at line ends are ignored."""
     if not any(search):
         return []
     plain = [line.rstrip() for line in lines]

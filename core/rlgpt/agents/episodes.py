@@ -1,5 +1,5 @@
-"""Renders the text about an iteration that a critic reads. The text has figures, a table of all episodes, and the
-decisions of a few episodes.
+"""Renders the results of an iteration as text for the critic. The text about an iteration has figures, a table of all
+episodes, and the decisions of a few episodes.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequ
 
 
 def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]) -> str:
-    """A table of all episodes of the policy and of code alone, then the traces of the traced episodes.
+    """Text with a table of all episodes of the policy and of code alone, followed by the traces of the traced episodes.
 
-    The first failed episode of the kept candidate (code or policy) is shown in detail. All further traced episodes have
-    one line for each decision.
+    The text shows the first failed episode of the kept candidate (code or policy) in detail. The text has one line for
+    each decision of all other traced episodes.
 
     :param weights: the weight of each reward term in evaluations.
     """
@@ -62,7 +62,7 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
 
 
 def render_code(brief: Brief) -> str:
-    """Text about the evaluation of the code of the iteration in progress without a policy. The text has figures, the
+    """Text about the evaluation of the iteration's code without a policy. The text about the code has figures, the
     reason why the run continues, and a table of the episodes.
     """
     if brief.code is None or not brief.code.episodes:
@@ -74,8 +74,8 @@ def render_code(brief: Brief) -> str:
 
 
 def _why_on(brief: Brief, code: Evaluation) -> str:
-    """The reason, as text, why the run continues after the evaluation of code; empty if the success rate of code is
-    below the target.
+    """The reason, as text, why the run continues after the evaluation of code; empty if code does not reach the target
+    success rate.
     """
     training = brief.training
     if training is None:
@@ -94,7 +94,8 @@ def _why_on(brief: Brief, code: Evaluation) -> str:
 
 
 def render_table(evaluation: Evaluation, horizon: int, weights: Mapping[str, float]) -> str:
-    """A table with one line for each episode. A line shows the seed, the result, the length, and how the episode ended.
+    """A table with one line for each episode. A line of the table shows the seed, the result and the length of an
+    episode, and how the episode ended.
 
     :param weights: the weight of each reward term in evaluations.
     """
@@ -126,7 +127,7 @@ def _end(episode: Episode, horizon: int) -> str:
 
 
 def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
-    """Names of the ``most`` reward terms that differ most between the episodes."""
+    """The names of the ``most`` reward terms whose sums differ most between the episodes."""
     names = dict.fromkeys(name for e in evaluation.episodes for name in e.reward_terms)
     spans = {}
     for name in names:
@@ -136,8 +137,8 @@ def _telling(evaluation: Evaluation, most: int = 4) -> list[str]:
 
 
 def _parties(outcome: Outcome) -> list[tuple[str, Evaluation]]:
-    """The evaluations of the policy, of tuned code and of code alone, each with a title. An evaluation that does not
-    exist is omitted.
+    """The evaluations of the policy, of tuned code and of code alone, each with a title. An evaluation that was not
+    made is left out.
     """
     code_only = outcome.evaluation.mode == "code"
     code = outcome.code_evaluation or (outcome.evaluation if code_only else None)

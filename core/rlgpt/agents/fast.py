@@ -58,7 +58,9 @@ class Writer:
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """Ask for a coded action. The result is a repair if there are attempts, else a first version."""
+        """Ask for a coded action. The result of the request is a repair of the coded action if ``attempts`` is not
+        empty, else a first version.
+        """
 
         def faults(action: CodedAction) -> list[str]:
             return action_faults(action, self.library, self.limits, brief.most_steps)
@@ -101,7 +103,9 @@ class Writer:
         attempts: Sequence[FunctionRehearsal],
         history: History,
     ) -> CodedFunction:
-        """Ask for a function of a plan. The result is a repair if there are attempts, else a first version."""
+        """Ask for a function of a plan. The result of the request is a repair of the coded function if ``attempts`` is
+        not empty, else a first version.
+        """
         known = history_text.kept_function(history, function.name, brief.skills)
         earlier = attempts[-1].function if attempts else known
         repair: dict[str, Plain] = {"attempts": len(attempts)}
@@ -123,8 +127,8 @@ class Writer:
 
 
 class LLMFast(FastAgent):
-    """The fast agent with a language model. Lint checks each source before any code runs, and the model gets the
-    faults.
+    """The fast agent with a language model. Lint checks each source before the source runs, and the model gets a
+    message about each fault.
 
     :param setup_llm: the model for setups. By default, this is ``llm``.
     :param function_llm: the model for functions. By default, this is ``llm``.
@@ -246,7 +250,7 @@ class LLMFast(FastAgent):
 
 def _with_skill(text: str, brief: Brief, known: bool, name: str, *, source: bool) -> str:
     """The text about the earlier iterations. If no earlier iteration has code with the name ``name`` (``known`` is
-    False), text about a skill with such code is appended.
+    False), the function appends text about a skill with code of this name.
     """
     earlier = "" if known else render_earlier(brief.skills, name, source=source)
     return "\n".join(filter(None, (text, earlier)))
@@ -269,8 +273,8 @@ def notes_of(
     history: History,
     offered: Sequence[Offered] = (),
 ) -> dict[str, str]:
-    """A text for each coded sub-action, which says how its rehearsals went or, for kept code, where the code comes
-    from.
+    """A text for each coded sub-action, which says how its rehearsals went. For kept code, the text says where the code
+    comes from.
     """
     notes = {name: render_attempts(attempts) for name, attempts in rehearsals.items()}
     return {**notes, **{s.name: history_text.kept_from(history, s.name, offered) for s in plan.coded if s.keep}}
@@ -283,8 +287,8 @@ def render_written_so_far(
     history: History,
     offered: Sequence[Offered] = (),
 ) -> str:
-    """Text about the coded actions of this iteration that exist already. These actions were written before
-    ``sub_action``, or the plan keeps their code.
+    """Text about the coded actions of the iteration in progress that already exist. The coded actions in this text were
+    written before ``sub_action``, or the plan keeps their code.
     """
     known = {a.name: a for a in written}
     kept = {s.name: history_text.kept_action(history, s.name, offered) for s in plan.coded if s.keep}
@@ -296,7 +300,9 @@ def render_written_so_far(
 
 
 def render_trainer(brief: Brief) -> str:
-    """Text with the present values of the trainer's hyperparameters that a setup may set; empty if they are unknown."""
+    """Text with the current values of the trainer's hyperparameters that a setup may set; empty if the values are
+    unknown.
+    """
     if brief.training is None or not brief.training.hyperparameters:
         return ""
     values = ", ".join(f"{name} {number(value)}" for name, value in brief.training.hyperparameters.items())
@@ -304,7 +310,7 @@ def render_trainer(brief: Brief) -> str:
 
 
 def _repairs(brief: Brief, attempts: int) -> str:
-    """The number of this repair, and the number of repairs that remain, as text."""
+    """The number of the repair in progress, and the number of repairs that remain, as text."""
     left = "" if brief.repairs is None else f"; {brief.repairs or 'none'} left after it"
     return f"This is repair {attempts}{left}."
 
@@ -314,7 +320,9 @@ def _earlier(lines: Sequence[str]) -> str:
 
 
 def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the prompt of a repair. The texts say how each attempt failed, and show the last attempt in full."""
+    """Texts for the prompt of a repair. The texts for a repair say how each attempt failed, and show the last attempt
+    in full.
+    """
     last = attempts[-1]
     lines = [f"- attempt {a.attempt + 1}: {shorten(failure_of(a), 600, 'the failure')}" for a in attempts[:-1]]
     full = [f"Its code:\n{code_block(last.action)}", f"What happened:\n{render_rehearsal(last)}"]
@@ -324,16 +332,14 @@ def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
 
 
 def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
-    """The figures that are recorded with a repair, which are the number of attempts and the kind of the last
-    failure.
-    """
+    """The figures that are recorded with a repair: the number of attempts, and the kind of the last failure."""
     last = attempts[-1]
     return {"attempts": len(attempts), "failure": last.stopped_by.kind if last.stopped_by is not None else "review"}
 
 
 def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the prompt of a function's repair. The texts say how each attempt failed, and show the last attempt in
-    full. Without attempts, there are no texts.
+    """Texts for the measured slots of the prompt that asks for the repair of a coded function. The texts for a repair
+    say how each attempt failed, and show the last attempt in full. Without attempts, there are no texts.
     """
     if not attempts:
         return {}
@@ -347,8 +353,8 @@ def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -
 
 
 def render_answers(rehearsal: FunctionRehearsal) -> str:
-    """Text with one line for each output of the function. A line has range, mean, number of changes and a few
-    values.
+    """Text with one line for each output of the coded function. A line of this text has the range and the mean of an
+    output, how often the output changed, and a few of its values.
     """
     return "\n".join(
         f"- {a.name}: {number(a.low)} to {number(a.high)}, mean {number(a.mean)}, changed {a.changes} times"
@@ -364,9 +370,9 @@ def _failure(attempt: FunctionRehearsal) -> str:
 
 
 def render_written(actions: Iterable[CodedAction], notes: Mapping[str, str], limit: int = 12_000) -> str:
-    """Coded actions with their sources, together about ``limit`` characters.
+    """Coded actions with their sources as text, about ``limit`` characters long.
 
-    :param notes: for the name of an action, a text about its rehearsals or about its origin.
+    :param notes: for the name of a coded action, a text about its rehearsals or about its origin.
     """
     listed = list(actions)
     room = limit // max(1, len(listed))

@@ -1,5 +1,5 @@
-"""Agents without a language model, for ablations. These agents use a fixed plan, primitives as actions, and no
-critic.
+"""Agents without a language model, for ablations. The agents of this module use a fixed plan, primitives as actions,
+and no critic.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class FixedPlan(SlowAgent):
 
 
 class FixedActions(FastAgent):
-    """A fast agent with fixed actions. The setup of this agent is the plugin's default setup with all of its
-    actions.
+    """A fast agent with fixed actions. The setup of the agent FixedActions is the plugin's default setup with all of
+    the agent's actions.
     """
 
     def __init__(self, actions: Sequence[CodedAction] = ()) -> None:
@@ -60,8 +60,8 @@ class FixedActions(FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """Return the fixed action with the sub-action's name. The action never changes, because this agent cannot
-        repair code.
+        """Return the fixed coded action that has the name of the sub-action. The returned coded action is always the
+        same, because the agent FixedActions cannot repair code.
 
         :raises UnknownNameError: there is no fixed action with this name.
         """
@@ -85,7 +85,7 @@ class FixedActions(FastAgent):
 
 
 class NoCritic(Critic):
-    """A critic that accepts every rehearsal without a verdict and has no findings on an iteration."""
+    """A critic that accepts every rehearsal without a verdict, and never writes findings."""
 
     def review(
         self,
@@ -104,13 +104,13 @@ class NoCritic(Critic):
 
 
 def rl_plan() -> ActionPlan:
-    """A plan with the whole task as its only sub-action, of kind ``rl``."""
+    """A plan whose only sub-action is the whole task, with the kind ``rl``."""
     task = SubAction(name="whole_task", description="the whole task", kind="rl", reason="pure reinforcement learning")
     return ActionPlan(sub_actions=(task,))
 
 
 def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
-    """A plan in which every primitive is a coded action. The policy learns which primitive to choose."""
+    """A plan with one coded action for each primitive. With this plan, the policy learns which primitive to choose."""
     coded = (
         SubAction(name=a.name, description=a.doc, kind="code", reason="a primitive of the plugin") for a in actions
     )
@@ -119,13 +119,14 @@ def primitives_plan(actions: Sequence[CodedAction]) -> ActionPlan:
 
 
 def primitive_actions(primitives: Sequence[Primitive], taken: Sequence[str] = ()) -> tuple[CodedAction, ...]:
-    """Coded actions that call one primitive each. The parameters of an action are the primitive's numerical arguments.
+    """Coded actions that call one primitive each. The parameters of such a coded action are the primitive's numerical
+    arguments.
 
-    A ``float`` or ``int`` argument becomes a parameter, whose value is rounded for an ``int``. Each value of a ``bool``
-    or ``choice`` argument becomes a separate action (``go_up``, ``go_down``), as long as a primitive has at most
-    :data:`MAX_VARIANTS` actions. Further arguments keep their defaults.
+    A ``float`` or ``int`` argument of a primitive becomes a parameter of the coded action; the value for an ``int`` is
+    rounded. Each value of a ``bool`` or ``choice`` argument becomes a separate coded action (``go_up``, ``go_down``),
+    up to :data:`MAX_VARIANTS` coded actions for a primitive. Further arguments keep their defaults.
 
-    :param taken: names of base actions. A coded action whose name is taken gets the prefix ``do_``.
+    :param taken: names of base actions. A coded action whose name is already taken gets the prefix ``do_``.
     :raises ConfigError: two actions would have the same name.
     """
     actions = tuple(action for p in primitives for action in _variants(p, {*taken, "base"}))

@@ -1,6 +1,4 @@
-"""Renders the earlier iterations as text of bounded length for each agent, and computes the figures that
-prompts show.
-"""
+"""Renders the earlier iterations as text of limited length for each agent, and computes the figures in prompts."""
 
 from __future__ import annotations
 
@@ -42,7 +40,9 @@ def measured(history: History) -> dict[str, Plain]:
 
 
 def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]:
-    """Success rate, mean score and mean return of a policy, and the success rate of code alone (if code was played)."""
+    """Success rate, mean score and mean return of a policy, and the success rate of code alone if code was evaluated
+    alone.
+    """
     result: dict[str, Plain] = {
         "success": round(evaluation.success_rate, 3),
         "reward": round(evaluation.mean_reward, 3),
@@ -55,8 +55,8 @@ def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]
 
 
 def for_slow(history: History, limit: int = LIMIT) -> str:
-    """Text about the history for the slow agent. It has one line for each iteration. The last and the best iteration
-    also show each sub-action's result and the critic's findings.
+    """Text about the history for the slow agent. It has one line for each iteration. For the last and the best
+    iteration, the text also shows the result of each sub-action and the critic's findings.
     """
     return _render(
         history, limit, lambda it: [_sub_actions(it, history), _errors(it), _critique(it, slow=True, fast=False)]
@@ -64,8 +64,8 @@ def for_slow(history: History, limit: int = LIMIT) -> str:
 
 
 def for_setup(history: History, limit: int = LIMIT) -> str:
-    """Text about the history for the fast agent's setup. It has one line for each iteration. The last and the best
-    iteration also show setup, use of actions, learning curve and findings.
+    """Text about the history for the fast agent's setup. It has one line for each iteration. For the last and the best
+    iteration, the text also shows setup, use of actions, learning curve and findings.
     """
     return _render(
         history,
@@ -81,8 +81,8 @@ def for_setup(history: History, limit: int = LIMIT) -> str:
 
 
 def for_critic(history: History, limit: int = LIMIT // 2) -> str:
-    """Text about the history for the critic. It has one line for each iteration. The last and the best iteration also
-    show the coded actions, the setup and the critic's findings.
+    """Text about the history for the critic. It has one line for each iteration. For the last and the best iteration,
+    the text also shows the coded actions, the setup and the critic's findings.
     """
     return _render(
         history,
@@ -96,8 +96,8 @@ def for_critic(history: History, limit: int = LIMIT // 2) -> str:
 
 
 def for_solo(history: History, limit: int = LIMIT) -> str:
-    """Text about the history for the single agent. The text has the content of :func:`for_slow` and :func:`for_setup`,
-    and the newest source of each action.
+    """Text about the history for the single agent. The text for the single agent has the content of :func:`for_slow`
+    and :func:`for_setup`, and the newest source of each coded action.
     """
     actions = {a.name: a for it in history for a in it.actions}
     room = max(200, limit // 2 // max(1, len(actions)) - 100)
@@ -119,7 +119,8 @@ def for_solo(history: History, limit: int = LIMIT) -> str:
 def for_action(history: History, name: str, limit: int = LIMIT, *, source: bool = True) -> str:
     """Text about the newest coded action ``name``, with attempts, source, errors and the critic's findings.
 
-    :param source: whether the text contains the source. False for a repair, whose prompt shows the source elsewhere.
+    :param source: whether the text contains the source. ``source`` is False for a repair, whose prompt shows the source
+        in another place.
     """
     if not history:
         return FIRST
@@ -143,7 +144,8 @@ def for_action(history: History, name: str, limit: int = LIMIT, *, source: bool 
 def for_function(history: History, name: str, *, source: bool = True) -> str:
     """Text about the newest coded function ``name``, with source, errors and the critic's findings.
 
-    :param source: whether the text contains the source. False for a repair, whose prompt shows the source elsewhere.
+    :param source: whether the text contains the source. ``source`` is False for a repair, whose prompt shows the source
+        in another place.
     """
     if not history:
         return FIRST
@@ -160,30 +162,30 @@ def for_function(history: History, name: str, *, source: bool = True) -> str:
 
 
 def newest(history: History, name: str) -> Iteration | None:
-    """The last iteration that has a coded action with the name ``name``; None if no iteration has one."""
+    """The last iteration that has a coded action with the name ``name``; None if no iteration has such an action."""
     return next((it for it in reversed(history) if any(a.name == name for a in it.actions)), None)
 
 
 def kept_action(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedAction | None:
-    """The code of a kept sub-action, which is the newest coded action with the name ``name`` in the history, or else
-    the coded action with this name in the offered skills. None if there is no such action. If the iteration of the
-    newest action kept tuned code, the found parameter values are the defaults of the action.
+    """The code of a kept sub-action: the newest coded action with the name ``name`` in the history, or else the coded
+    action with this name in the offered skills. None if there is no such action. If the iteration of the newest coded
+    action kept tuned code, the tuned parameter values become the defaults of the coded action.
     """
     last = newest(history, name)
     return _named(last.kept_actions, name) if last is not None else skill_action(offered, name)
 
 
 def kept_function(history: History, name: str, offered: Sequence[Offered] = ()) -> CodedFunction | None:
-    """The code of a kept function, which is the newest coded function with the name ``name`` in the history, or else
-    the coded function with this name in the offered skills. None if there is no such function.
+    """The code of a kept function: the newest coded function with the name ``name`` in the history, or else the coded
+    function with this name in the offered skills. None if there is no such function.
     """
     had = next((f for it in reversed(history) for f in it.functions if f.name == name), None)
     return had or skill_function(offered, name)
 
 
 def origin(history: History, name: str) -> Iteration | None:
-    """The iteration that wrote the newest coded action with the name ``name``. Later iterations may have kept the
-    action. The result is None if the action comes from the library of skills.
+    """The iteration that wrote the newest coded action with the name ``name``. Iterations after the returned iteration
+    may have kept the coded action. The result is None if the coded action comes from the skill library.
     """
     had = [it for it in reversed(history) if any(a.name == name for a in it.actions)]
     kept = [any(s.name == name and s.keep for s in it.plan.sub_actions) for it in had]
@@ -191,7 +193,7 @@ def origin(history: History, name: str) -> Iteration | None:
 
 
 def kept_from(history: History, name: str, offered: Sequence[Offered] = ()) -> str:
-    """Text about the iteration or skill from which a plan keeps a coded action, with the action's results there."""
+    """Text about the iteration or skill from which a plan keeps a coded action, with the results there."""
     wrote, last = origin(history, name), newest(history, name)
     if wrote is None:
         skill = skill_of(offered, name)
@@ -235,8 +237,8 @@ def _render(history: History, limit: int, parts: Callable[[Iteration], list[str]
 
 
 def _once(text: str, earlier: Sequence[str]) -> str:
-    """``text`` without repetitions. If a long line is also in an earlier text, only the beginning of the line
-    is kept.
+    """``text`` without repetitions. If a long line of ``text`` is also in an earlier text, only the beginning of the
+    line is kept.
     """
     known = {line for block in earlier for line in block.splitlines() if len(line) > 2 * SAME}
     return "\n".join(f"{line[:SAME]}... (as above)" if line in known else line for line in text.splitlines())
@@ -288,7 +290,9 @@ def _sub_actions(it: Iteration, history: History) -> str:
 
 
 def _fate(it: Iteration, name: str, history: History) -> str:
-    """Text that says whether an iteration wrote or kept a coded action, and how often the action was chosen there."""
+    """Text that says whether an iteration wrote or kept a coded action, and how often the iteration's policy chose the
+    action.
+    """
     if any(s.name == name and s.keep for s in it.plan.sub_actions):
         wrote = origin(history[: it.index + 1], name)
         where = "the library of skills" if wrote is None else f"iteration {wrote.index + 1}"

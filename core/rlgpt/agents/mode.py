@@ -1,4 +1,4 @@
-"""Renders, for a measured slot of the prompts, how a run uses a plan and how many steps the training will have."""
+"""Renders, for a measured slot of the prompts, how a run uses its plans and how many steps the training will have."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ TITLE = "# This iteration"
 class Mode(Value):
     """How this run uses a plan.
 
-    Fingerprints do not depend on the mode, because its text fills a measured slot of the prompts. Therefore ablations
-    can use the same recordings. A replay prints a message if its recording was made in another mode.
+    Fingerprints of prompts do not depend on the run's mode, because the text about the mode fills a measured slot.
+    Ablations can use the same recordings, because fingerprints do not depend on the run's mode. A replay prints a
+    message if its recording was made with another Mode of the run.
 
-    :ivar learns: whether a policy is trained. If ``learns`` is False, the plan's coded actions run in order.
-    :ivar iterations: maximal number of iterations of the outer loop; None if it is unknown.
+    :ivar learns: whether a policy is trained. If ``learns`` is False, the run plays the plan's coded actions in order.
+    :ivar iterations: maximal number of iterations of the outer loop; None if this number is unknown.
     """
 
     learns: bool = True
     iterations: int | None = None
 
     def text(self, iteration: int, brief: Brief) -> str:
-        """The text about the iteration in progress."""
+        """The text about the mode of the run and about the iteration in progress."""
         if not self.learns:
             return (
                 f"{TITLE}\n{self._count(iteration)} There is no reinforcement learning in this run: the plan's coded "
@@ -44,7 +45,7 @@ class Mode(Value):
         return {} if self.learns else {"mode": "code only"}
 
     def _count(self, iteration: int) -> str:
-        """A sentence with the number of the iteration. Prompts count iterations from 1."""
+        """A sentence with the number of the iteration in progress. Prompts count iterations from 1."""
         if self.iterations is None:
             return f"This is iteration {iteration + 1}."
         last = ", the last one" if self._is_last(iteration) else ""

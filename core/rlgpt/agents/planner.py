@@ -1,4 +1,4 @@
-"""The planner, which divides a long task into a graph of sub-goals and revises the graph from evidence."""
+"""The planner divides a long task into a graph of sub-goals, and revises the graph when episodes were played."""
 
 from __future__ import annotations
 
@@ -37,29 +37,31 @@ class Planner(ABC):
         """Write the first graph of a run.
 
         :param brief: what the planner gets to know about the task.
-        :param check: a function that returns the faults of a graph, in words.
-        :returns: a graph without faults. A graph with one sub-goal means that the task is not divided.
-        :raises rlgpt.errors.LLMError: the model returned no usable graph and no retry is left.
+        :param check: a function that returns the faults of a graph of sub-goals, in words.
+        :returns: a graph without faults. A graph with only one sub-goal means that the task is not divided.
+        :raises rlgpt.errors.LLMError: the model returned no usable graph of sub-goals, and the request has no retry
+            left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
     @abstractmethod
     def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
-        """Write the next graph. The next graph is equal to ``graph`` if the planner changes nothing.
+        """Write the next graph. The returned graph is equal to ``graph`` if the planner changes nothing.
 
         :param brief: what the planner gets to know about the task.
         :param graph: the newest graph of the run.
-        :param evidence: figures and findings from episodes of ``graph``.
-        :param check: a function that returns the faults of a graph, in words.
+        :param evidence: figures and findings from episodes that were played with ``graph``.
+        :param check: a function that returns the faults of a graph of sub-goals, in words.
         :param revision: number of the revision, from 1.
         :returns: a graph without faults.
-        :raises rlgpt.errors.LLMError: the model returned no usable graph and no retry is left.
+        :raises rlgpt.errors.LLMError: the model returned no usable graph of sub-goals, and the request has no retry
+            left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
 
 class FixedPlanner(Planner):
-    """A planner that always returns the same graph."""
+    """A planner that always returns the same graph of sub-goals."""
 
     def __init__(self, graph: GoalGraph) -> None:
         self._graph = graph
@@ -91,7 +93,7 @@ class GraphReply(Value):
     source: str = Field(default="", description="all predicates, each begun by `# sub-goal: NAME`")
 
     def graph(self) -> GoalGraph:
-        """:raises ValueError: a predicate is missing, or the graph has a fault."""
+        """:raises ValueError: the predicate of a sub-goal is missing, or the graph has a fault."""
         sources = split_predicates(self.source)
         names = [s.name for s in self.sub_goals]
         if missing := [n for n in names if n not in sources]:
@@ -120,9 +122,9 @@ def split_predicates(source: str) -> dict[str, str]:
 class LLMPlanner(Planner):
     """The planner with a language model.
 
-    :param library: the library of the task, which says which keys of the view a predicate may read.
+    :param library: the library of the task, which says which keys of the view the predicate of a sub-goal may read.
     :param most: maximal number of sub-goals.
-    :param repairs: maximal number of further requests if a graph has faults.
+    :param repairs: maximal number of further requests to the model if a graph has faults.
     :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
         has none.
     """
@@ -169,8 +171,9 @@ class LLMPlanner(Planner):
 def graph_faults(
     graph: GoalGraph, brief: Brief, library: Library, limits: SandboxLimits, most: int = MAX_SUB_GOALS
 ) -> list[str]:
-    """The faults of a graph that can be found without playing episodes. The graph must not have too many sub-goals.
-    Lint must accept each predicate, and a predicate must not use its memory. No horizon may exceed the task's horizon.
+    """The faults of a graph of sub-goals that can be found without playing episodes. The number of sub-goals in the
+    graph must not exceed the maximum. Lint must accept each predicate of the graph, and a predicate must not use its
+    memory. The horizon of a sub-goal must not exceed the task's horizon.
     """
     return list(_faults(graph, brief, library, limits, most))
 

@@ -1,16 +1,16 @@
-"""Renders prompts from jinja2 templates with slots for text. A *fingerprint* (a hash) identifies the prompt for which a
-reply was recorded.
+"""Renders prompts from jinja2 templates with slots for text. The *fingerprint* (a hash) of a recorded reply identifies
+the prompt of the reply.
 
 ``prompts/NAME/PART.md`` contains one part of one prompt; ``prompts/shared`` contains parts that several prompts use. A
-part contains text, slots and includes of other parts::
+part of a prompt contains text, slots and includes of other parts::
 
     You plan for {{goal}}.
     {% include "shared/method.md" %}
 
-A *fixed* slot contains text from the task and its plugin, and the fingerprint depends on this text. A *measured* slot
-contains results of a run, such as figures, traces, the history or earlier replies. The fingerprint does not depend on
-the text of measured slots. jinja2 does not
-expand inserted text, so a model's earlier reply cannot fill a slot or include a file.
+A *fixed* slot contains text from the task and its plugin, and the fingerprint depends on the text of fixed slots. A
+*measured* slot contains results of a run, such as figures, traces, the history or earlier replies. The fingerprint does
+not depend on the text of measured slots. jinja2 does not expand text that was inserted in a slot, so a model's earlier
+reply cannot fill a slot or include a file.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 class _EmptySlot(StrictUndefined):
-    """The value of a slot without a text. The slot is rendered as its own name, ``{{name}}``, so a part without texts
-    is rendered as the text of its template. The fingerprint is computed from this text.
+    """The value of a slot without a text. A slot without a text is rendered as its own name, ``{{name}}``, so a part
+    without texts is rendered as the text of its template. The fingerprint is computed from the templates with unfilled
+    slots.
 
-    As in the base class, a condition or a loop on a slot without a text is an error.
+    As in jinja2's class for undefined names, a condition or a loop on a slot without a text raises an error.
     """
 
     def __str__(self) -> str:  # type: ignore[override]
@@ -62,8 +63,8 @@ class _EmptySlot(StrictUndefined):
 
 @dataclass(frozen=True)
 class Rendered:
-    """Messages that are ready to send, and their fingerprint, which is the hash of the templates and the fixed
-    slots.
+    """Messages that are ready to send to a model, with their fingerprint, which is the hash of the templates and the
+    fixed slots.
     """
 
     messages: tuple[Message, ...]
@@ -71,11 +72,11 @@ class Rendered:
 
 
 class Prompt:
-    """One prompt of the package ``rlgpt.agents``.
+    """A prompt of the package ``rlgpt.agents``, which consists of parts in a folder.
 
     :param name: the name of the prompt, which is the name of a folder in ``rlgpt/agents/prompts``.
-    :param folder: the folder with the user's own prompts; None if the user has none. A file in this folder replaces the
-        package's file at the same relative path.
+    :param folder: the folder with the user's own prompts; None if the user has none. A file in the user's folder
+        replaces the file of rlgpt at the same relative path.
     """
 
     def __init__(self, name: str, folder: Path | None = None) -> None:
@@ -90,13 +91,13 @@ class Prompt:
         return templates
 
     def template(self, part: str) -> str:
-        """The text of ``part`` with all includes inserted and ``{{name}}`` for each slot.
+        """The text of the prompt's part ``part`` with all includes inserted, and with ``{{name}}`` for each slot.
 
-        :param part: the name of a file in this prompt's folder, without its ending, or ``NAME/PART`` for a file in the
-            folder of another prompt.
+        :param part: the name of a part's file in the folder of the prompt, without its ending, or ``NAME/PART`` for a
+            file in the folder of another prompt.
 
         :raises UnknownNameError: there is no such part.
-        :raises ConfigError: the file is not a valid template, or contains more than slots and includes.
+        :raises ConfigError: the part's file is not a valid template, or contains more than slots and includes.
         """
         return self._render(part, {})
 
@@ -112,14 +113,14 @@ class Prompt:
         images: Sequence[str] = (),
         pictured: str = "",
     ) -> Rendered:
-        """Render messages from ``parts``, in order. Each part named ``system`` becomes a system message. All other
-        parts become one user message.
+        """Render messages for a language model from the parts ``parts`` of the prompt, in order. Each part of the
+        prompt with the name ``system`` becomes a system message. All other parts become one user message.
 
         :param fixed: the text of each fixed slot, from the task and its plugin. Texts that no part uses are ignored.
-        :param measured: the text of each measured slot, from the run.
+        :param measured: the text of each measured slot, from the results of the run.
         :param images: images for the user message, as PNG data URLs.
-        :param pictured: a description of the images that the prompt asks for. The fingerprint depends on this
-            description, not on the images, because renderers differ and some machines have none.
+        :param pictured: a description of the images that the prompt asks for. The fingerprint depends on the
+            description of the images instead of the images, because renderers differ and some machines cannot render.
         :raises UnknownNameError: there is no such part.
         :raises ConfigError: a slot has no text.
         """
@@ -149,8 +150,8 @@ class Prompt:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _filled(self, part: str, texts: Mapping[str, str]) -> str:
-        """The text of ``part`` with its slots filled. If the text of a slot is empty, the line breaks before the slot
-        are removed too.
+        """The text of the prompt's part ``part`` with its slots filled. If the text of a slot is empty, the line breaks
+        before the slot are removed too.
         """
         marked = self._render(part, {name: text or _EMPTY for name, text in texts.items()})
         return re.sub(f"\\n{{0,2}}{_EMPTY}", "", marked).strip("\n")

@@ -26,7 +26,9 @@ from rlgpt.rl.terms import term_curves
 
 
 def render_plan(plan: ActionPlan) -> str:
-    """A plan as text. The text lists the sub-actions, numbered from 1 in the order of use, and then the functions."""
+    """A plan as text. The text of a plan lists the sub-actions, numbered from 1 in the order of use, and then the coded
+    functions.
+    """
     rows = [
         f"{i}. `{s.name}` ({s.kind}{', kept' if s.keep else ''}): {s.description} (Why {s.kind}: {s.reason})"
         for i, s in enumerate(plan.sub_actions, start=1)
@@ -49,9 +51,10 @@ def render_findings(findings: Iterable[Finding]) -> str:
 
 
 def render_functions(functions: Sequence[CodedFunction], remarks: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Text about purpose and outputs of each function of an iteration; empty if there is no function.
+    """Text about the purpose and the outputs of each coded function of an iteration; empty if the iteration has no
+    coded function.
 
-    :param remarks: for the name of a function, observations from its rehearsal, in words.
+    :param remarks: for the name of a coded function, remarks on its rehearsal, in words.
     """
     if not functions:
         return ""
@@ -73,10 +76,10 @@ def _function(function: CodedFunction) -> str:
 
 
 def render_found(search: SearchRecord | None, actions: Sequence[CodedAction]) -> str:
-    """The values that a parameter search found, beside their defaults. Parameters that keep their defaults are left
-    out.
+    """Text with the parameter values that a search found, and with the defaults of the parameters. The text leaves out
+    parameters that keep their defaults.
 
-    :param actions: the coded actions with their own defaults.
+    :param actions: the coded actions with their own defaults of the parameters.
     """
     tuned = () if search is None else search.tuned(actions)
     return ", ".join(
@@ -88,7 +91,7 @@ def render_found(search: SearchRecord | None, actions: Sequence[CodedAction]) ->
 
 
 def render_result(evaluation: Evaluation) -> str:
-    """The result of an evaluation as text, with success rate, mean score and number of episodes. For a task without a
+    """The result of an evaluation as text, with success rate, mean score and number of episodes. For a task without
     success, the text has only the score; for a task without a score, it has only the success rate.
     """
     episodes = len(evaluation.episodes)
@@ -103,7 +106,7 @@ def render_result(evaluation: Evaluation) -> str:
 
 
 def render_metrics(evaluation: Evaluation, metrics: Sequence[Metric]) -> str:
-    """The mean of each metric over the episodes that report it, as text; empty if no episode reports a metric."""
+    """The mean of each metric over the episodes that report the metric, as text; empty without such an episode."""
     means = {}
     for metric in metrics:
         values = [e.metrics[metric.name] for e in evaluation.episodes if metric.name in e.metrics]
@@ -125,8 +128,8 @@ def marked(name: str, weights: Mapping[str, float]) -> str:
 def render_curve(
     training: TrainingRecord | None, weights: Mapping[str, float], *, has_success: bool = True, points: int = 8
 ) -> str:
-    """A learning curve as text of at most ``points`` lines. A line has the result, the episode return, the reward terms
-    and the use of each action.
+    """A learning curve as text of at most ``points`` lines. A line of the learning curve has the result, the episode
+    return, the reward terms and the use of each action.
 
     :param weights: the weight of each reward term in the training.
     :param has_success: whether the task has a success.
@@ -160,10 +163,10 @@ def render_terms(
     weights: Mapping[str, float],
     points: int = 6,
 ) -> str:
-    """Text with one line for each reward term. A line has the sums of the term over training episodes, and its
+    """Text with one line for each reward term. A line has the sums of a reward term over training episodes, and its
     correlation with success. Empty if there is no reward term.
 
-    :param functions: the coded functions. All reward terms that are not among these functions are the plugin's.
+    :param functions: the coded functions. All reward terms that are not among these coded functions are the plugin's.
     :param weights: the weight of each reward term in the training.
     """
     coded = {f.name for f in functions if isinstance(f, CodedReward)}
@@ -187,7 +190,9 @@ def render_terms(
 
 
 def render_verdicts(verdicts: Iterable[Verdict], most: int = 8) -> str:
-    """Text about at most ``most`` different verdicts with their counts. The most frequent verdict comes first."""
+    """Text about at most ``most`` different verdicts of the sandbox, with their counts. The most frequent verdict comes
+    first.
+    """
     counted = Counter((v.action, v.kind, v.line, v.message) for v in verdicts)
     lines = [
         f"- {n} times: {render_verdict(Verdict(action=action, kind=kind, line=line, message=message))}"
@@ -199,8 +204,8 @@ def render_verdicts(verdicts: Iterable[Verdict], most: int = 8) -> str:
 
 
 def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
-    """Text with the number of attempts at a coded action, and the result of the last attempt. If the last attempt
-    works, the critic's findings on it follow.
+    """Text with the number of attempts to write a coded action, and the result of the last attempt. If the last attempt
+    works, the critic's findings on this attempt follow.
     """
     if not rehearsals:
         return "not rehearsed"
@@ -220,7 +225,7 @@ def render_attempts(rehearsals: Sequence[Rehearsal]) -> str:
 def render_signatures(actions: Iterable[CodedAction], notes: Mapping[str, str]) -> str:
     """Coded actions without their sources.
 
-    :param notes: for the name of an action, a text about its rehearsals or about its origin.
+    :param notes: for the name of a coded action, a text about its rehearsals or about its origin.
     """
     rows = [f"`{a.name}`{f': {notes[a.name]}' if a.name in notes else ''}\n{signature(a)}" for a in actions]
     return "\n\n".join(rows) or "(none)"

@@ -1,7 +1,7 @@
 """Defines the schemas of the replies of language models, and converts replies into values of :mod:`rlgpt.domain`.
 
-The descriptions of the fields are part of the prompts. Each reply begins with ``thoughts``, because the answers of a
-model are worse if it has to answer before it reasons.
+The descriptions of the schemas' fields are part of the prompts. Each reply begins with ``thoughts``, because the
+answers of a model are worse if it has to answer before it reasons.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Planning(Value):
     def plan(self) -> ActionPlan:
         """The plan of this reply.
 
-        :raises ValueError: two sub-actions or functions have the same name.
+        :raises ValueError: two sub-actions or coded functions of the plan have the same name.
         """
         return ActionPlan(
             thoughts=self.thoughts,
@@ -120,7 +120,7 @@ class ParameterReply(Value):
     def value(self) -> Parameter:
         """The parameter of this reply.
 
-        :raises ValueError: the range is empty, or the default is outside the range.
+        :raises ValueError: the range of the parameter is empty, or the default is outside the range.
         """
         return Parameter(**self.model_dump())
 
@@ -141,7 +141,7 @@ class SignatureReply(Value):
     max_steps: int = Field(ge=1, le=1_000_000, description="primitive steps after which a call is ended")
 
     def action(self, name: str, source: str) -> CodedAction:
-        """The coded action with the signature of this reply.
+        """The coded action that has the signature in this reply and the given name and source.
 
         :raises ValueError: a parameter is not valid.
         """
@@ -161,14 +161,16 @@ class ActionReply(SignatureReply, Thinking):
     def value(self, name: str, earlier: CodedAction | None = None) -> CodedAction:
         """The coded action of this reply.
 
-        :param earlier: the earlier version of the action, to which edits in the reply apply; None if there is none.
-        :raises ValueError: a parameter is not valid, an edit does not match, or there is no earlier version to edit.
+        :param earlier: the earlier version of the coded action, to which edits in the reply apply; None if no earlier
+            version exists.
+        :raises ValueError: a parameter is not valid, an edit does not match the earlier source, or no earlier version
+            exists to which an edit could apply.
         """
         return self.action(name, _whole(self.source, earlier))
 
 
 class RepairReply(Thinking):
-    """A reply of the fast agent with a repair. The reply contains only what changes since the failed attempt."""
+    """A reply of the fast agent with a repair."""
 
     doc: str | None = Field(default=None, max_length=1500, description="null: as it was")
     parameters: tuple[ParameterReply, ...] | None = Field(default=None, max_length=8, description="null: as they were")
@@ -178,7 +180,7 @@ class RepairReply(Thinking):
     def value(self, last: CodedAction) -> CodedAction:
         """The repaired action.
 
-        :raises ValueError: a parameter is not valid, or an edit does not match.
+        :raises ValueError: a parameter is not valid, or an edit does not match the source of the failed attempt.
         """
         return CodedAction(
             name=last.name,
@@ -220,8 +222,9 @@ class FunctionReply(Thinking):
     def value(self, plan: FunctionPlan, earlier: CodedFunction | None = None) -> CodedFunction:
         """The function that ``plan`` asks for.
 
-        :param earlier: the earlier version of the function, to which edits in the reply apply; None if there is none.
-        :raises ValueError: a range is empty, a feature has no outputs, or an edit does not match.
+        :param earlier: the earlier version of the coded function, to which edits in the reply apply; None if no earlier
+            version exists.
+        :raises ValueError: a range is empty, a feature has no outputs, or an edit does not match the earlier source.
         """
         name, doc, source = plan.name, self.doc, _whole(self.source, earlier)
         if plan.kind == "feature":
@@ -244,7 +247,9 @@ class SetupReply(RLSetup):
     reason: str = Field(max_length=2000, description="why, in two or three sentences")
 
     def value(self, default: RLSetup) -> RLSetup:
-        """The setup of this reply. Fields of ``GUIDED`` that the reply leaves out have their values in ``default``."""
+        """The setup of this reply. The fields of :data:`~rlgpt.plugin.defaults.GUIDED` that the reply leaves out get
+        their values from ``default``.
+        """
         left_out = {name: getattr(default, name) for name in GUIDED if name not in self.model_fields_set}
         return RLSetup.model_validate({**self.model_dump(), **left_out})
 
@@ -300,7 +305,7 @@ class SoloReply(_Planning):
     source: str = Field(default="", description="the sources of all coded actions, each begun by `# action: NAME`")
 
     def coded(self) -> dict[str, CodedAction]:
-        """The coded actions that have a source, by name.
+        """The coded actions of the reply that have a source, by name.
 
         :raises ValueError: a parameter is not valid.
         """

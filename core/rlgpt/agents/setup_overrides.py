@@ -29,10 +29,12 @@ from rlgpt.plugin.defaults import reward_terms_of
 
 
 class SetupOverrides(RLSetup):
-    """The user's values for fields of an RL setup. The fast agent or the plugin decides all other fields.
+    """The user's values for fields of an RL setup. The fast agent or the plugin decides the fields of the setup for
+    which the user gives no value.
 
-    :ivar reward_weights: weights of reward terms. These weights are added to the weights of the setup. If both have the
-        same term, the user's weight counts. Hyperparameters in ``trainer`` are merged in the same way.
+    :ivar reward_weights: weights of reward terms. The weights of reward terms that the user gives are added to the
+        weights in the setup. If the user and the setup give a weight to the same reward term, the user's weight counts.
+        Hyperparameters in ``trainer`` are merged like the weights: a value of the user replaces the setup's value.
     """
 
     reward_weights: Mapping[str, float] = Field(default_factory=dict)
@@ -40,11 +42,11 @@ class SetupOverrides(RLSetup):
 
     @model_serializer(mode="wrap")
     def _only_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write only fields that the user set into a run's record, because null is a valid value of some fields."""
+        """Write only fields that the user has set into a run's record, because null is a valid value of some fields."""
         return {key: value for key, value in handler(self).items() if key in self.model_fields_set}
 
     def apply(self, setup: RLSetup) -> RLSetup:
-        """The given setup, changed by the user's values."""
+        """The setup ``setup`` after the user's values replaced the values of its fields."""
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         if "reward_weights" in fields:
             fields["reward_weights"] = {**setup.reward_weights, **self.reward_weights}
@@ -53,7 +55,7 @@ class SetupOverrides(RLSetup):
         return setup.model_copy(update=fields)
 
     def check(self, plugin: EnvironmentPlugin, task: Task) -> None:
-        """Check the fields whose valid values are known before a run begins.
+        """Check the user's values for the fields whose valid values are known before a run begins.
 
         :raises UnknownNameError: the plugin has no such reward term, observation key, base action or reset option.
         :raises ConfigError: the horizon is longer than the task's own; or ``reset_option`` needs saved states, which
@@ -121,9 +123,9 @@ class OverriddenSetup(FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """Return the setup of the wrapped agent, changed by the user's values.
+        """Return the setup of the wrapped fast agent, changed by the user's values.
 
-        :raises ConfigError: the user's values do not fit the environment or the coded actions of this iteration.
+        :raises ConfigError: the user's values do not fit the environment or the coded actions of the iteration.
         """
         setup = self._fast.setup(brief, plan, actions=actions, history=history, rehearsals=rehearsals)
         setup = self._overrides.apply(setup)

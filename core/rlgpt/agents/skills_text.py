@@ -1,4 +1,4 @@
-"""Renders the skills that a library offers to a run, as text for prompts."""
+"""Renders the skills that a skill library offers to a run, as text for prompts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ DOC_LIMIT = 400
 
 
 def render_skills(offered: Sequence[Offered]) -> str:
-    """Text about the offered skills. Each skill has a line with its task and its result, and a line for each action."""
+    """Text about the offered skills. The text has one line for the task and the result of each skill, and one line for
+    each action of a skill.
+    """
     return "\n\n".join(_skill(skill) for skill in offered)
 
 
 def render_earlier(offered: Sequence[Offered], name: str, *, source: bool) -> str:
-    """Text with the code that a skill has under the name ``name``, for the agent that writes a new version. The text is
-    empty if no skill has code with this name.
+    """Text with the code that a skill has under the name ``name``, for the agent that writes a new version of this
+    code. The text is empty if no skill has code with this name.
     """
     for skill in offered:
         for code in (*skill.actions, *skill.functions):
@@ -32,17 +34,19 @@ def render_earlier(offered: Sequence[Offered], name: str, *, source: bool) -> st
 
 
 def skill_action(offered: Sequence[Offered], name: str) -> CodedAction | None:
-    """The action with the name ``name`` in the offered skills; None if no skill has one."""
+    """The coded action with the name ``name`` in the offered skills; None if no skill has such an action."""
     return next((a for skill in offered for a in skill.actions if a.name == name), None)
 
 
 def skill_function(offered: Sequence[Offered], name: str) -> CodedFunction | None:
-    """The function with the name ``name`` in the offered skills; None if no skill has one."""
+    """The coded function with the name ``name`` in the offered skills; None if no skill has such a function."""
     return next((f for skill in offered for f in skill.functions if f.name == name), None)
 
 
 def skill_of(offered: Sequence[Offered], name: str) -> str:
-    """Text with the skill that offers an action, and the result of this skill; empty if no skill offers the action."""
+    """Text with the skill that offers a coded action, and with the result of the skill; empty if no skill offers the
+    action.
+    """
     found = next((skill for skill in offered if any(a.name == name for a in skill.actions)), None)
     return "" if found is None else f"{found.id}: {_result(found)}"
 

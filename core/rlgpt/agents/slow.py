@@ -18,7 +18,8 @@ from rlgpt.skills import Offered
 
 
 class LLMSlow(SlowAgent):
-    """The slow agent with a language model. The model reads the brief and, from the second iteration on, the history.
+    """The slow agent with a language model. The model of the slow agent reads the brief and, from the second iteration
+    on, the history.
 
     :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
         has none.
@@ -43,8 +44,9 @@ class LLMSlow(SlowAgent):
 
 
 def with_kept(plan: ActionPlan, history: History, offered: Sequence[Offered] = ()) -> ActionPlan:
-    """Complete ``plan``. A reply may leave out the descriptions and reasons of kept code, so they are copied from
-    ``history`` or from the offered skills. The features that the code of kept skills reads are added to the plan.
+    """Complete ``plan``. A reply may leave out the descriptions and reasons of kept code, so the function copies them
+    from ``history`` or from the offered skills. The function adds to the plan the features that the code of kept skills
+    reads.
     """
 
     def completed(value: Value, earlier: Value | None) -> Value:
@@ -72,7 +74,7 @@ def _taken(action: CodedAction, skill: Offered) -> SubAction:
 
 
 def _features(plan: ActionPlan, history: History, offered: Sequence[Offered]) -> Iterator[FunctionPlan]:
-    """The missing features of a plan, which actions of skills read that the plan keeps unchanged."""
+    """The features that a plan lacks, and that unchanged actions of kept skills read."""
     named = {f.name for f in plan.functions}
     kept = {s.name for s in plan.coded if s.keep}
     for skill in offered:

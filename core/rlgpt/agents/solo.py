@@ -1,5 +1,5 @@
-"""The single agent, a language model that gives plan, code and setup in one reply. The single agent replaces slow agent
-and fast agent (an ablation of the paper).
+"""The single agent is a language model that writes plan, code and setup in one reply. The single agent replaces the
+slow agent and the fast agent (an ablation of the paper).
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMSolo(SlowAgent, FastAgent):
-    """Slow agent and fast agent in one object. The single agent sends one request for each iteration, and one for each
-    repair.
+    """Slow agent and fast agent in one object. The single agent sends one request for each iteration, and one request
+    for each repair.
 
-    The reply of an iteration is kept in memory only. If a run stops between plan and setup, the reply is lost. After
-    the resume, the agent asks for code and setup of the stored plan in separate requests.
+    The single agent keeps the reply for an iteration only in memory. If a run stops between the plan stage and the
+    setup stage, the single agent's reply is lost. After a resumption without the lost reply, the single agent asks for
+    code and setup of the stored plan in separate requests.
 
     :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
         has none.
@@ -130,10 +131,10 @@ class LLMSolo(SlowAgent, FastAgent):
         history: History,
         rehearsals: Mapping[str, Sequence[Rehearsal]] | None = None,
     ) -> RLSetup:
-        """Return the setup from the iteration's reply, without the actions that failed in their rehearsals.
+        """Return the setup from the iteration's reply, without the coded actions that failed in their rehearsals.
 
-        If functions were written after the reply, a new request asks for the setup, because the reply could not name
-        these functions.
+        If functions were written after the reply, the agent sends a new request for the setup, because the reply could
+        not name these functions.
         """
         reply = self._reply(brief, plan, history)
         if reply is not None and not brief.functions:

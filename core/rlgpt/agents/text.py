@@ -1,4 +1,6 @@
-"""Renders values and long texts for prompts. Numbers are rounded, and the length is limited."""
+"""Renders values and long texts for prompts. Numbers in the texts for prompts are rounded, and the length of a text is
+limited.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,16 @@ from rlgpt.domain import CodedAction, Plain
 
 
 def number(value: float) -> str:
-    """A number as text with four significant digits. A whole number has no decimal point, and zero has no sign."""
+    """A number as text with four significant digits. A whole number is written without a decimal point, and zero is
+    written without a sign.
+    """
     return f"{value + 0.0:.4g}"
 
 
 def plain(value: Plain, limit: int = 200) -> str:
     """A JSON-like value as one line of at most ``limit`` characters, with rounded floats.
 
-    If the line would be longer, an array of numbers is replaced by its shape, and another list or dict has only the
+    If the line is too long, an array of numbers is replaced by its shape, and any other list or dict shows only the
     items that fit.
     """
     text = _line(value)
@@ -31,7 +35,7 @@ def plain(value: Plain, limit: int = 200) -> str:
 
 
 def _some(value: list[Plain] | dict[str, Plain], limit: int) -> str:
-    """The first items of a list or dict, and the number of further items, as text."""
+    """The first items of a list or dict as text, with the number of omitted items."""
     items = (
         [f"{_key(k)}: {_line(v)}" for k, v in value.items()] if isinstance(value, dict) else [_line(v) for v in value]
     )
@@ -45,7 +49,7 @@ def _some(value: list[Plain] | dict[str, Plain], limit: int) -> str:
 
 
 def _shape(value: Plain) -> tuple[int, ...]:
-    """The shape of an array of numbers as nested lists of equal length; empty for everything else."""
+    """The shape of an array of numbers in the form of nested lists of equal length; empty for any other value."""
     if not isinstance(value, list) or not value:
         return ()
     if all(_is_number(item) for item in value):
@@ -70,7 +74,9 @@ def _key(name: str) -> str:
 
 
 def fields(values: Mapping[str, Plain], limit: int = 200) -> str:
-    """Names and values as text, for example ``a=1, b=[0.5, 2]``. Each value has at most ``limit`` characters."""
+    """Names and values as text, for example ``a=1, b=[0.5, 2]``. The text of each value has at most ``limit``
+    characters.
+    """
     return ", ".join(f"{key}={plain(value, limit)}" for key, value in values.items())
 
 
@@ -89,8 +95,8 @@ added items are shown.
 
 
 def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int = 200) -> list[str]:
-    """Lines ``key: old -> new`` for the keys whose rounded values differ. For a long list, a line has only the elements
-    that differ.
+    """Lines ``key: old -> new`` for the keys of the view whose rounded values differ. For a long list, a line shows
+    only the elements that differ.
     """
     keys = dict.fromkeys((*before, *after))
     return [
@@ -101,8 +107,8 @@ def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int 
 
 
 def most_changed(before: Mapping[str, Plain], after: Mapping[str, Plain], most: int, limit: int = 200) -> list[str]:
-    """The lines of :func:`changes` for the ``most`` keys that changed most, in the order of :func:`changes`. A last
-    line states the number of other keys that changed.
+    """The lines of :func:`changes` for the ``most`` keys of the view with the largest changes, in the order of
+    :func:`changes`. A last line states how many further keys of the view changed.
     """
     changed = {line.partition(": ")[0]: line for line in changes(before, after, limit)}
     ranked = sorted(changed, key=lambda key: -_relative(before.get(key), after.get(key)))[:most]
@@ -112,8 +118,9 @@ def most_changed(before: Mapping[str, Plain], after: Mapping[str, Plain], most: 
 
 
 def _relative(old: Plain, new: Plain) -> float:
-    """The relative change of a value, 0 to 2. The change of a number is divided by :data:`FLOOR` plus the larger
-    absolute value. The result is the largest one among the numbers in the value, and 1 for values that are not numbers.
+    """The relative change of a value, 0 to 2. The relative change of a number is its change, divided by :data:`FLOOR`
+    plus the larger absolute value. The relative change of a value is the largest one among its numbers, and 1 for
+    values that are not numbers.
     """
     ours, theirs = ([v for _, v in _flat(value)] for value in (old, new))
     if len(ours) != len(theirs) or not all(_is_number(v) for v in (*ours, *theirs)):
@@ -145,8 +152,8 @@ def _change(before: Mapping[str, Plain], after: Mapping[str, Plain], key: str, l
 
 
 def _items(what: str, items: list[Plain], limit: int) -> str:
-    """Items that were removed or added, as text. If no item fits into ``limit`` characters, only their number
-    is given.
+    """The items that were removed from a list or added to a list, as text. If no item fits into ``limit`` characters,
+    the text has only the number of items.
     """
     text = plain(items, limit)
     return f"{len(items)} {what}" if text.startswith("[... ") else f"{what} {text}"
@@ -162,8 +169,9 @@ def _lines_of(old: list[Plain], new: list[Plain]) -> int:
 
 
 def _rows(old: str, new: str) -> list[tuple[int, str, str]]:
-    """The lines that differ between two texts with the same number of lines. Each item has the number of the line (from
-    0), the old line and the new line. If the numbers of lines differ, the list is empty.
+    """The lines that differ between two texts with the same number of lines. Each item of the result has the number of
+    the line (from 0), the old line and the new line. If the two texts have different numbers of lines, the result is
+    empty.
     """
     ours, theirs = old.split("\n"), new.split("\n")
     if len(ours) == 1 or len(ours) != len(theirs):
@@ -172,8 +180,8 @@ def _rows(old: str, new: str) -> list[tuple[int, str, str]]:
 
 
 def _elements(old: Plain, new: Plain) -> list[tuple[str, float, float]]:
-    """The elements that differ between two long lists of the same shape. Each item has the position (``[i][j]``), the
-    old number and the new number. For other values, the list is empty.
+    """The elements that differ between two long lists of the same shape. Each item of the result has the position
+    (``[i][j]``), the old number and the new number. For other values, the list is empty.
     """
     ours, theirs = dict(_flat(old)), dict(_flat(new))
     if len(ours) <= LONG or ours.keys() != theirs.keys() or "" in ours:
@@ -204,9 +212,9 @@ def numbers(value: Plain) -> list[float]:
 
 
 def shorten(text: str, limit: int, what: str = "") -> str:
-    """``text`` with at most ``limit`` characters. A note replaces the middle of a longer text.
+    """``text``, shortened to at most ``limit`` characters. A note replaces the middle of a text that is too long.
 
-    :param what: a name for the text; the note contains this name.
+    :param what: a name for the text, which the note about the omitted middle contains.
     """
     if len(text) <= limit:
         return text
@@ -223,7 +231,7 @@ def bullets(lines: Mapping[str, str] | tuple[tuple[str, str], ...], empty: str =
 
 
 def signature(action: CodedAction) -> str:
-    """Doc, parameters and step limit of a coded action, as text."""
+    """Docstring, parameters and step limit of a coded action, as text."""
     parameters = "; ".join(
         f"{p.name} from {number(p.low or 0.0)} to {number(p.high or 0.0)} {p.unit}".rstrip()
         + f", default {number(float(p.default))}"
@@ -237,8 +245,8 @@ def signature(action: CodedAction) -> str:
 def code_block(action: CodedAction, limit: int | None = None) -> str:
     """A coded action with its source, as text for prompts.
 
-    :param limit: maximal length of the source in characters. If ``limit`` is None, the whole source is shown, because a
-        repair by edits needs the whole source.
+    :param limit: maximal length of the shown source in characters. If ``limit`` is None, the whole source is shown,
+        because a repair by edits needs the whole source.
     """
     return f"{signature(action)}\n{source_block(action.source, limit)}"
 

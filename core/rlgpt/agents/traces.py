@@ -1,8 +1,8 @@
-"""Renders episodes as text for prompts. The text shows each decision with its calls of primitives, and with the keys of
-the view that the decision changed.
+"""Renders episodes as text for prompts. The text of an episode shows each decision with its calls of primitives, and
+with the keys of the view that the decision changed.
 
-If there is not enough room, the decisions with the largest changes of the view are shown in full. The first and the
-last decision, and decisions with an error, have priority over all others.
+If the episode's text would be too long, only the decisions with the largest changes of the view are shown in full. The
+first decision, the last decision, and decisions with an error are shown in full before all others.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ FAULTS: Mapping[VerdictKind, str] = {
 
 
 def render_verdict(verdict: Verdict) -> str:
-    """A verdict as one line of text, with the kind of error, the place of the error, and the message."""
+    """A verdict of the sandbox as one line of text, with the kind of error, the place of the error, and the message."""
     where = f", line {verdict.line}" if verdict.line is not None else ""
     when = f", {verdict.step} primitive steps into the call" if verdict.step else ""
     return f"{FAULTS[verdict.kind]} in {verdict.action}{where}{when}: {verdict.message}"
 
 
 def render_decision(decision: Decision, index: int, *, calls: int = 40) -> str:
-    """One decision as text. The text has the action, how the decision ended, at most ``calls`` calls of primitives, and
-    the changes of the view.
+    """One decision as text. The text of a decision has the action, how the decision ended, at most ``calls`` calls of
+    primitives, and the changes of the view.
     """
     return "\n".join(_Entry((decision,), index).lines(calls))
 
@@ -86,8 +86,8 @@ def render_outline(trace: Trace, limit: int = 2500) -> str:
 
 
 def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
-    """One attempt at a coded action as text. The text has the verdict that stopped the action, the trace (about
-    ``limit`` characters), and the results from other starts.
+    """One attempt at a coded action as text. The text of an attempt has the verdict that stopped the coded action, the
+    trace (about ``limit`` characters), and the results from other starts.
     """
     parts = []
     if rehearsal.verdict is not None:
@@ -102,8 +102,8 @@ def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
 
 
 def _other(other: OtherStart, start: Mapping[str, Plain]) -> str:
-    """The result of a rehearsal from another start, as text. The text also has those keys of the view that did not
-    change and differ from the view ``start``, such as another goal.
+    """The result of a coded action's rehearsal from another start, as text. The text also has those keys of the view
+    that did not change and differ from the view ``start``, such as another goal.
     """
     who = f"From the start of seed {other.seed}"
     if other.ended == "masked":
@@ -121,7 +121,7 @@ def _other(other: OtherStart, start: Mapping[str, Plain]) -> str:
 
 
 def failure_of(rehearsal: Rehearsal) -> str:
-    """Text that says how an attempt failed, or "worked" if the attempt did not fail."""
+    """Text that says how an attempt to write code failed, or "worked" if the attempt did not fail."""
     if rehearsal.verdict is not None:
         return render_verdict(rehearsal.verdict)
     if rehearsal.stopped_by is not None:
@@ -142,8 +142,8 @@ def _result(trace: Trace) -> str:
 
 @dataclass(frozen=True)
 class _Entry:
-    """Successive decisions that share one text. These decisions belong to one call of a coded action, or choose the
-    same base action, or change nothing.
+    """Successive decisions of an episode that share one text. Decisions share a text if they belong to one call of a
+    coded action, or choose the same base action, or change nothing.
     """
 
     decisions: tuple[Decision, ...]
@@ -168,8 +168,8 @@ class _Entry:
         )
 
     def lines(self, calls: int, room: int = 1 << 30) -> list[str]:
-        """The lines of the text. At most ``calls`` lines are about primitives, and all lines have about ``room``
-        characters together.
+        """The lines of the text. At most ``calls`` lines of the text are about primitives, and all lines together have
+        about ``room`` characters.
         """
         first, last = self.decisions[0], self.decisions[-1]
         tail = [f"   {render_verdict(last.verdict)}"] if last.verdict is not None else []
@@ -184,10 +184,11 @@ class _Entry:
 
 
 def _entries(trace: Trace) -> list[_Entry]:
-    """One entry for each call of an action. Decisions that continue a call share its entry.
+    """One entry for each call of an action. Decisions that continue a call of a coded action share the entry of this
+    call.
 
-    Three or more successive calls share an entry as well if they are the same base action, or if they end in the same
-    way and change nothing.
+    Three or more successive calls share an entry if they are the same base action, or if they end in the same way and
+    change nothing.
     """
 
     def kind(call: _Entry) -> tuple[str, str, bool]:
@@ -206,7 +207,7 @@ def _entries(trace: Trace) -> list[_Entry]:
 
 
 def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
-    """Yield one entry for each call of an action. The entry has all decisions of this call."""
+    """Yield one entry for each call of an action. The entry of a call has all decisions of this call."""
     call: list[Decision] = []
     for index, decision in enumerate(decisions, start=1):
         if call and decision.action != call[-1].action:
@@ -221,8 +222,8 @@ def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
 
 
 def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> list[str]:
-    """The entries in order, as text of at most ``room`` characters. Only the entries with the highest priority show
-    their calls. Entries that do not fit are counted.
+    """The entries of an episode in order, as text of at most ``room`` characters. Only the entries with the highest
+    priority show their calls of primitives. Entries that do not fit are counted.
     """
     order = _by_weight(entries)
     short = {i: shorten("\n".join(entries[i].lines(0)), max(200, room // 2), "this entry") for i in order}
@@ -250,11 +251,11 @@ def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> 
 
 
 def _by_weight(entries: Sequence[_Entry]) -> list[int]:
-    """Indices of the entries by priority. The last entry comes first (in a rehearsal, this is the rehearsed call), then
-    the first entry, then entries with an error, and then all others by the size of their change.
+    """Indices of the entries by priority. The last entry (in a rehearsal, the rehearsed call) comes first, then the
+    first entry, then entries with an error. All other entries follow, sorted by the size of their change.
 
-    The change of a key is divided by the range of that key in the episode. For a key of the view without numbers, a
-    change counts as 1.
+    The change of a key of the view is divided by the range of this key in the episode. For a key of the view without
+    numbers, the size of a change is 1.
     """
     views = [v for e in entries for v in (e.decisions[0].before, e.decisions[-1].after) if v]
     spans: dict[str, float] = {}

@@ -1,4 +1,6 @@
-"""The checks of ``rlgpt doctor``. Each check tests one requirement and gives advice if it is not met."""
+"""The checks of ``rlgpt doctor``. Each check of ``rlgpt doctor`` tests one requirement, and gives advice if the
+requirement is not met.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ PACKAGES = ("gymnasium", "numpy", "torch", "hydra-core", "litellm", "wasmtime")
 
 
 def all_checks() -> Iterator[tuple[Check, bool]]:
-    """All checks of the installation. Each check comes with a flag that says whether every run needs what the check
-    tests.
+    """All checks of the installation. Each check of the installation comes with a flag: whether every run needs what
+    the check tests.
     """
     yield Check("python", True, platform.python_version()), True
     for package in PACKAGES:
@@ -47,7 +49,7 @@ def configuration() -> Check:
 
 
 def sandbox() -> Check:
-    """Check that the sandbox works, by running a coded action in it."""
+    """Check that the sandbox works, by running a coded action in the sandbox."""
     from rlgpt.domain import CodedAction
     from rlgpt.sandbox import Done, Library, Sandbox
 
@@ -73,8 +75,8 @@ def boundary() -> Check:
 
 
 def sample_factory() -> Check:
-    """Check whether Sample Factory is installed. Sample Factory is an extra, because it pins versions of its
-    requirements that need overrides, which pip does not support.
+    """Check whether Sample Factory (a trainer) is installed. Sample Factory is an extra of rlgpt, because its pinned
+    requirements need overrides, which pip does not support.
     """
     if find_spec("sample_factory") is not None:
         return Check("sample-factory", True, metadata.version("sample-factory"))
@@ -86,7 +88,7 @@ def sample_factory() -> Check:
 
 
 def video() -> Check:
-    """Check whether an mp4 video can be written, and which library renders frames."""
+    """Check whether this machine can write an mp4 video, and which library renders frames."""
     if find_spec("imageio_ffmpeg") is None:
         return Check("video", False, "imageio-ffmpeg is not installed", "pip install imageio-ffmpeg")
     import imageio_ffmpeg
@@ -100,7 +102,7 @@ def video() -> Check:
 
 
 def plugins(manager: PluginManager) -> Iterator[Check]:
-    """The checks of each plugin, and one failed check for each broken plugin."""
+    """The checks of each installed plugin, and one failed check for each plugin that cannot be loaded."""
     for name, plugin in manager.plugins.items():
         tasks = sum(task.plugin == name for task in manager.tasks().values())
         yield Check(f"plugin {name}", True, f"{tasks} tasks")

@@ -53,7 +53,7 @@ def plain(config: Any) -> dict[str, Any]:
 def run_config(values: Mapping[str, Any]) -> RunConfig:
     """Validate the values of a composed configuration.
 
-    :raises UnknownNameError: a key does not exist; the message gives similar keys from all groups.
+    :raises UnknownNameError: a key of the configuration does not exist; the message gives similar keys from all groups.
     :raises ConfigError: a value is not valid.
     """
     for key in values:
@@ -63,11 +63,11 @@ def run_config(values: Mapping[str, Any]) -> RunConfig:
 
 
 def changed(config: RunConfig, loader: ConfigLoader, overrides: Sequence[str], checked: Sequence[str]) -> RunConfig:
-    """Apply overrides to ``config``. An override such as ``trainer=NAME`` replaces the whole group.
+    """Apply overrides to ``config``. An override such as ``trainer=NAME`` replaces the whole configuration group.
 
-    Hydra evaluates only the overridden keys, so it does not resolve interpolations in ``config``.
+    Hydra evaluates only the overridden keys, and does not resolve interpolations in ``config``.
 
-    :param checked: the overrides as :func:`rlgpt.cli.overrides.check` returns them.
+    :param checked: the overrides in the form that :func:`rlgpt.cli.overrides.check` returns.
     :raises RlgptError: a key or a value is not valid.
     """
     values, new = config.plain(), plain(compose(loader, checked))
@@ -100,7 +100,9 @@ def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def explain(error: BaseException) -> str:
-    """A message for an error of Hydra or OmegaConf, with the first line of the innermost cause, and with the key."""
+    """A message for an error of Hydra or OmegaConf, with the first line of the innermost cause, and with the
+    configuration's key.
+    """
     cause = error
     while cause.__cause__ is not None:
         cause = cause.__cause__

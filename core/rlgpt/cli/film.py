@@ -1,5 +1,5 @@
-"""Makes a video of an episode that a run's best iteration plays. Each frame shows the name of the action in
-progress.
+"""Makes a video of an episode that the best iteration of a run plays. Each frame of the video shows the name of the
+action in progress.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ FPS = 20
 
 
 def film(context: LoopContext, name: str, *, seed: int | None = None) -> str:
-    """Write the video. If no frame can be rendered, no video is written, and the returned line gives the reason.
+    """Write the video. If no frame can be rendered, the function writes no video and returns a line with the reason.
 
     :param name: path of the video file, relative to the run's folder.
-    :param seed: seed of the episode. If ``seed`` is None, the first seed of the report is used.
+    :param seed: seed of the episode. If ``seed`` is None, the video shows the first seed of the report.
     :returns: one line of text for the user.
     """
     kept, history = kept_of(context.run), context.run.iterations()

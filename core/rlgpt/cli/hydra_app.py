@@ -1,5 +1,5 @@
-"""Initialises Hydra with rlgpt's configuration. Hydra only parses overrides and expands sweeps;
-``RunConfig`` validates the values.
+"""Initialises Hydra with rlgpt's configuration. Hydra only parses overrides and expands sweeps; the class ``RunConfig``
+validates the values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def opened(
     """A context in which Hydra is initialised. Hydra reads the folder ``conf/``, the defaults of ``RunConfig``, and the
     components and configuration groups of the installed plugins.
 
-    :param given: for keys of the configuration, values that replace the defaults.
+    :param given: values for keys of the configuration, which replace the defaults.
     :param searchpath: further folders with configuration groups, in the form of ``hydra.searchpath``.
     """
     from hydra._internal.hydra import Hydra
@@ -58,9 +58,7 @@ def opened(
 
 
 def _escaped(node: Any) -> Any:
-    """``node`` with every ``${`` escaped, because the values are data and Hydra must not resolve interpolations in
-    them.
-    """
+    """``node`` with every ``${`` escaped, because the values are data, and Hydra must not resolve interpolations."""
     if isinstance(node, str):
         return node.replace("${", "\\${")
     if isinstance(node, Mapping):

@@ -1,4 +1,6 @@
-"""Executes the jobs of sweeps and studies. Each job is one run. If a job is executed again, its run is resumed."""
+"""Executes the jobs of sweeps and studies. Each job is one run. If a job of a sweep is executed again, its run is
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from rlgpt.terminal import say
 
 
 def work(job: RunJob) -> JobResult:
-    """Start the run of a job, or continue it. An error that a user can cause becomes a message and an exit status."""
+    """Start the run of a job, or continue it. The function turns an error that a user can cause into a message and an
+    exit status.
+    """
     assert job.folder is not None, "a run has a folder"
     try:
         if job.config is None:
@@ -39,7 +43,8 @@ def work(job: RunJob) -> JobResult:
 
 
 def _continued(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
-    """Resume the run in ``folder``. The result of a finished run is read and not computed again.
+    """Resume the run in ``folder``. The function reads the result of a finished run, and does not compute this result
+    again.
 
     :raises ConfigError: the run was made with other settings.
     """

@@ -1,5 +1,5 @@
-"""The entry point of the command line, which parses the arguments, calls a command, and converts an error to a message
-and an exit status.
+"""The entry point of the command line parses the arguments, calls a command, and converts an error to a message and an
+exit status.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DESCRIPTION = """A language model writes options, PPO learns with them, in any g
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that suggests the right command if a name is misspelt."""
+    """An argument parser that suggests the right command if a user misspells a name."""
 
     def error(self, message: str) -> NoReturn:
         given = next((a for a in sys.argv[1:2] if not a.startswith("-")), None)
@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _runs(p: argparse.ArgumentParser) -> None:
-    """Add the arguments that ``train`` and ``design`` have in common."""
+    """Add the arguments that the commands ``train`` and ``design`` share."""
     p.add_argument(
         "overrides",
         nargs="*",
@@ -245,7 +245,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Parse arguments. Overrides may come before and after flags (``train task=x -m seed=1,2``)."""
+    """Parse arguments. Overrides may come before and after flags on the command line (``train task=x -m seed=1,2``)."""
     top = parser()
     arguments, rest = top.parse_known_args(argv)
     if rest and (not hasattr(arguments, "overrides") or any(r.startswith("-") for r in rest)):
@@ -261,7 +261,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. If an error occurs that a user can cause, its message is printed to stderr.
+    """Run one command. The message of an error that a user can cause is printed to stderr.
 
     :returns: the exit status. The exit status is 0 without an error, 1 after a failure during the run, 2 for invalid
         input, and 3 if a budget is spent.

@@ -38,18 +38,18 @@ def parse(text: str) -> Override:
 
 
 def keys_of(overrides: Sequence[str]) -> set[str]:
-    """The keys and configuration groups that the overrides set."""
+    """The keys and configuration groups that the overrides of the command line set."""
     return {override.key_or_group for override in map(parse, overrides)}
 
 
 def experiment_of(overrides: Sequence[str]) -> str:
-    """The name in the override ``experiment=NAME``; empty if there is no such override."""
+    """The name in the override ``experiment=NAME``; empty if no override has this form."""
     chosen = [o.value() for o in map(parse, overrides) if o.key_or_group == "experiment"]
     return str(chosen[-1]) if chosen else ""
 
 
 def search_path(overrides: Sequence[str]) -> list[str]:
-    """The folders in an override ``hydra.searchpath=[...]``."""
+    """The folders that the override ``hydra.searchpath=[...]`` lists."""
     values = [o.value() for o in map(parse, overrides) if o.key_or_group == "hydra.searchpath"]
     return [str(folder) for value in values if isinstance(value, list) for folder in value]
 
@@ -60,7 +60,8 @@ def check(
     """Check the overrides and return them in Hydra's form. Patterns over tasks are expanded.
 
     :param multirun: whether a key may have several values.
-    :raises UnknownNameError: an override names an option that its group does not have, or a task that does not exist.
+    :raises UnknownNameError: an override names an option that its configuration group does not have, or a task that
+        does not exist.
     :raises ConfigError: an override does not have the form ``KEY=VALUE``, or has several values without ``-m``.
     """
     checked = []
@@ -81,7 +82,7 @@ def is_group(override: Override, loader: ConfigLoader) -> bool:
 
 
 def options_of(loader: ConfigLoader, group: str) -> list[str]:
-    """The options of a configuration group. The name of an option in a subgroup has slashes."""
+    """The options of a configuration group. The name of an option in a subgroup contains slashes."""
     from hydra.core.object_type import ObjectType
 
     inner = loader.get_group_options(group, ObjectType.GROUP)
@@ -116,7 +117,7 @@ def _hint(group: str) -> str:
 
 
 def _names(override: Override) -> Iterator[str]:
-    """The values that an override lists. A pattern and an interval list no values."""
+    """The values that an override lists. For a pattern or an interval, the list of values is empty."""
     from hydra.core.override_parser.types import ValueType
 
     if override.value_type in (ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):

@@ -1,5 +1,5 @@
-"""Finds the folder of the configuration and the file of version overrides. A wheel has them next to the code, a
-checkout in its top folder.
+"""Finds the folder of the configuration, and the file with version overrides for the installation. A wheel has the
+configuration next to the code, and a checkout has it in its top folder.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ def conf_dir(package: Path = PACKAGE) -> Path:
     """The folder of Hydra's configuration.
 
     :param package: the folder of the package ``rlgpt``.
-    :raises ConfigError: the folder exists neither in the wheel nor in the checkout, so the installation is incomplete.
+    :raises ConfigError: the configuration's folder is neither in the wheel nor in the checkout, so the installation is
+        incomplete.
     """
     return _shared("conf/config.yaml", package).parent
 
 
 def overrides_file(package: Path = PACKAGE) -> Path:
-    """The file for ``uv pip install --overrides``, with which Sample Factory can be installed together
-    with current versions of its dependencies.
+    """The file for ``uv pip install --overrides``, with which Sample Factory and current versions of its dependencies
+    can be installed together.
     """
     return _shared("overrides.txt", package)
 

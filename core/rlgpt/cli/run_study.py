@@ -26,11 +26,12 @@ TABLES = "tables.md"
 
 
 def run_study(study: Study, values: Mapping[str, Any], name: str, manager: PluginManager) -> int:
-    """Do the runs of a study that are not done yet. Then print the tables, and write them into the folder of the study.
+    """Do the runs of a study that have no result yet. After the runs, print the study's tables, and write them into the
+    folder of the study.
 
     :param values: the part of the configuration that all runs of the study share.
     :param name: the name of the experiment.
-    :returns: 0, or the highest exit status of a run without a report.
+    :returns: 0, or the highest exit status among the runs without a report.
     """
     folder = folder_of(study, name)
     runs = list(planned(study, values, folder, manager))
@@ -58,8 +59,8 @@ def run_study(study: Study, values: Mapping[str, Any], name: str, manager: Plugi
 
 
 def advice(study: Study, runs: Iterable[Planned], name: str) -> list[str]:
-    """Lines of text about the runs that are not possible. A line says which recording or package is missing, and which
-    command makes the recording.
+    """Lines of text about the runs of the study that are not possible on this machine. A line of advice says which
+    recording or package is missing, and which command makes the recording.
     """
     fixed = {method for method, settings in study.all_methods.items() if "kind" in _mapping(settings.get("llm"))}
     lines: dict[str, None] = {}
@@ -84,13 +85,13 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def results_of(runs: Iterable[Planned]) -> dict[Cell, CellResult]:
-    """The results of those runs that have a report."""
+    """The results of the study's runs that have a report."""
     found = {r.cell: result_of(Run.open(r.folder)) for r in runs if Run.exists(r.folder)}
     return {cell: result for cell, result in found.items() if result is not None}
 
 
 def absences(runs: Iterable[Planned], failed: Mapping[Cell, JobResult]) -> dict[Cell, str]:
-    """The reason, as text, for each run that has no result."""
+    """The reason, as text, for each run of the study that has no result."""
     return {
         **{run.cell: "no recording" if run.lacks else "not installed" for run in runs if not run.runnable},
         **dict.fromkeys(failed, "failed"),

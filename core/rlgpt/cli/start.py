@@ -1,4 +1,4 @@
-"""Starts or resumes a run from the command line, and writes a video and a report at its end."""
+"""Starts or resumes a run from the command line, and writes a video and a report at the end of the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgpt.terminal import say
 
 
 def start(config: RunConfig, manager: PluginManager) -> JobResult:
-    """Start a new run. All settings are checked before a file is written.
+    """Start a new run. The function checks all settings of the new run before it writes a file.
 
     If the environment has no plugin and the run's folder exists, the run in this folder is resumed.
     """
@@ -33,10 +33,10 @@ def go_on(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
 
 
 def finish(context: LoopContext) -> JobResult:
-    """Run both loops, then write the video and the report.
+    """Do the inner loop and the outer loop of a run, then write the video and the report.
 
-    :returns: the objective (the success rate or the score of the report) and the exit status. The exit status is that
-        of the error that stopped the run, or 0.
+    :returns: the run's objective (the success rate or the score of the report) and the exit status. The exit status is
+        0, or that of the error that stopped the run.
     """
     folder = context.run.folder
     with context.observer:

@@ -1,4 +1,4 @@
-"""Reads the section ``study`` of a composed configuration."""
+"""Reads the section ``study`` of the configuration that Hydra composed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def folder_of(study: Study, name: str) -> Path:
 
 
 def refuse_conflicts(study: Study, overrides: Sequence[str]) -> None:
-    """Check that the overrides of the command line fit the study.
+    """Check that no override of the command line contradicts the study.
 
-    :raises ConfigError: an override sets a key that the study sets itself, or gives several values.
+    :raises ConfigError: an override sets a key that the study sets itself, or lists several values.
     """
     own = study.sets()
     for override in map(parse, overrides):

@@ -1,4 +1,4 @@
-"""Runs sweeps. Hydra expands the overrides into jobs, and an executor runs the jobs."""
+"""Runs sweeps. Hydra expands the overrides of a sweep into jobs, and an executor runs the jobs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class JobValue(float):
-    """The objective of a job, as the number that Hydra gets. A sweeper of Hydra may maximise it. NaN if the run has no
-    objective.
+    """The objective of a job's run, in the form of the number that Hydra gets. A sweeper of Hydra may maximise it. NaN
+    if the run has no objective.
 
     :ivar exit_status: the exit status of the run.
     """
@@ -35,7 +35,7 @@ class JobValue(float):
 
 
 def sweep(app: Hydra, overrides: Sequence[str]) -> int:
-    """Start one run for each combination of the values in ``overrides``. If a run fails, the sweep continues.
+    """Start one run for each combination of the values that the overrides list. If a run fails, the sweep continues.
 
     :returns: the highest exit status of the runs.
     :raises ConfigError: Hydra refuses an override.
@@ -48,8 +48,8 @@ def sweep(app: Hydra, overrides: Sequence[str]) -> int:
 
 
 def hydra_job(config: Any) -> JobValue:
-    """Run one job with the composed configuration ``config``. Launchers of Hydra, such as joblib and submitit, call
-    this function.
+    """Run one job of a sweep with the composed configuration ``config``. Launchers of Hydra, such as joblib and
+    submitit, call the function ``hydra_job``.
     """
     from hydra.core.hydra_config import HydraConfig
 
@@ -97,8 +97,8 @@ def _job(config: Any, number: int, name: str, folder: Path) -> RunJob:
 
 
 def _jobs(batches: Any) -> Iterator[Any]:
-    """The results of a sweeper of Hydra as a flat list. Most sweepers return batches of jobs. A sweeper that optimises
-    returns nothing.
+    """The results that a sweeper of Hydra returns, as a flat list. Most sweepers return batches of jobs. A sweeper of
+    Hydra that optimises returns no results.
     """
     for batch in batches or ():
         yield from batch if isinstance(batch, list | tuple) else (batch,)

@@ -1,8 +1,8 @@
 """Checks the configuration of runs that somebody else made, or that were made on another machine. Without the user's
-approval, such a run has no effect outside its folder.
+approval, a run of another person or machine has no effect outside its folder.
 
-The configuration of such a run is not trusted, because it may name a server, a key or a module, or raise a limit. The
-user who resumes or evaluates the run must repeat each of these settings on the command line.
+The configuration of a run that somebody else made is not trusted: it may name a server, a key or a module, or raise a
+limit. The user who resumes or evaluates such a run must repeat each untrusted setting on the command line.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ _UNUSED_IN_EVALUATION = {
 def require_approval(
     run: Run, config: RunConfig, given: Collection[str], manager: PluginManager, *, evaluation: bool = False
 ) -> None:
-    """Check a run's configuration before any object is made from it. The user's own run needs no approval.
+    """Check a run's configuration before any object is made from the configuration. The user's own run needs no
+    approval.
 
     :param config: the configuration with the changes from the command line.
     :param given: the keys that the user wrote on the command line, for example ``llm`` or ``llm.model``.
-    :param evaluation: whether only the settings that an evaluation uses are checked.
-    :raises ConfigError: a setting needs the user's approval. The message lists all of them as command line arguments.
+    :param evaluation: whether the check covers only the settings that an evaluation uses.
+    :raises ConfigError: a setting needs the user's approval. The message of the error lists all settings that need
+        approval, in the form of command line arguments.
     """
     if run.own:
         return
@@ -59,8 +61,8 @@ def require_approval(
 
 
 def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager) -> dict[str, Any]:
-    """The settings that need approval, as a dict from keys to values. These settings contain an address, a key, a file
-    or a module, or raise a limit, and the user did not write them on the command line.
+    """The settings that need approval, as a dict from keys to values. Settings that need approval contain an address, a
+    key, a file or a module, or raise a limit, and the user did not write them on the command line.
     """
     plain, default = config.plain(), RunConfig().plain()
     default["trainer"] = _default_trainer(config, manager)
@@ -81,8 +83,8 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
 
 
 def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any]:
-    """The default settings of the trainer that ``config`` names. The dict is empty if the configuration names the
-    trainer by its module.
+    """The default settings of the trainer that ``config`` names. The dict of default settings is empty if the
+    configuration names the trainer by its module.
     """
     if config.trainer.target is not None or config.trainer.name is None:
         return {}
@@ -95,14 +97,18 @@ def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any
 
 
 def _differs(value: Any, default: Any) -> bool:
-    """Whether a value differs from the default. A lower number is a stricter limit and counts as equal."""
+    """Whether a setting's value differs from the default. A number below the default is a stricter limit, so the
+    function treats it as the default.
+    """
     if isinstance(value, int | float) and isinstance(default, int | float) and not isinstance(default, bool):
         return not value <= default
     return bool(value != default)
 
 
 def _is_given(key: str, given: Collection[str]) -> bool:
-    """Whether the user wrote the key, or chose the whole group to which it belongs (``llm=live``, ``trainer=ppo``)."""
+    """Whether the user wrote the key on the command line, or chose the whole group of the key (``llm=live``,
+    ``trainer=ppo``).
+    """
     group, _, rest = key.partition(".")
     return key in given or (group in given and rest in ("name", "kind"))
 

@@ -1,5 +1,5 @@
-"""Builds the objects of a run from its configuration. Every mistake in the configuration is found before a file is
-written.
+"""Builds the objects of a run (agents, trainer, language model and others) from the run's configuration. Every mistake
+in the configuration is found before a file is written.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def build(
     objects: Objects = NOTHING,
     observer: Observer | None = None,
 ) -> LoopContext:
-    """Build the objects of a run, which are plugin, agents, language model, trainer, planner and observers.
+    """Build the objects of a run: plugin, agents, language model, trainer, planner and observers.
 
-    The run's record exists in memory only; :func:`rlgpt.config.runs.begin` writes it.
+    The new run's record is only in memory; :func:`rlgpt.config.runs.begin` writes the record to a file.
 
     :param folder: the run's folder, which need not exist.
-    :param observer: an observer that replaces the configuration's observers.
-    :raises RlgptError: a name or value is not valid, the language model's key is missing, or there is no recording to
-        replay.
+    :param observer: an observer that replaces the observers of the configuration.
+    :raises RlgptError: a name or value is not valid, the language model's key is missing, or the run has no recording
+        that it can replay.
     """
     refuse_keys(config)
     place = place_of(config, manager, objects)
@@ -105,7 +105,7 @@ def _check_trainer(config: RunConfig, place: Place, trainer: Trainer) -> None:
 def _executor(config: RunConfig, manager: PluginManager) -> Callable[[Work[Any, Any]], Executor[Any, Any]]:
     """Makes the executor of the configuration.
 
-    :raises RlgptError: the run has candidates, and there is no such executor, or it has no such setting.
+    :raises RlgptError: the run rehearses candidates, and the configured executor or one of its settings does not exist.
     """
     part = config.executor
     if config.candidates > 1:
@@ -114,7 +114,8 @@ def _executor(config: RunConfig, manager: PluginManager) -> Callable[[Work[Any, 
 
 
 def _with_folder(config: RunConfig) -> RunConfig:
-    """``config`` with the absolute path of the library of skills, because a run may be resumed in another folder.
+    """``config`` with the absolute path of the skill library, because a run may be resumed in another working
+    directory.
 
     :raises ConfigError: the path of the library is a file.
     """
@@ -127,7 +128,7 @@ def _with_folder(config: RunConfig) -> RunConfig:
 
 
 def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTHING) -> Observer:
-    """Make the observers that the configuration names, and add those that the caller passed.
+    """Make the observers that the configuration names, and add the observers that the caller passed.
 
     :raises RlgptError: the configuration names an observer that does not exist or cannot be made.
     """
@@ -140,8 +141,8 @@ def observers(config: RunConfig, manager: PluginManager, objects: Objects = NOTH
 
 
 class _Connected:
-    """A function that returns the language models of a run. The models are made at the first call, and all agents of
-    the run share them.
+    """A function that connects to the language models of a run and returns them. The language models are made at the
+    first call, and all agents of the run share them.
     """
 
     def __init__(self, *made_from: Any) -> None:
@@ -185,8 +186,8 @@ def _for_code(
     connected: _Connected,
     manager: PluginManager,
 ) -> Agents:
-    """The team for sub-goals of the kind ``code``, without learning. The prompts of this team say that nothing is
-    learned.
+    """The team of agents for sub-goals of the kind ``code``, without learning. The prompts of the team for ``code``
+    sub-goals say that nothing is learned.
     """
     if agents.kind == AgentsConfig().name:
         return _team(config, AgentsConfig(name="code_only"), place, library, connected, manager)

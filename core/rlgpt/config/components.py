@@ -29,12 +29,12 @@ EXTRAS = {
 
 
 class Component(BaseModel):
-    """The choice of one component, with its settings. The component has a name that rlgpt or an installed plugin
-    registers, or a dotted name.
+    """The user's choice of a component of the run, with the component's settings. The user gives a name that rlgpt or
+    an installed plugin registers for the component, or a dotted name.
 
     :ivar name: the registered name, as in ``trainer=NAME``.
     :ivar target: the dotted name ``package.module.Class`` of a component without a registered name. In files and on the
-        command line, this field is written ``_target_``.
+        command line, the field ``target`` is written ``_target_``.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
@@ -63,9 +63,9 @@ class Component(BaseModel):
 
 
 def factory_of(kind: str, component: Component, manager: PluginManager) -> Callable[..., Any]:
-    """Import the factory (a class or a function) that makes the component.
+    """Import the factory (a class or a function) that makes the component of the run.
 
-    :param kind: the kind of component, a key of :data:`rlgpt.plugin.manager.HOOKS`.
+    :param kind: the kind of component, which is a key of :data:`rlgpt.plugin.manager.HOOKS`.
     :raises UnknownNameError: no installed distribution registers a component with this name.
     :raises ConfigError: the factory cannot be imported.
     """
@@ -91,11 +91,11 @@ def factory_of(kind: str, component: Component, manager: PluginManager) -> Calla
 
 
 def make(kind: str, component: Component, base: type[T], manager: PluginManager, *given: Any) -> T:
-    """Make the component. The factory of the component is called with the arguments ``given`` and with the component's
-    settings.
+    """Make the component. The function calls the factory of the component with the arguments ``given`` and with the
+    component's settings.
 
     :param base: the type that the component must have.
-    :raises UnknownNameError: no component has this name, or the component does not have one of the settings.
+    :raises UnknownNameError: no component has this name, or the component does not have one of the given settings.
     :raises ConfigError: the component cannot be imported or made, or does not have the type ``base``.
     """
     factory, where = factory_of(kind, component, manager), _where(kind, component)
@@ -112,10 +112,10 @@ def make(kind: str, component: Component, base: type[T], manager: PluginManager,
 
 
 def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int) -> dict[str, Any]:
-    """Check the settings, and return the keyword arguments for ``factory``. If the factory has a parameter ``settings``
-    with a pydantic model, all settings become fields of this model.
+    """Check the settings of a component, and return the keyword arguments for ``factory``. If the factory has a
+    parameter ``settings`` whose type is a pydantic model, all settings become fields of this model.
 
-    :param positional: number of arguments of the factory that are not settings. These arguments come first.
+    :param positional: number of leading arguments of the factory that are not settings. These arguments come first.
 
     :raises UnknownNameError: the factory has no setting of this name.
     """
@@ -131,7 +131,9 @@ def checked(kind: str, factory: Callable[..., Any], settings: Mapping[str, Any],
 def effective(
     kind: str, factory: Callable[..., Any], settings: Mapping[str, Any], positional: int = 0
 ) -> dict[str, Any]:
-    """All settings of ``factory`` as values of JSON. Settings that are not given have their defaults."""
+    """All settings of the component that ``factory`` makes, as values of JSON. A setting that is not given has its
+    default.
+    """
     if (model := settings_model(factory)) is not None:
         return validated(model, settings, kind).model_dump(mode="json")
     parameters, _ = _keywords(factory, positional)
@@ -154,8 +156,8 @@ def _where(kind: str, component: Component) -> str:
 
 
 def _keywords(factory: Callable[..., Any], positional: int) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The parameters of ``factory`` by name, without the first ``positional`` ones. The second value says whether the
-    factory accepts any keyword (``**kwargs``).
+    """The parameters of ``factory`` by name, without the first ``positional`` parameters. The second returned value
+    says whether the factory accepts any keyword (``**kwargs``).
     """
     try:
         parameters = list(inspect.signature(factory).parameters.values())

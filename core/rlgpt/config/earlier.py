@@ -29,7 +29,7 @@ def current(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Convert a configuration to the form of :class:`~rlgpt.config.run_config.RunConfig`. The result is not validated
     yet.
 
-    :raises RunError: an earlier version of rlgpt wrote the configuration, and it cannot be converted.
+    :raises RunError: an earlier version of rlgpt wrote the configuration, and the configuration cannot be converted.
     """
     try:
         if isinstance(design := config.get("design"), Mapping):
@@ -76,8 +76,8 @@ def _design(design: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
-    """Add the rule of success to the configuration of an environment without a plugin. Records of earlier versions
-    contain only a description of the rule.
+    """Add the rule of success to the configuration of an environment without a plugin. Run records of earlier versions
+    contain only a description of the rule of success.
     """
     environment = config.get("environment")
     prepared = environment.get("prepared") if isinstance(environment, Mapping) else None
@@ -93,8 +93,8 @@ def _with_rule(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rule_of(words: str) -> str | None:
-    """The default rule of success that an earlier version described by ``words``; None if the words describe a function
-    of the user.
+    """The default rule of success that an earlier version of rlgpt described by ``words``; None if the words describe a
+    function of the user.
     """
     if words == parse_rule(LEGACY).words:
         return LEGACY

@@ -1,4 +1,4 @@
-"""Finds the environment of a run, which is the environment of a plugin's task, or an environment without a plugin."""
+"""Finds the environment of a run, which belongs to a plugin's task or has no plugin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from rlgpt.rl.base import Trainer
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects that the caller of ``design()`` passed. A configuration cannot contain such objects."""
+    """Objects holds the Python objects that the caller of ``design()`` passed. A configuration cannot contain Python
+    objects such as functions.
+    """
 
     make_env: MakeEnv | None = None
     success: Success | None = None
@@ -43,7 +45,8 @@ class Place:
     """The plugin and the task of a run.
 
     :ivar factory: the value from which a worker process gets the plugin (see :class:`~rlgpt.rl.base.EnvSpec`).
-    :ivar config: the run's configuration. If the environment has no plugin, the field ``environment.prepared`` is set.
+    :ivar config: the run's configuration. If the environment has no plugin, the field ``environment.prepared`` of the
+        configuration is set.
     """
 
     plugin: EnvironmentPlugin

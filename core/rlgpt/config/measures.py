@@ -17,14 +17,14 @@ _FORMS = (
 
 
 def read_measures(score: Any, metrics: Any) -> tuple[Score | None, dict[str, Metric]]:
-    """Parse ``score`` and ``metrics``. Returns the score, and a dict from keys of ``info`` to metrics.
+    """Parse ``score`` and ``metrics``. The function returns the score, and a dict from keys of ``info`` to metrics.
 
     :param score: the text ``return``, or a key of info (``-KEY`` if less is better), or the fields of a
         :class:`~rlgpt.domain.Score`. The metric of the score is a key in ``metrics``, the name of a metric in
         ``metrics``, or another key of info.
     :param metrics: a list of keys of info, or a mapping from each key to a :class:`~rlgpt.domain.Metric`, to the fields
         of a metric, or to the meaning of the key.
-    :raises ConfigError: ``score`` or ``metrics`` has another form.
+    :raises ConfigError: the form of ``score`` or ``metrics`` is not one of the forms above.
     """
     found = _metrics({} if metrics is None else metrics)
     if score is None or isinstance(score, Score):

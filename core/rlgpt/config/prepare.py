@@ -34,8 +34,9 @@ _ANY = CodedAction(name="any", doc="a placeholder", source="")
 class ConstantPluginFactory:
     """A function ``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec` that always returns the same plugin.
 
-    Trainers with worker processes pickle this object. The object can be pickled if the plugin's ``make_env`` can be
-    pickled. For example, ``functools.partial(gymnasium.make, ID)`` can be pickled, and a lambda cannot.
+    Trainers with worker processes pickle the plugin factory. The plugin factory can be pickled if the plugin's
+    ``make_env`` can be pickled. For ``make_env``, ``functools.partial(gymnasium.make, ID)`` can be pickled, and a
+    lambda cannot.
     """
 
     plugin: GenericPlugin
@@ -60,11 +61,12 @@ def prepare(
     states: StateCodec | None = None,
     limits: SandboxLimits | None = None,
 ) -> tuple[GenericPlugin, Task]:
-    """Make the plugin and the task for the environments that ``make_env`` makes. One step is taken in one environment.
+    """Make the plugin and the task for the environments that the function ``make_env`` makes. One step is taken in one
+    environment.
 
-    The arguments are those of :func:`rlgpt.design`. If neither success nor score is given, the first step decides. If
-    the first step reports ``success`` or ``is_success`` in info, the reported value is the success; else the return is
-    the score.
+    The arguments of the function ``prepare`` are those of :func:`rlgpt.design`. If the user gives neither success nor
+    score, the first step of the test decides. If the first step reports ``success`` or ``is_success`` in info, this
+    value is the success; otherwise the return is the score.
 
     :raises ConfigError: ``make_env`` raises an exception, or its environment cannot be played, observed, extended or
         judged.
@@ -122,7 +124,7 @@ def _make(make: Callable[..., Any]) -> gymnasium.Env[Any, Any]:
 
 
 def _registered(env_id: str) -> str:
-    """Advice for an environment id that gymnasium cannot make."""
+    """Advice for a user whose environment id is unknown to gymnasium."""
     module, colon, name = env_id.rpartition(":")
     if colon:
         return (
@@ -137,7 +139,9 @@ def _registered(env_id: str) -> str:
 
 
 def _play(plugin: GenericPlugin, task: Task, other: gymnasium.Env[Any, Any], limits: SandboxLimits) -> bool:
-    """Take one step as a policy does, and check the view. Returns whether the environment reported ``success``."""
+    """Take one step in the environment as a policy does, and check the view. The function returns whether the
+    environment reported ``success``.
+    """
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
     env: PolicyEnv = guarded("the environment's reset(seed=0) raised", _API, build, spec, seed=0, evaluation=True)
     try:
@@ -175,7 +179,7 @@ def _fits(view: Mapping[str, Plain], limits: SandboxLimits) -> None:
 
 
 def guarded(what: str, advice: str, call: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """Call a function of the user. An exception that it raises becomes a ConfigError.
+    """Call a function of the user. An exception that the user's function raises becomes a ConfigError.
 
     :param what: the beginning of the error message, which says what raised the exception.
     :param advice: the end of the error message, which tells the user what to do.

@@ -1,5 +1,5 @@
-"""Finds the recordings that a run can replay. These are recordings of the plugin with replies to the same kind of
-agents.
+"""Finds the recordings that a run can replay. A run can replay recordings of its plugin with replies to the same kind
+of agents.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from rlgpt.plugin import PluginManager
 
 
 class Need(NamedTuple):
-    """The kind of recordings that a run replays.
+    """Need describes the recordings that a run can replay.
 
-    :ivar role: the role of the first request. A recording without this role belongs to another team of agents.
+    :ivar role: the role of the first request. A recording without requests of this role belongs to another team of
+        agents.
     :ivar images: whether a language model gets images.
     """
 
@@ -33,8 +34,8 @@ class Need(NamedTuple):
 
 
 def need_of(config: RunConfig) -> Need | None:
-    """The kind of recordings that the run needs. None if the run needs no language model or asks a model, or if the
-    user has named a recording.
+    """The kind of recordings that the run needs for a replay. The result is None if the run needs no language model or
+    asks a model, or if the user has named a recording.
     """
     llm = config.llm
     if llm.kind in ("record", "live") or any(given is not None for given in (llm.model, llm.target, llm.transcript)):
@@ -57,8 +58,8 @@ def recordings_for(config: RunConfig, manager: PluginManager, need: Need) -> lis
 
 
 def choosable(config: RunConfig, transcripts: Sequence[Path]) -> tuple[Path, ...]:
-    """The recordings among ``transcripts`` from which the run chooses one. All recordings are returned if the user
-    names a recording, or has another team of agents than rlgpt's.
+    """The recordings among ``transcripts`` from which the run chooses one recording. The function returns all
+    recordings if the user names a recording, or has another team of agents than rlgpt's.
 
     :raises TranscriptError: no recording fits, because all recordings belong to other agents, or because none has the
         images that ``config.evidence`` needs.

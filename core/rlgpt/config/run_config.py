@@ -1,6 +1,7 @@
-"""The configuration of a run. ``train``, ``design``, ``evaluate``, ``resume`` and sweeps use the same class.
+"""The configuration of a run. The commands ``train``, ``design``, ``evaluate`` and ``resume`` and the sweeps use the
+class RunConfig.
 
-All defaults are in this module and in the pydantic models that it imports.
+All defaults of the configuration are in the module ``run_config`` and in the pydantic models that it imports.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ Names = Mapping[str, str | Mapping[str, str] | tuple[str, ...]] | tuple[str, ...
 
 
 class Prepared(Value):
-    """Properties of an environment without a plugin. rlgpt determines these properties when the run begins, and they do
-    not change afterwards.
+    """Prepared holds the properties of an environment without a plugin. rlgpt determines the properties of the
+    environment when the run begins, and the properties do not change afterwards.
 
     :ivar docs: the expert knowledge about the environment that prompts contain.
-    :ivar trial: the results of the trial; None if no trial was played.
+    :ivar trial: the results of the trial before the run; None if no trial was played.
     """
 
     task: Task
@@ -39,11 +40,11 @@ class Prepared(Value):
 
 
 class EnvironmentConfig(Value):
-    """An environment without a plugin. :func:`rlgpt.design` documents the fields.
+    """An environment without a plugin. :func:`rlgpt.design` documents the fields of the EnvironmentConfig.
 
     :ivar id: the environment's id in gymnasium; None if the caller of ``design()`` passed a function that makes the
         environment.
-    :ivar prepared: properties of the environment that rlgpt, not the user, sets when the run begins.
+    :ivar prepared: properties of the environment that rlgpt sets when the run begins.
     """
 
     id: str | None = Field(
@@ -92,10 +93,11 @@ class AgentsConfig(Component):
 
 
 class PlannerConfig(Component):
-    """The choice of the planner, which divides a long task into sub-goals, with its limits (:class:`PlannerSettings`).
+    """The user's choice of the planner, which divides a long task into sub-goals, with its limits
+    (:class:`PlannerSettings`).
 
-    :ivar file: a JSON file with the graph, in the format of the file ``plan/0.json`` in a run folder. With this file,
-        no language model writes the graph.
+    :ivar file: a JSON file with the graph of sub-goals, in the format of the file ``plan/0.json`` in a run folder. If
+        the user gives a file with a graph, no language model writes the graph.
     """
 
     name: str | None = "none"
@@ -111,8 +113,8 @@ class PlannerConfig(Component):
 
 
 class HyperparameterOverrides(Hyperparameters):
-    """The hyperparameters that the user sets. Each other hyperparameter has the value that the plugin recommends for
-    the task, or the default.
+    """The hyperparameters that the user sets. A hyperparameter that the user does not set has the value that the plugin
+    recommends for the task, or the default.
     """
 
     @model_serializer(mode="wrap")
@@ -121,7 +123,7 @@ class HyperparameterOverrides(Hyperparameters):
 
 
 class RunConfig(LoopSettings):
-    """All settings of a run. A ``RunConfig`` is frozen, and an unknown key is an error."""
+    """All settings of a run. A ``RunConfig`` is frozen, and an unknown key in a configuration is an error."""
 
     task: str | None = Field(default=None, description="PLUGIN/TASK; `rlgpt tasks` lists them")
     task_settings: Mapping[str, Any] = Field(default_factory=dict, description="changed settings of the task")
@@ -157,7 +159,9 @@ class RunConfig(LoopSettings):
     @model_validator(mode="before")
     @classmethod
     def _without_null(cls, data: Any) -> Any:
-        """Remove hyperparameters that are null, because null means that a hyperparameter is not set."""
+        """Remove the hyperparameters with the value null, because null means that the user does not set the
+        hyperparameter.
+        """
         given = data.get("hyperparameters") if isinstance(data, Mapping) else None
         if not isinstance(given, Mapping):
             return data
@@ -183,7 +187,8 @@ class RunConfig(LoopSettings):
     def plain(self) -> dict[str, Any]:
         """The configuration as JSON values. ``RunConfig(**config.plain())`` equals the configuration.
 
-        If no planner is chosen, the dict has no key ``planner``, as in records of earlier versions of rlgpt.
+        If no planner is chosen, the dict of JSON values has no key ``planner``, as in records of earlier versions of
+        rlgpt.
         """
         plain = self.model_dump(mode="json", by_alias=True)
         if self.planner == PlannerConfig():

@@ -30,10 +30,10 @@ def new_folder(name: str, *, root: Path = Path("runs")) -> Path:
 
 
 def config_of(run: Run) -> RunConfig:
-    """The configuration in a run's record. The configuration contains the names of registered components, not their
-    modules.
+    """The configuration in a run's record. The configuration in the record contains the registered names of components
+    instead of their modules.
 
-    :raises RunError: the record has no configuration, or this version of rlgpt cannot read the configuration.
+    :raises RunError: the run's record has no configuration, or this version of rlgpt cannot read the configuration.
     """
     if not run.record.config:
         raise RunError(f"{run.folder} has no configuration in run.json: it was not started by rlgpt train or design().")
@@ -49,7 +49,8 @@ def config_of(run: Run) -> RunConfig:
 def with_record(config: RunConfig, folder: Path) -> RunConfig:
     """Add the recorded properties of the environment to ``config``, if ``folder`` contains a run.
 
-    The rules of success were determined and tested when the run began. With the record, this is not done again.
+    The rules of success in a run's record were determined and tested when the run began. With the record, this is not
+    done again.
     """
     if config.environment is None or config.environment.prepared is not None or not Run.exists(folder):
         return config
@@ -72,7 +73,7 @@ def begin(context: LoopContext) -> LoopContext:
 
 
 def resume(context: LoopContext) -> LoopContext:
-    """Open the existing run in the folder. The present configuration is stored in the run's record, with the user's
+    """Open the existing run in the folder. The current configuration is stored in the run's record, with the user's
     seal.
 
     :raises RunError: the folder contains a run of another task, seed, environment or team of agents.
@@ -91,7 +92,7 @@ def resume(context: LoopContext) -> LoopContext:
 
 
 def begin_or_resume(context: LoopContext) -> LoopContext:
-    """Call :func:`resume` if the folder contains a run, else :func:`begin`."""
+    """Call :func:`resume` if the folder contains a run, and otherwise :func:`begin`."""
     return resume(context) if Run.exists(context.run.folder) else begin(context)
 
 

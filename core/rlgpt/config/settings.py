@@ -1,6 +1,4 @@
-"""Computes the values that a run uses. The configuration is completed by values of the plugin and the task, and by
-defaults.
-"""
+"""Computes the values that a run uses. Values of the plugin and the task, and defaults, complete the configuration."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from rlgpt.secrets import redact
 
 
 def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: PluginManager) -> RunConfig:
-    """``config`` with a value for every hyperparameter and every setting of the trainer.
+    """The configuration ``config`` with a value for every hyperparameter and every setting of the trainer.
 
     :raises RlgptError: a name or value is not valid.
     """
@@ -35,10 +33,11 @@ def complete(config: RunConfig, plugin: EnvironmentPlugin, task: Task, manager: 
 
 
 def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugin, Task]:
-    """The plugin and the task, with the task settings from the configuration.
+    """The plugin of the run, and its task with the task settings from the configuration.
 
     :raises ConfigError: no task is given.
-    :raises UnknownNameError: no plugin offers a task with this name, or the task does not have one of the settings.
+    :raises UnknownNameError: no plugin offers a task with this name, or the task does not have one of the given
+        settings.
     """
     if not config.task:
         names = list(manager.tasks())
@@ -49,10 +48,11 @@ def task_of(config: RunConfig, manager: PluginManager) -> tuple[EnvironmentPlugi
 
 
 def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
-    """``task`` with changed settings. The plugin checks the values when it makes an environment.
+    """``task`` with changed settings. The plugin checks the values of a task's settings when the plugin makes an
+    environment.
 
-    :raises UnknownNameError: the task does not have one of the settings.
-    :raises ConfigError: a value is not a number, a text, a bool or a list of these.
+    :raises UnknownNameError: the task does not have a setting of the given name.
+    :raises ConfigError: the value of a setting is not a number, a text, a bool or a list of these types.
     """
     for name in changes:
         if name not in task.settings:
@@ -67,8 +67,8 @@ def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
 
 
 def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
-    """The hyperparameters of the training. The configuration's values have priority over the plugin's recommendations
-    for the task. The recommendations have priority over the defaults.
+    """The hyperparameters of the training. Hyperparameters in the configuration have priority over the plugin's
+    recommendations for the task. The plugin's recommendations for hyperparameters have priority over the defaults.
 
     :raises ConfigError: ``num_envs`` is larger than the task allows, or a recommendation of the plugin is not valid.
     """
@@ -83,7 +83,7 @@ def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) ->
 
 
 def refuse_keys(config: RunConfig) -> None:
-    """Check that the configuration contains no secrets, because it is stored in the run's record.
+    """Check that the configuration contains no secrets, because the run's record stores the configuration.
 
     :raises ConfigError: a value looks like an API key.
     """

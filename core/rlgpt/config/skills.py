@@ -15,7 +15,7 @@ from rlgpt.skills import Skill, SkillLibrary, SkillTest, retest
 
 
 def library_at(folder: str | Path) -> SkillLibrary:
-    """The library of skills in an existing folder.
+    """The skill library in an existing folder.
 
     :raises SkillError: the folder does not exist.
     """
@@ -27,11 +27,12 @@ def library_at(folder: str | Path) -> SkillLibrary:
 def retest_in_plugin(skill: Skill, manager: PluginManager, *, episodes: int, trust: bool = False) -> SkillTest:
     """Play the recorded episodes of ``skill`` again, in the same task with the same settings.
 
-    If the task cannot be made in the installed version of the plugin, the test fails.
+    If the installed version of the plugin cannot make the skill's task, the test of the skill fails.
 
-    :param trust: whether the user approves that a skill made by somebody else changes settings of its task, or imports
-        a module.
-    :raises ConfigError: the plugin is not installed, approval is missing, or only Python code can make the environment.
+    :param trust: whether the user allows that a skill made by somebody else changes settings of its task, or imports a
+        module.
+    :raises ConfigError: the plugin is not installed, the user's approval is missing, or only Python code can make the
+        environment.
     """
     record = skill.record
     here = installed(record.plugin)

@@ -1,5 +1,5 @@
-"""Plays the trial, which is a few episodes before a run with random actions, with the idle action and with other
-constant actions. The trial shows whether such episodes already count as success, and which score they reach.
+"""Plays the trial: a few episodes before a run with random actions, with the idle action and with other constant
+actions. The trial shows whether episodes without a policy already count as success, and which score they reach.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class TrialEpisode(Value):
 
     :ivar acting: how actions are chosen in the episode. ``random`` means samples of the action space, ``idle`` means
         always the idle action, and ``constant`` means always the action ``action``.
-    :ivar ended: how the episode ended. ``terminated`` means that the environment ended it, ``truncated`` means a time
-        limit of the environment, and ``cut`` means that the trial ended it.
-    :ivar flags: at most :data:`FLAGS` keys of ``info`` that were True at the last step. Such keys of ``info`` may show
-        why the episode ended.
+    :ivar ended: how the episode ended. ``terminated`` means that the environment ended the episode, ``truncated`` means
+        a time limit of the environment, and ``cut`` means that the trial ended the episode.
+    :ivar flags: at most :data:`FLAGS` keys of ``info`` that were True at the last step of the episode. The keys of
+        ``info`` that were True at the last step may show why the episode ended.
     """
 
     acting: Literal["random", "idle", "constant"]
@@ -61,8 +61,8 @@ class Trial(Value):
     """The results of the trial.
 
     :ivar episodes: the episodes that the trial played.
-    :ivar planned: number of planned episodes with random actions, and of planned episodes with the idle action.
-    :ivar reported: whether the environment reported ``success`` or ``is_success`` at any step.
+    :ivar planned: number of planned episodes with random actions, and also of planned episodes with the idle action.
+    :ivar reported: whether the environment reported ``success`` or ``is_success`` at any step of the trial.
     :ivar keys: all keys of ``info`` that occurred in the trial.
     """
 
@@ -80,9 +80,9 @@ class Trial(Value):
 
 
 def stopwatch() -> Callable[[], float]:
-    """A clock that starts at 0. The clock shows the computing time of this process or a third of the elapsed time,
-    whichever is larger, in seconds. Therefore a busy machine hardly shortens a trial, and a trial always ends, even
-    if the simulator computes in another process.
+    """A clock that starts at 0. The clock shows, in seconds, the computing time of this process or a third of the
+    elapsed time, whichever is larger. On a busy machine a trial is hardly shorter, and a trial ends even if the
+    simulator computes in another process.
     """
     computed, passed = time.process_time(), time.monotonic()
     return lambda: max(time.process_time() - computed, (time.monotonic() - passed) / 3)
@@ -92,8 +92,8 @@ def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[]
     """Play the trial. The trial has ``count`` episodes with random actions and ``count`` episodes with the idle action,
     on the seeds 0, 1, ...
 
-    The trial also has one episode with each of at most :data:`CONSTANTS` other constant actions. These actions are the
-    values of a Discrete space, or the actions of a Box space with one number at one of its bounds.
+    The trial also has one episode with each of at most :data:`CONSTANTS` other constant actions. The constant actions
+    are the values of a Discrete space, or the actions of a Box space with one number at one of its bounds.
     """
     clock = clock or stopwatch()
     episodes: list[TrialEpisode] = []
@@ -118,7 +118,7 @@ def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[]
 
 
 def _constants(plugin: GenericPlugin, task: Task, env: gymnasium.Env[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """Names and values of the constant actions, without the idle action."""
+    """Names and values of the trial's constant actions, without the idle action."""
     space, labels = env.action_space, list(plugin.labels(task).actions)
     idle = plugin.idle(space)
     if isinstance(space, gymnasium.spaces.Discrete):

@@ -1,5 +1,5 @@
-"""Renders the trial and the rules of success and score as lines of text. Warnings point to rules that may measure
-something else than the goal.
+"""Renders the results of the trial, and the rules of success and score, as lines of text. Warnings about the trial
+point to rules that may measure something other than the goal.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ names.
 
 
 def description_lines(plugin: GenericPlugin, task: Task, *, own: bool) -> list[str]:
-    """Lines of text about the description of the environment that the language model reads. If the description is
-    short, a warning is added.
+    """Lines of text about the description of the environment that the language model reads. If the description of the
+    environment is short, a warning is added.
 
     :param own: whether the user gave ``docs``.
     """
@@ -48,7 +48,7 @@ def description_lines(plugin: GenericPlugin, task: Task, *, own: bool) -> list[s
 def rule_lines(plugin: GenericPlugin, task: Task, *, chosen: bool, horizon: int | None) -> list[str]:
     """The rules of success and score, and the length of an episode, as lines of text.
 
-    :param chosen: whether the user defined success or score.
+    :param chosen: whether the user, and not rlgpt, defined success or score.
     :param horizon: the horizon that the user gave; None if the user gave no horizon.
     """
     lines = []
@@ -112,7 +112,9 @@ def report(trial: Trial, task: Task, plugin: GenericPlugin, *, horizon: int | No
 
 
 def best_constant(trial: Trial, task: Task) -> TrialEpisode | None:
-    """The best episode with a constant action. Success counts most, then the score, then the return."""
+    """The best episode with a constant action. The best episode with a constant action has a success, or else the
+    highest score, or else the highest return.
+    """
     sign = -1.0 if task.score is not None and not task.score.maximize else 1.0
 
     def worth(episode: TrialEpisode) -> tuple[bool, float, float]:
@@ -141,7 +143,9 @@ def _row(episodes: Sequence[TrialEpisode], acting: str, task: Task) -> str:
 
 
 def _causes(episodes: Sequence[TrialEpisode], judged: bool) -> Iterator[tuple[str, list[TrialEpisode]]]:
-    """The episodes, grouped by the cause of their end. Each group of episodes comes with the name of its cause."""
+    """The episodes of the trial, grouped by the cause of their end. Each group of episodes comes with the name of its
+    cause.
+    """
     if judged:
         yield "goal", [e for e in episodes if e.ended == "terminated" and e.success]
         yield "terminated without success", [e for e in episodes if e.ended == "terminated" and not e.success]
@@ -202,7 +206,7 @@ def _warnings(
 
 
 def _other_rules(trial: Trial, rule: SuccessRule | None) -> list[str]:
-    """Examples of rules that are stricter than ``rule``, in quotation marks."""
+    """Examples of rules of success that are stricter than ``rule``, in quotation marks."""
     given = "" if rule is None else f"{rule.text}, {rule.when}"
     flags = [flag for e in trial.episodes for flag in e.flags]
     crash = next((flag for flag in flags if "crash" in flag or "collision" in flag), "crashed")

@@ -1,5 +1,5 @@
-"""Reports the rules of success and score for an environment without a plugin, and tests these rules in a trial, before
-a run begins.
+"""Reports the rules of success and score of an environment without a plugin, and tests these rules in a trial before a
+run begins.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from rlgpt.plugin.rules import REPORTED
 def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
     """Report the rules of success and score and the length of an episode to the observer.
 
-    :param try_them: whether the trial (:mod:`rlgpt.config.trial`) is played first. If the user gave no rule and the
-        trial shows that the environment reports ``success`` itself, the reported value becomes the success.
-    :returns: the context with the rules. The configuration in this context contains the results of the trial.
+    :param try_them: whether the trial (:mod:`rlgpt.config.trial`) is played before the report. If the user gave no rule
+        and the environment reports ``success`` itself in the trial, the reported value becomes the success.
+    :returns: the context with the rules. The configuration in the returned context contains the results of the trial.
     """
     plugin, config = context.plugin, RunConfig(**context.run.record.config)
     environment = config.environment
@@ -64,8 +64,8 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
 
 
 def replace_record(context: LoopContext, config: RunConfig) -> LoopContext:
-    """The context with the configuration ``config`` in the run's record. Only the record in memory changes, not the
-    file.
+    """The context of the run, with the configuration ``config`` in the run's record. The function changes the run's
+    record in memory, and does not write the record's file.
     """
     run = context.run
     record = run.record.model_copy(update={"config": config.plain()})

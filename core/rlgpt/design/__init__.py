@@ -1,7 +1,7 @@
-"""The function ``design()``, which plans, writes code and learns on an environment that has no plugin.
+"""The function ``design()`` plans, writes code and learns on an environment that has no plugin.
 
-The package ``rlgpt`` imports this module eagerly, so that ``rlgpt.design`` is the function and never this module.
-Therefore the module imports nothing heavy before the function is called.
+The package ``rlgpt`` imports the module ``rlgpt.design`` eagerly, so that ``rlgpt.design`` is the function and never
+the module. The module ``rlgpt.design`` imports nothing heavy before the function is called.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def design(
     """Let a language model write coded actions (options of the policy) for any gymnasium environment, and let PPO learn
     with them.
 
-    The returned bundle works with ``rlgpt.extend(env, actions=bundle)`` and any trainer; it is also saved in ``folder /
-    "bundle"``. Coded actions call the primitives ``act``, ``repeat`` and ``act_until``, which are derived from the
-    action space, and see the content of the observation space.
+    The bundle that ``design()`` returns works with ``rlgpt.extend(env, actions=bundle)`` and any trainer; ``folder /
+    "bundle"`` contains the bundle too. Coded actions call the primitives ``act``, ``repeat`` and ``act_until``, which
+    are derived from the action space, and get the content of the observation space in their view.
 
-    :param make_env: a function that makes a new environment at each call, or the id of an environment in gymnasium.
-        Videos need a function with an argument ``render_mode``.
+    :param make_env: a function that makes a new environment at each call, or the id of an environment in gymnasium. For
+        videos, the function ``make_env`` needs an argument ``render_mode``.
     :param goal: the goal of the task, as one sentence for the language model.
     :param llm: a model's name in litellm's form, or the path of a recording (``.jsonl``) to replay, or an object of
         :class:`rlgpt.llm.base.LLM`, or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
@@ -68,25 +68,25 @@ def design(
     :param success: the definition of success, which is either a rule, such as ``is_success at the end`` or ``terminated
         and not crashed`` (:mod:`rlgpt.plugin.rules`); or a number, the return that an episode must reach; or a function
         that is called after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads.
-        By default, a task with a ``score`` has no success. Without a ``score``, the default is ``success`` or
-        ``is_success`` in info. If the environment reports neither, the task has no success, and its score is the
-        return.
+        By default, a task with a ``score`` has no success. Without a ``score``, the default rule of success is
+        ``success`` or ``is_success`` in info. If the environment reports neither ``success`` nor ``is_success``, the
+        task has no success, and its score is the return.
     :param score: the number that measures the quality of an episode, which is ``return``, or a key of info (``-KEY`` if
         less is better), or the fields of a :class:`rlgpt.domain.Score`.
     :param metrics: numbers of info that are recorded, as a list of keys, or as a mapping from each key to its meaning
-        or to the fields of a :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). A key with dots leads
-        into nested mappings.
-    :param primitives: further primitives (:class:`rlgpt.plugin.Primitive`). Users of the bundle need these primitives
-        too.
-    :param horizon: maximal number of primitive steps of an episode. By default, the environment's own limit is used. If
-        the environment has no limit, the horizon is 1,000, and a message says so.
+        or to the fields of a :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). In the name of a
+        metric, a key with dots leads into nested mappings.
+    :param primitives: primitives in addition to the default ones (:class:`rlgpt.plugin.Primitive`). Users of the
+        returned bundle need these additional primitives too.
+    :param horizon: maximal number of primitive steps of an episode. By default, the horizon is the environment's own
+        limit. If the environment has no limit of steps, the horizon is 1,000, and a message says so.
     :param trial: number of random episodes that are played before the run to test the rules of success. The trial also
         has the same number of episodes with the idle action, and one episode with each other constant action. The steps
-        of the trial do not count towards the budget. Use 0 for a real robot.
+        of the trial are not part of the run's budget. Use 0 for a real robot.
     :param idle: the action that does nothing, either a label of a Discrete space or an action of the space. If a chosen
-        action may not start, the idle action is taken for one primitive step instead. By default, the idle action is
-        the action with a label such as ``noop`` or ``stay``. If no label is such a word, all numbers of the idle action
-        are 0. The bundle stores the idle action.
+        coded action may not start, the idle action is taken for one primitive step instead. By default, the idle action
+        is the action with a label such as ``noop`` or ``stay``. If no label means an idle action, all numbers of the
+        idle action are 0. The bundle stores the idle action.
     :param states: an object that saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that
         training episodes can begin where coded actions returned. By default, the attributes of an environment in plain
         Python are saved, if a test shows that these attributes are the whole state. Attributes that are objects need

@@ -1,4 +1,4 @@
-"""The command ``rlgpt bundle``, which shows, checks and packs bundles and exchanges them with the Hugging Face hub."""
+"""The command ``rlgpt bundle`` shows, checks and packs bundles, and exchanges bundles with the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgpt.terminal import say
 def main(arguments: argparse.Namespace) -> int:
     """Run one of the subcommands of ``rlgpt bundle``.
 
-    :returns: 1 if ``check`` finds a fault in a source, else 0.
+    :returns: 1 if ``rlgpt bundle check`` finds a fault in a source, else 0.
     """
     if arguments.action == "pull":
         bundle = pull(arguments.repository, Path(arguments.out), revision=arguments.revision)
@@ -50,8 +50,8 @@ def _shown(bundle: Bundle) -> Iterator[str]:
 
 
 def _check(bundle: Bundle) -> int:
-    """Lint each source of the bundle. Lint needs the primitives of the bundle's task, so the plugin must be
-    installed.
+    """Lint each source of the bundle. Lint of a bundle's source needs the primitives of the bundle's task, so the
+    plugin must be installed.
     """
     from rlgpt.plugin import PluginManager
     from rlgpt.plugin.library import library_of

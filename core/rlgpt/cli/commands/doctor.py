@@ -1,4 +1,4 @@
-"""The command ``rlgpt doctor``, which checks whether this machine has everything that a run needs."""
+"""The command ``rlgpt doctor`` checks whether this machine has everything that a run needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.cli.checks import all_checks
 def main(arguments: argparse.Namespace) -> int:
     """Run the checks and print their results.
 
-    :returns: 1 if something is missing that every run needs, else 0.
+    :returns: 1 if this machine lacks something that every run needs, else 0.
     """
     checks = list(all_checks())
     failed = any(essential and not check.ok for check, essential in checks)

@@ -1,5 +1,5 @@
-"""The command ``rlgpt evaluate``, which evaluates the best iteration of a run on fresh seeds. The user may change
-settings of the task.
+"""The command ``rlgpt evaluate`` evaluates the best iteration of a run on fresh seeds. The user of ``rlgpt evaluate``
+may change settings of the task.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def main(arguments: argparse.Namespace) -> int:
 def _evaluations(
     context: LoopContext, history: Sequence[Iteration], kept: KeptGraph | None, seeds: Sequence[int], task: str
 ) -> Iterator[Evaluation]:
-    """Evaluate the best iteration in each mode, or the graph of sub-goals. Before the first evaluation, a line with the
-    task and the seeds is printed.
+    """Evaluate the best iteration of a run in each mode, or the run's graph of sub-goals. Before the first evaluation,
+    the command prints a line with the task and the seeds.
     """
     where = f"seeds {seeds[0]} to {seeds[-1]}"
     if kept is None:
@@ -96,7 +96,7 @@ def _evaluations(
 
 
 def settings(overrides: Sequence[str]) -> dict[str, Any]:
-    """Parse the task settings that an evaluation changes.
+    """Parse the task settings that the user of ``rlgpt evaluate`` changes.
 
     :raises ConfigError: an override changes something that is not a setting of the task.
     """
@@ -126,7 +126,7 @@ def _listed(changes: Mapping[str, Any]) -> str:
 
 
 def _suffix(changes: Mapping[str, Any]) -> str:
-    """A suffix for file names that says which settings of the task are changed."""
+    """A suffix for the names of the evaluation's files, which says which settings of the task are changed."""
     return "".join(f"-{re.sub(r'[^A-Za-z0-9_.=]+', '_', f'{name}={value}')[:40]}" for name, value in changes.items())
 
 

@@ -1,4 +1,4 @@
-"""The command ``rlgpt experiments``, which lists the experiments that are studies, or shows one of them."""
+"""The command ``rlgpt experiments`` lists the experiments that are studies, or shows one of these experiments."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ NOT_MEASURED = "not measured"
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """List all experiments, or show one with its tables. An experiment that cannot be read is reported on stderr.
+    """List all experiments, or show one experiment with its tables. The command reports an experiment that it cannot
+    read on stderr.
 
-    :raises UnknownNameError: there is no experiment with the given name.
+    :raises UnknownNameError: no experiment has the given name.
     """
     manager = PluginManager()
     with opened(manager) as app:
@@ -71,7 +72,9 @@ def described(name: str, study: Study, values: Mapping[str, Any], manager: Plugi
 
 
 def _recordings(study: Study, values: Mapping[str, Any], manager: PluginManager) -> Iterator[str]:
-    """A line of text for each kind of agents. The line says how many recordings each task has for these agents."""
+    """A line of text for each kind of agents. The line for a kind of agents says how many recordings each task has for
+    these agents.
+    """
     kinds: dict[str, dict[str, str]] = {}
     for found in recorded(study, values, manager):
         if isinstance(found, str):

@@ -1,5 +1,5 @@
-"""The command ``rlgpt new-plugin``, which writes the folder of a new distribution with a working plugin. The user then
-changes this plugin.
+"""The command ``rlgpt new-plugin`` writes the folder of a new distribution with a working plugin. The user then changes
+this plugin.
 """
 
 from __future__ import annotations

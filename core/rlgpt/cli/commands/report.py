@@ -1,4 +1,4 @@
-"""The command ``rlgpt report``, which writes an HTML page about one run, or a page that compares several runs."""
+"""The command ``rlgpt report`` writes an HTML page about one run, or a page that compares several runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The command ``rlgpt resume``, which continues a run. The results of finished stages are read from the run folder, and
-no answered request is sent again.
+"""The command ``rlgpt resume`` continues a run. A resumed run reads the results of finished stages from the run folder,
+and sends no answered request again.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginManager) -> RunConfig:
-    """The configuration of an existing run with the user's changes.
+    """The configuration of an existing run, changed by the user's overrides.
 
-    :raises ConfigError: a setting cannot change in an existing run, or a value is not valid.
+    :raises ConfigError: an override changes a setting that cannot change in an existing run, or its value is not valid.
     """
     for override in map(checks.parse, overrides):
         if (key := override.key_or_group.partition(".")[0]) in KEPT and not _is_kept(config, override):
@@ -54,8 +54,8 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
 
 
 def _is_kept(config: RunConfig, override: Override) -> bool:
-    """Whether an override repeats a task setting with its present value. With such an override, the user approves a
-    setting of a run that somebody else made.
+    """Whether an override repeats a setting of the task with the value that the run already has. By repeating a
+    setting, the user approves the setting of a run that somebody else made.
     """
     group, _, name = override.key_or_group.partition(".")
     known = group == "task_settings" and name in config.task_settings and not override.is_sweep_override()

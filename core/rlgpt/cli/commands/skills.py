@@ -1,4 +1,4 @@
-"""The command ``rlgpt skills``, which lists, shows, tests and removes skills of a library."""
+"""The command ``rlgpt skills`` lists, shows, tests and removes skills of a skill library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``rlgpt tasks``, which lists the tasks of the installed plugins."""
+"""The command ``rlgpt tasks`` lists the tasks of the installed plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``rlgpt train``, which starts one run, or a sweep of runs."""
+"""The command ``rlgpt train`` starts one run, or a sweep of runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main(arguments: argparse.Namespace) -> int:
 def launch(arguments: argparse.Namespace, given: Mapping[str, Any]) -> int:
     """Start a run or a sweep, for the commands ``train`` and ``design``.
 
-    :param given: for keys of the configuration, values that replace the defaults.
+    :param given: values for keys of the configuration, which replace the defaults.
     """
     manager = PluginManager()
     overrides = list(arguments.overrides)

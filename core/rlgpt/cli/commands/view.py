@@ -1,4 +1,4 @@
-"""The command ``rlgpt view``, which serves the live page on this machine."""
+"""The command ``rlgpt view`` serves the live page about runs on this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgpt.errors import ConfigError
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Print the page's link and serve the page until an interrupt."""
+    """Print the live page's address, and serve the page until the user interrupts the command."""
     try:
         from rlgpt.view.server import Site
     except ModuleNotFoundError as missing:
