@@ -1,12 +1,12 @@
-"""A voxel world with the rules of Minecraft 1.11, as a gymnasium environment with MineDojo's observation and action
-spaces.
+"""voxeldojo is a voxel world with the rules of Minecraft 1.11, as a gymnasium environment with MineDojo's observation
+and action spaces.
 
 >>> import gymnasium
 >>> import voxeldojo
 >>> env = gymnasium.make("VoxelDojo/Survival-v0", mission={"biome": "plains"})
 
-The import registers the environments with gymnasium. The import loads neither the world nor its compiler; both are
-imported when a name is first used.
+The import of voxeldojo registers the environments with gymnasium. The import of voxeldojo loads neither the world nor
+its compiler; both are loaded when a name of the package is first used.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""A batch of missions: one call moves the players of many worlds by one step of the environment, and one call observes
-them. Each mission has the same worlds and observations as in an environment of its own.
+"""A batch of missions: one call moves the players of many worlds by one step of the environment, and another call
+observes the players' worlds. Each mission of the batch has the same worlds and observations as in an environment of its
+own.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ _OF_A_SLOT = (EQUIP, PLACE, DESTROYS)
 
 
 class Seen(NamedTuple):
-    """The observations of all missions at one moment. Each array has one row for each mission.
+    """The observations of all missions in one step. Each array has one row for each mission.
 
     :ivar scalars: the scalars and the inventory.
     :ivar found, distances, places: the outputs of ``lidar.cast``, ``(n, rays, ...)``.
     :ivar ids, metas, cosines: the outputs of ``voxels.read_box``, ``(n, x, y, z)``.
-    :ivar before: the counts of items at the observation before.
+    :ivar before: the counts of items in the previous observation.
     :ivar crafts: the index into ``names.CRAFTS`` of the item that the last action crafted, or -1.
-    :ivar could: whether the mask of the observation before allowed this craft.
+    :ivar could: whether the mask of the previous observation allowed the craft of the last action.
     """
 
     scalars: ScalarObservation
@@ -60,8 +61,8 @@ class Seen(NamedTuple):
 
 
 class Batch:
-    """``count`` missions. ``sims`` has the simulator of each; do not call the methods ``step``, ``reset`` and ``load``
-    of such a simulator.
+    """``count`` missions. ``sims`` has the simulator of each mission; do not call the methods ``step``, ``reset`` and
+    ``load`` of these simulators.
 
     :param strict, camera_interval: as in ``env.MineDojoEnv``.
     :ivar alive: whether each player is alive, bool ``(count,)``.
@@ -86,7 +87,7 @@ class Batch:
         self._crafts, self._seen = np.full(count, -1), self._unseen()
 
     def reset(self, lane: int, seed: int) -> None:
-        """Start one mission (see ``Sim.reset``). The other missions do not change."""
+        """Start one mission (see ``Sim.reset``). A reset of one mission does not change the other missions."""
         sim = self.sims[lane]
         sim.reset(seed)
         self._worlds[lane] = addresses(sim.world)
@@ -126,8 +127,8 @@ class Batch:
             self._tick(lagging & self.alive)
 
     def look(self, looking: Mask) -> Seen:
-        """Observe the missions for which ``looking`` is True. The rows of the other missions are those of the last
-        observation. The arrays are new.
+        """Observe the missions for which ``looking`` is True. The rows of missions that are not looked at are those of
+        the last observation. The arrays are new.
         """
         last = self._seen
         seen = self._unseen() if looking.all() else _copied(last)
@@ -140,14 +141,18 @@ class Batch:
         return seen
 
     def begin(self, looking: Mask) -> Seen:
-        """Observe missions that have just started. Their observations show no change of the inventory."""
+        """Observe missions that have just started. The first observations of missions show no change of the
+        inventory.
+        """
         self._crafts = np.where(looking, -1, self._crafts)
         seen = self.look(looking)
         seen.before[looking] = seen.scalars.counts[looking]
         return seen
 
     def _use_slots(self, actions: Actions, lanes: NDArray[np.intp]) -> list[tuple[int, str]]:
-        """Write the commands of actions that equip, place or destroy, and return the lines of chat that destroy."""
+        """Write the commands of actions that equip, place or destroy, and return the lines of chat that destroy
+        items.
+        """
         chats = []
         for lane in lanes.tolist():
             held = [ITEM_NAMES[item] for item in self.sims[lane].world.slots["item"][:INVENTORY].tolist()]

@@ -66,7 +66,8 @@ def advance(
     :param actions: ACTION ``(n,)``.
     :param commands: COMMAND ``(n,)``.
     :param before: a work array, PLAYER ``(1,)``.
-    :param totals, used: the arrays of ``stats.Statistics``, one row for each world, which are updated in place.
+    the arrays of ``stats.Statistics``, one row for each world, which are updated in place. the arrays of
+        ``stats.Statistics``, one row for each world, which are updated in place.
     :param crossed: an output array; whether the player entered another chunk.
     :param dead: an output array; whether the player is dead.
     :param alive: an output array; whether the player is not dead and has life left.
@@ -109,7 +110,7 @@ def look(
     """Observe each world for which ``looking`` is True. Each array after ``masks`` except ``rays`` and ``corner`` is an
     output of ``lidar.cast`` or ``voxels.read_box``, with one row for each world; so are the arrays of ``scalars``.
 
-    :param rays: the rays of the lidar; there may be none.
+    :param rays: the rays of the lidar; the array may be empty.
     :param corner: the lowest corner of the box of voxels, ``(3,)``. The box may be empty.
     """
     for i in range(len(worlds)):

@@ -1,9 +1,9 @@
-"""The chat: server commands that MineDojo's simulator sends, with the syntax of the game.
+"""The chat: the server commands that MineDojo's simulator sends, with the syntax of Minecraft.
 
-The commands are ``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather`` (source:
-minecraft.wiki, Commands, 1.11). The name of an item, block or mob may start with ``minecraft:``. A coordinate may be
-relative (``~``, ``~-3``). The target of a command is the player (``@p``, ``@s``, ``@a``, or no target) or, for
-``/kill``, the mobs of ``@e[type=...]``.
+The server commands are ``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather`` (source:
+minecraft.wiki, Commands, 1.11). In a server command, the name of an item, block or mob may start with ``minecraft:``.
+In a server command, a coordinate may be relative (``~``, ``~-3``). The target of a command is the player (``@p``,
+``@s``, ``@a``, or no target) or, for ``/kill``, the mobs of ``@e[type=...]``.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class CommandError(VoxelDojoError):
 
 
 def execute(world: World, text: str) -> None:
-    """Run a server command. Text without a leading ``/`` has no effect.
+    """Run a server command. A text without a leading ``/`` is not a server command and has no effect.
 
-    :raises UnknownNameError: the text names a command, item, block or mob that does not exist.
+    :raises UnknownNameError: the text names a server command, item, block or mob that does not exist.
     :raises CommandError: the arguments are invalid.
     """
     if not text.startswith("/"):
@@ -73,7 +73,7 @@ def _lookup(kind: str, name: str, valid: dict[str, int]) -> int:
 
 
 def _coordinates(words: Sequence[str], here: Sequence[float]) -> list[float]:
-    """Parse coordinates. As in the game, integers along x and z mean the centre of a block."""
+    """Parse coordinates. As in the game, an integer coordinate along x or z means the centre of a block."""
     if len(words) < len(here):
         raise ValueError(f"{len(words)} coordinates, not {len(here)}")
     place = []
@@ -108,8 +108,8 @@ def _move(world: World, x: float, y: float, z: float) -> None:
 
 
 def _clear(world: World, words: Sequence[str]) -> None:
-    """Remove items from the inventory. The arguments can restrict the command to one kind of item, one variant (-1
-    means every variant) and a maximal number of items (-1 means all).
+    """Remove items from the inventory. The arguments can restrict ``/clear`` to one kind of item, one variant (-1 means
+    every variant) and a maximal number of items (-1 means all).
     """
     if words:
         _player(words[0])
@@ -170,8 +170,8 @@ def _kill(world: World, words: Sequence[str]) -> None:
 
 
 def _slot(world: World, name: str) -> int:
-    """Return the index of a slot from its name in the game (``slot.armor.head``, ``slot.hotbar.3``). The slots of the
-    hands and of the armour have names; the names of all other slots end with a number.
+    """Return the index of an inventory slot from the slot's name in the game (``slot.armor.head``, ``slot.hotbar.3``).
+    The slots of the hands and of the armour have names of their own; the names of all other slots end with a number.
     """
     found = re.fullmatch(r"slot\.(weapon|armor|hotbar|inventory)(?:\.(\w+))?", name)
     if found is None:
@@ -208,8 +208,8 @@ def _set_block(world: World, words: Sequence[str]) -> None:
 
 
 def _spread(world: World, words: Sequence[str]) -> None:
-    """Run ``/spreadplayers X Z 0 RANGE false @p``: move the player to a random place on the surface and not in a fluid,
-    at most RANGE blocks from X and from Z.
+    """Run ``/spreadplayers X Z 0 RANGE false @p``: move the player to a random place on the surface that is not in a
+    fluid, at most RANGE blocks from X and from Z.
 
     :param words: the words of the command after its name.
     """

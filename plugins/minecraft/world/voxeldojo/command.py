@@ -1,6 +1,6 @@
-"""The command of one tick, and the translation of a MineDojo action to a command.
+"""Defines the command of one tick, and translates an action of MineDojo to a command.
 
-Source of the translation: ``sim/wrappers/ar_nn/nn_action_space_wrapper.py``.
+Source of the translation: the module ``sim/wrappers/ar_nn/nn_action_space_wrapper.py`` of MineDojo.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ LAG = 2
 
 
 class EmptySlotError(VoxelDojoError):
-    """An action equips, places or destroys the item of a slot that is empty. The masks in the observation exclude such
-    actions.
+    """An action equips, places or destroys the item of a slot that is empty. The masks in the observation exclude
+    actions that use the item of an empty slot.
     """
 
 
 class Command(NamedTuple):
-    """The keys that are held during a tick, and the other commands of Malmo's clients.
+    """Contains the keys that are held during a tick, and the other commands of Malmo's clients.
 
     :ivar pitch: the degrees by which the view turns down.
     :ivar yaw: the degrees by which the view turns right.
-    :ivar craft: the name of the craft, one of ``names.CRAFTS``.
+    :ivar craft: the name of the item to craft, one of ``names.CRAFTS``.
     :ivar equip, place: the name of the item that the player equips or places.
     :ivar swap: two slots whose contents are exchanged.
-    :ivar hotbar: the slot (0 to 8) whose item is taken into the hand.
-    :ivar chat: text for the chat, usually a server command such as "/time set 0" (see the module ``chat``).
+    :ivar hotbar: the slot (0 to 8) of the hotbar whose item is taken into the hand.
+    :ivar chat: a text for the chat, usually a server command such as "/time set 0" (see the module ``chat``).
     """
 
     forward: bool = False
@@ -63,7 +63,7 @@ NOTHING = Command()
 
 
 def slot_name(slot: int) -> str:
-    """Return the name of a slot (0 to 40) for the command ``/replaceitem``."""
+    """Return the name that the command ``/replaceitem`` uses for a slot (0 to 40)."""
     if slot == 0:
         return "slot.weapon.mainhand"
     if slot == 40:
@@ -80,11 +80,11 @@ def translate(
     strict: bool = True,
     camera_interval: float = CAMERA_INTERVAL,
 ) -> Command:
-    """Translate an action of MineDojo's space to a command.
+    """Translate an action of MineDojo's action space to a command.
 
     :param action: int64 ``(8,)``.
-    :param held: the items of the 36 slots, with underscores.
-    :param strict: whether it is an error to equip, place or destroy the item of an empty slot; if not, such an action
+    :param held: the names of the items in the 36 slots, with underscores.
+    :param strict: whether it is an error to equip, place or destroy the item of an empty slot; if False, such an action
         has no effect.
     :raises EmptySlotError: see ``strict``.
     """

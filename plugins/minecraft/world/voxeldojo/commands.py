@@ -1,4 +1,6 @@
-"""Malmo adds two things to a tick. Some commands run before the tick, and statistics are counted after the tick."""
+"""Malmo adds two things to a tick. Before the tick, Malmo runs some commands, and after the tick, Malmo counts
+statistics.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ def count_statistics(
 ) -> None:
     """Update the statistics after a tick.
 
-    :param before: a copy of the player's record from before the tick, PLAYER ``(1,)``.
+    :param before: a copy of the player's record before the tick, PLAYER ``(1,)``.
     :param item: the item that was in the hand before the tick.
     :param jump: whether the jump key was held.
     :param totals, used: the arrays of ``stats.Statistics``, which are updated in place.

@@ -1,13 +1,13 @@
-"""The world as a gymnasium environment with the spaces of ``minedojo.make(...)``.
+"""Defines the world as a gymnasium environment with the spaces of ``minedojo.make(...)``.
 
-This environment differs from the package MineDojo in four intended ways:
+The class ``MineDojoEnv`` differs from the package MineDojo in four intended ways:
 
-- ``terminated`` is True when the player dies. In MineDojo the player respawns and the episode continues.
-- ``damage_source`` describes the newest damage. MineDojo does not read the fields that Malmo writes, so its value is
-  always 0.
+- ``terminated`` is True when the player dies. In MineDojo, a dead player respawns and the episode continues.
+- The observation ``damage_source`` describes the newest damage. In MineDojo, ``damage_source`` is always 0, because
+  MineDojo does not read the fields that Malmo writes.
 - Values outside the bounds of their space are clipped (for example the temperature of a desert), and each array has the
   dtype of its space (MineDojo returns Python booleans although its spaces state int64).
-- ``rgb`` exists only if the mission has an ``image_size``.
+- The observation ``rgb`` exists only if the mission has an ``image_size``.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
     """The environment of a mission. It defines no task: the reward is always 0, and an episode ends only when the
     player dies.
 
-    Observation: ``spaces.observation_space``. Action: ``spaces.action_space``, MultiDiscrete [3 3 4 25 25 8 244 36].
-    Crafting, equipping, placing, dropping and destroying take three ticks; every other action takes one tick. ``info``
-    contains the values of Malmo's JSON except voxels and rays.
+    Observation: ``spaces.observation_space``. Action: the space ``spaces.action_space``, MultiDiscrete [3 3 4 25 25 8
+    244 36]. An action that crafts, equips, places, drops or destroys takes three ticks; every other action takes one
+    tick. ``info`` contains the values of Malmo's JSON except voxels and rays.
 
     :param mission: the initial state of the world and the content of the observation, as a ``Mission`` or as a dict of
         its fields.
-    :param strict: whether it raises ``EmptySlotError``, as in MineDojo, to equip, place or destroy the item of an empty
-        slot; if not, such an action has no effect.
-    :param camera_interval: degrees between the bins of the camera, above 0 and at most 180.
-    :param informed: whether ``info`` contains Malmo's JSON; an empty ``info`` makes a step faster.
+    :param strict: whether an action that equips, places or destroys the item of an empty slot raises
+        ``EmptySlotError``, as in MineDojo; if False, such an action has no effect.
+    :param camera_interval: the angle between two bins of the camera in degrees, above 0 and at most 180.
+    :param informed: whether ``info`` contains Malmo's JSON; without Malmo's JSON, a step is faster.
     :param render_mode: "rgb_array" or None.
     :raises ConfigError: an argument is out of its range.
     :raises pydantic.ValidationError: a field of ``mission`` is invalid.
@@ -108,7 +108,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return no_op(self.camera_interval)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Return the player's view: uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
+        """Return the player's view: an array uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self.sim.rgb()
 
     def save(self) -> bytes:
@@ -116,11 +116,11 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return self.sim.save()
 
     def load(self, data: bytes, *, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Continue from a saved state. Return the observation and the info of this state; ``delta_inv`` shows no
-        change.
+        """Continue from a saved state. Return the observation and the info of the loaded state; its ``delta_inv`` shows
+        no change.
 
-        :param seed: the seed of all random numbers from now on; with None, the saved random numbers continue.
-        :raises SaveError: ``data`` is not a saved state of this version.
+        :param seed: the seed of all random numbers after the loading; with None, the saved random numbers continue.
+        :raises SaveError: ``data`` is not a state that this version of the package saved.
         """
         self.sim.load(data, seed=seed)
         return self._begin()

@@ -1,4 +1,4 @@
-"""The errors of this package. Each message states what was given, what is valid and what to do."""
+"""The errors of this package. Each error message states what was given, what is valid and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 
 class VoxelDojoError(Exception):
-    """Base of every error that a user can cause or fix. The command line prints its text and exits with status 2."""
+    """Base of every error that a user of voxeldojo can cause or fix. The command line prints the text of the error and
+    exits with status 2.
+    """
 
 
 class ConfigError(VoxelDojoError):
@@ -15,9 +17,9 @@ class ConfigError(VoxelDojoError):
 
 
 class UnknownNameError(VoxelDojoError):
-    """A name that is not among the valid names.
+    """Raised for a name that is not among the valid names.
 
-    :param kind: what the name belongs to, in the singular (such as "biome").
+    :param kind: the kind of thing that the name belongs to, in the singular (such as "biome").
     :param given: the name that the user gave.
     :param valid: every valid name.
     :param hint: one sentence of advice.

@@ -1,8 +1,8 @@
 """Makes Malmo's JSON, with the keys that MineDojo reads and further keys for users of MineDojo.
 
-Source: Malmo in MineDojo 0.1, ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation``. MineDojo reads
-the newest damage at the top level, but Malmo writes it to ``damage_source``. This module writes the damage to both
-places.
+Source: ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation`` of Malmo in MineDojo 0.1. MineDojo reads
+the newest damage at the top level of the JSON, but Malmo writes the damage to ``damage_source``. This module writes the
+newest damage to both places of the JSON.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def inventory(scalars: ScalarObservation) -> list[dict[str, Any]]:
 
 
 def facts(world: World, scalars: ScalarObservation) -> dict[str, Any]:
-    """Return all values of the JSON except statistics, voxels and rays."""
+    """Return all values of Malmo's JSON except statistics, voxels and rays."""
     number = dict(zip(FLOATS, scalars.floats.tolist(), strict=True))
     flag = dict(zip(FLAGS, scalars.flags.tolist(), strict=True))
     whole = dict(zip(INTEGERS, scalars.integers.tolist(), strict=True))
@@ -106,7 +106,9 @@ def flat_voxels(voxels: dict[str, Any]) -> list[Any]:
 
 
 def flat_rays(rays: dict[str, Any]) -> list[Any]:
-    """Return an observation's ``rays`` as Malmo's list. Entities have the class names of the game."""
+    """Return an observation's ``rays`` as Malmo's list of rays. In Malmo's list of rays, entities have the class names
+    of the game.
+    """
     columns = [rays[key].tolist() for key in RAY_KEYS]
     names = columns[RAY_KEYS.index("entity_name")]
     names[:] = [name if name == "null" else f"Entity{name.capitalize()}" for name in names]

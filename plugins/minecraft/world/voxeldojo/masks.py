@@ -1,6 +1,6 @@
-"""The masks of valid actions, by MineDojo's rules (``sim/wrappers/ar_nn/ar_masks_wrapper.py``).
+"""Computes the masks of valid actions, by MineDojo's rules (``sim/wrappers/ar_nn/ar_masks_wrapper.py``).
 
-An array of counts, float64 ``(len(ITEM_NAMES),)``, has one number for each item, in the order of ``ITEM_NAMES``. All
+An array of counts, float64 ``(len(ITEM_NAMES),)``, has the quantity of each item, in the order of ``ITEM_NAMES``. The
 masks of a step are slices of one array; the constants ``TYPE``, ``EQUIP`` and others are these slices.
 """
 
@@ -35,7 +35,9 @@ WITH_ARGUMENT: Final = np.array([[name in ("craft", "equip", "place", "destroy")
 
 
 def _ingredients(matrix: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
-    """Return items and quantities of each recipe as sparse rows ``(244, n)``, padded with item 0 and quantity 0."""
+    """Return the items and quantities of each recipe's ingredients as sparse rows ``(244, n)``, padded with item 0 and
+    quantity 0.
+    """
     most = int((matrix > 0).sum(axis=1).max())
     items = np.argsort(matrix == 0, axis=1, kind="stable")[:, :most]
     quantities = np.take_along_axis(matrix, items, axis=1)
@@ -49,7 +51,7 @@ for _array in (CAN_PLACE, CAN_WEAR, NEEDS_TABLE, NEEDS_FURNACE, WITH_ARGUMENT, I
 
 @jit
 def count(item: NDArray[np.int64], quantity: NDArray[np.float32], counts: Counts) -> None:
-    """Count each item in the slots of the inventory, without air."""
+    """Write the quantity of each item in the inventory's slots to ``counts``, without air."""
     counts[:] = 0
     for slot in range(INVENTORY):
         if item[slot] != 0:
@@ -62,7 +64,7 @@ def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, ou
 
     :param item: int64 ``(SLOTS,)``, the index into ``ITEM_NAMES`` of the item in each slot.
     :param counts: the result of ``count``.
-    :param table, furnace: whether a crafting table and a furnace are near and in view.
+    :param table, furnace: whether a crafting table and a furnace are near the player and in view.
     :param out: bool ``(SIZE,)``, the array to which the masks are written.
     """
     held = placeable = equipable = makeable = False
@@ -88,7 +90,9 @@ def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, ou
 
 
 def as_observation(flags: Flags) -> dict[str, Flags]:
-    """Return the observation's ``masks`` from the array of ``fill``, or from such arrays with a leading axis."""
+    """Return the observation's ``masks`` from the array of ``fill``, or from several arrays of ``fill`` with a leading
+    axis.
+    """
     return {
         "action_type": flags[..., TYPE],
         "action_arg": np.broadcast_to(WITH_ARGUMENT, (*flags.shape[:-1], *WITH_ARGUMENT.shape)).copy(),

@@ -62,8 +62,8 @@ class Placement(Value):
 
 
 class Box(Value):
-    """The box of observed voxels, in blocks relative to the block of the player's feet. The box includes both corners;
-    y is up.
+    """The box of blocks that the observation ``voxels`` contains, in blocks relative to the block of the player's feet.
+    The box includes both corners; y is up.
     """
 
     xmin: int = -1
@@ -99,12 +99,13 @@ class Mission(Value):
     :ivar biome: the biome of the whole world; by default, the world has many biomes.
     :ivar layers: the blocks of a flat world, the lowest layer first; by default, the terrain is generated from the
         seed.
-    :ivar weather: the weather, which does not change during an episode (in the game it changes). "normal" means clear.
+    :ivar weather: the weather, which does not change during an episode (it changes in the game). "normal" means clear.
     :ivar break_speed: the factor by which the player digs faster than in the game.
     :ivar time_passes: whether the time of day advances.
     :ivar mobs_spawn: whether the world has mobs.
     :ivar seed: the seed of the terrain; by default, each reset has a new seed.
-    :ivar image_size: the height and width of the observation ``rgb`` in pixels; by default, there is no picture.
+    :ivar image_size: the height and width of the observation ``rgb`` in pixels; by default, the observation has no
+        ``rgb``.
     :ivar voxels: the box of blocks that is observed.
     :ivar rays: the rays of the lidar.
     """

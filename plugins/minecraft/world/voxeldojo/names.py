@@ -1,8 +1,8 @@
-"""MineDojo's names of items, crafts, biomes and statistics.
+"""Reads MineDojo's names of items, crafts, biomes and statistics.
 
-The names are those of MineDojo 0.1 and Minecraft 1.11.2. The module reads them from ``data/*_names.csv``; the first
-line of each file names its source. In this package, the words of an item's name are joined by underscores
-(``milk_bucket``); in observations, they are separated by spaces (``spaced``).
+The names of items, crafts, biomes and statistics are those of MineDojo 0.1 and Minecraft 1.11.2. The module ``names``
+reads the names from ``data/*_names.csv``; the first line of each file names its source. In this package, the words of
+an item's name are joined by underscores (``milk_bucket``); in observations, they are separated by spaces (``spaced``).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ Where = Literal["hand", "table", "furnace"]
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    """Return the rows of ``data/NAME``. Lines that begin with ``#`` are comments."""
+    """Return the rows of ``data/NAME``. Lines of the file that begin with ``#`` are comments."""
     text = files("voxeldojo").joinpath("data", name).read_text(encoding="utf-8")
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 
 def spaced(name: str) -> str:
-    """Return the form of an item's name that observations use."""
+    """Return an item's name in the form of observations, with spaces."""
     return name.replace("_", " ")
 
 
@@ -54,5 +54,5 @@ EQUIPMENT_SLOTS: Final = {"mainhand": 0, "offhand": 40, "head": 39, "chest": 38,
 
 
 def craft_place(craft: str) -> Where:
-    """Return the place at which an item of ``CRAFTS`` is crafted."""
+    """Return the place (hand, table or furnace) at which an item of ``CRAFTS`` is crafted."""
     return "hand" if craft in HAND else "table" if craft in TABLE else "furnace"

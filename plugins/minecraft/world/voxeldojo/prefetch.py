@@ -1,9 +1,11 @@
-"""At the first start of a new version, a second process compiles half of the kernels (functions that numba compiles).
+"""At the first start of a new version of the package, a second process compiles half of the kernels (functions that
+numba compiles).
 
-The main process compiles the kernels that generate land. Meanwhile, a second process compiles the kernels that are
-needed last, which are those of the scalar observations and of the tick, nearly half of all code. Each process writes
-its kernels into numba's cache. The second process reports each finished kernel, and the main process then loads this
-kernel from the cache. Without a second core, or if the second process fails, each kernel is compiled at its first call.
+The main process compiles the kernels that generate land. At the same time, a second process compiles the kernels that
+are needed last, which are those of the scalar observations and of the tick, nearly half of all code. Each of the two
+processes writes its kernels into numba's cache. The second process reports each finished kernel, and the main process
+then loads this kernel from the cache. Without a second core, or if the second process fails, each kernel is compiled at
+its first call.
 
     python -m voxeldojo.prefetch    # runs the second process
 """
@@ -40,11 +42,11 @@ _LOCK: Final = threading.Lock()
 def start(
     kernels: Sequence[Any] = tuple(KERNELS), command: Sequence[str] = PROCESS_COMMAND
 ) -> subprocess.Popen[bytes] | None:
-    """Start the second process if the cache does not contain the last kernel. The first call of a kernel then waits
-    until the second process has compiled this kernel.
+    """Start the process that compiles kernels, unless the cache contains the last kernel. After ``start``, the first
+    call of a kernel waits until the second process has compiled this kernel.
 
-    :returns: the process, or None. Workers of ``multiprocessing`` do not start the process, because the other workers
-        use the cores.
+    :returns: the process, or None. Workers of ``multiprocessing`` do not start the second process, because the other
+        workers use the cores.
     """
     with _LOCK:
         last = kernels[-1]
@@ -69,7 +71,9 @@ def main() -> None:
 
 
 def _listen(process: subprocess.Popen[bytes], compiled_events: Sequence[threading.Event]) -> None:
-    """Set one event for each line that the process prints. When the process ends, set all remaining events."""
+    """Set one event for each line that the second process prints. When the second process ends, set all remaining
+    events.
+    """
     with process:
         for event, _ in zip(compiled_events, process.stdout or (), strict=False):
             event.set()
@@ -78,10 +82,11 @@ def _listen(process: subprocess.Popen[bytes], compiled_events: Sequence[threadin
 
 
 def _wait_for(compiled_events: threading.Event, kernel: Any) -> Callable[[Any], Any]:
-    """Replace the kernel's method ``compile`` by one that waits for the event and then finds the compiled kernel in the
-    cache.
+    """Return a method ``compile`` for the kernel, which waits for the kernel's event and then finds the compiled kernel
+    in the cache.
 
-    A forked child of this process does not wait, because the child does not have the thread that sets the events.
+    In a forked child of this process, the method does not wait, because the child does not have the thread that sets
+    the events.
     """
     compiled: Callable[[Any], Any] = kernel.compile
     owner = os.getpid()

@@ -1,5 +1,5 @@
-"""Converts a world to bytes and back. The format is numpy's archive of arrays without pickle. Only generated chunks are
-stored.
+"""Converts a world to bytes and back. The format of a saved world is numpy's archive of arrays without pickle. Only
+generated chunks are stored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_SAVE_BYTES = (len(CUBES) + 1) * SIZE * HEIGHT * SIZE
 
 
 class SaveError(VoxelDojoError):
-    """The bytes are not a world that this version of the package saved. Begin a new episode instead."""
+    """Raised if bytes are not a world that this version of the package saved. Begin a new episode instead."""
 
 
 def _arrays(world: World) -> dict[str, NDArray[Any]]:
@@ -34,21 +34,23 @@ def _arrays(world: World) -> dict[str, NDArray[Any]]:
 
 
 def _layout(world: World) -> str:
-    """Return a digest of the layout of saved worlds. The digest depends on the shapes and fields of the arrays, and on
-    the tables of blocks and items.
+    """Return a digest of the layout of saved worlds. The digest of the layout depends on the shapes and fields of the
+    arrays, and on the tables of blocks and items.
     """
     shapes = [(name, array.dtype.descr, array.shape) for name, array in _arrays(world).items()]
     return hashlib.sha256(f"{shapes} {TABLES}".encode()).hexdigest()
 
 
 def _chunks(cube: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of an array that is indexed by chunk: ``(SIZE / CHUNK, SIZE / CHUNK, CHUNK, HEIGHT, CHUNK)``."""
+    """Return a view of a world's array that is indexed by chunk: the shape is ``(SIZE / CHUNK, SIZE / CHUNK, CHUNK,
+    HEIGHT, CHUNK)``.
+    """
     side = SIZE // CHUNK
     return cube.reshape(side, CHUNK, HEIGHT, side, CHUNK).transpose(0, 3, 1, 2, 4)
 
 
 def pack(world: World, extra: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return the world and additional plain arrays as bytes."""
+    """Return the world and additional plain arrays as bytes, for ``unpack``."""
     arrays = {f"beside_{name}": array for name, array in extra.items()}
     arrays["layout"] = np.array(_layout(world))
     for name, array in _arrays(world).items():
@@ -60,7 +62,7 @@ def pack(world: World, extra: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[World, dict[str, NDArray[Any]]]:
-    """Return the world and the additional arrays of ``pack``.
+    """Return the world and the additional arrays that were passed to ``pack``.
 
     :raises SaveError: the bytes are not a saved world, or another version of this package saved them.
     """

@@ -1,5 +1,5 @@
-"""Computes the scalar observations and the inventory (everything except blocks and pictures) in one call of compiled
-code.
+"""Computes the scalar observations and the inventory (all observations except blocks and pictures) in one call of
+compiled code.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ITEM, VARIANT = range(2)
 
 
 class ScalarObservation(NamedTuple):
-    """Scalars and inventory arrays of one observation.
+    """The scalar observations and the inventory of one observation.
 
     :ivar floats: float32 ``(22,)``, the numbers that ``FLOATS`` names.
     :ivar flags: bool ``(7,)``, the values that ``FLAGS`` names.

@@ -1,4 +1,4 @@
-"""The voxels, rays and pictures of a mission."""
+"""Computes the observations ``voxels`` and ``rays`` and the pictures of a mission."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Sensors:
         self.size = mission.image_size or IMAGE_SIZE
 
     def look(self, world: World) -> dict[str, Any]:
-        """Return the observations ``voxels`` and ``rays`` as far as the mission asks for them."""
+        """Return the observations ``voxels`` and ``rays``, as far as the mission asks for them."""
         seen: dict[str, Any] = {}
         if self._box is not None:
             seen["voxels"] = voxels(world, *self._box)
@@ -42,5 +42,5 @@ class Sensors:
 
     @cached_property
     def _camera(self) -> Camera:
-        """The camera, which is created at its first use, because the generation of the textures takes time."""
+        """The camera is created at its first use, because the generation of the textures takes time."""
         return Camera(*self.size)

@@ -1,6 +1,6 @@
-"""The simulator of one mission. Each tick takes one command and gives one observation.
+"""The simulator of one mission. In each tick, the simulator takes one command and gives one observation.
 
-The gymnasium environment (``env``) and the server (``malmo``) use this simulator.
+The gymnasium environment (``env``) and the Malmo server (``malmo``) use the class ``Sim``.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ class Sim:
             put(world, stack.slot, item, min(stack.quantity, int(STACK[item])), stack.variant, 0)
 
     def step(self, command: Command = NOTHING) -> None:
-        """Run one tick. The fields ``chat``, ``craft``, ``equip`` and ``place`` of the command are executed before the
-        player turns, so a block is placed in the view direction that the player had in the last observation.
+        """Run one tick. The fields ``chat``, ``craft``, ``equip`` and ``place`` of a command are executed before the
+        player turns. A block is therefore placed in the view direction that the player had in the last observation.
 
         As in Malmo, a player who died in the last step respawns first.
 
-        :raises CommandError, UnknownNameError: ``chat`` is not a valid command. After an invalid command no tick
+        :raises CommandError, UnknownNameError: ``chat`` is not a valid command. After an invalid command, no tick
             passes, but a dead player respawns.
         :raises ValueError: pitch or yaw is not finite.
         """
@@ -163,7 +163,7 @@ class Sim:
     def facts(self, scalars: ScalarObservation | None = None) -> dict[str, Any]:
         """Return Malmo's JSON without voxels and rays.
 
-        :param scalars: the result of the method ``scalars`` for this tick, if the caller has it.
+        :param scalars: the result of the method ``scalars`` for this tick, if the caller has this result.
         """
         return {**facts(self.world, scalars or self.scalars()), **self.statistics.as_json(self.world)}
 
@@ -178,7 +178,9 @@ class Sim:
         return info
 
     def rgb(self) -> NDArray[np.uint8]:
-        """Render the player's view: uint8 ``(height, width, 3)``, of the mission's size or 160 by 256."""
+        """Render the player's view: an array uint8 ``(height, width, 3)``, of the mission's ``image_size`` or 160 by
+        256.
+        """
         return self.sensors.picture(self.world)
 
     def save(self) -> bytes:
@@ -190,9 +192,9 @@ class Sim:
     def load(self, data: bytes, *, seed: int | None = None) -> None:
         """Continue from a saved state.
 
-        :param seed: the seed of all random numbers from now on; with None, the saved random numbers continue. In both
-            cases, chunks that are generated later depend only on the world's own seed.
-        :raises SaveError: ``data`` is not a saved state of this version.
+        :param seed: the seed of all random numbers after the loading; with None, the saved random numbers continue.
+            With and without ``seed``, chunks that are generated later depend only on the world's own seed.
+        :raises SaveError: ``data`` is not a state that this version of the package saved.
         """
         world, beside = unpack(data)
         counts = Statistics()

@@ -1,7 +1,9 @@
-"""The statistics of the player that MineDojo's tasks read. These statistics are stored outside the state of the world.
+"""Counts the statistics of the player that MineDojo's tasks read. The statistics of the player are stored outside the
+state of the world.
 
-The world counts the statistics in ``TOTALS``. Every other statistic is always 0, because the world has no enchanting,
-trading or riding. Source of the names: minecraft.wiki, Statistics (1.11); Malmo writes them in snake_case.
+The world counts the statistics in ``TOTALS``. Every statistic that is not in ``TOTALS`` is always 0, because the world
+has no enchanting, trading or riding. Source of the names: minecraft.wiki, Statistics (1.11); Malmo writes the names of
+statistics in snake_case.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class Statistics:
         self._known, self._used = b"", dict.fromkeys(ITEMS, 0)
 
     def as_json(self, world: World) -> dict[str, Any]:
-        """Return ``stat`` and ``achievement`` of Malmo's JSON, for every name that MineDojo reads."""
+        """Return ``stat`` and ``achievement`` of Malmo's JSON, with every name that MineDojo reads."""
         killed = dict(zip(MOB_NAMES, world.kills.tolist(), strict=False))
         stat: dict[str, Any] = {**_NO_STAT, **dict(zip(TOTALS, self.totals.tolist(), strict=True))}
         stat["mob_kills"] = sum(killed.values())

@@ -1,4 +1,4 @@
-"""Many worlds as one gymnasium vector environment. One call moves all players by one step."""
+"""Makes one gymnasium vector environment of many worlds. One call moves all players by one step."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Result = tuple[dict[str, Any], NDArray[np.float64], NDArray[np.bool_], NDArray[n
 
 
 class MineDojoVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], Any]):
-    """``num_envs`` environments of one mission. With the same seed and the same actions, each environment has exactly
-    the worlds and observations of an ``env.MineDojoEnv``.
+    """``num_envs`` environments that have the same mission. With the same seed and the same actions, each environment
+    has exactly the worlds and observations of an ``env.MineDojoEnv``.
 
     Observations and actions are those of ``MineDojoEnv`` with a leading axis. ``infos`` is empty, except for the last
     observations of episodes with ``AutoresetMode.SAME_STEP``; ``batch.sims[i].facts()`` returns the values of Malmo's
@@ -68,7 +68,7 @@ class MineDojoVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], Any]):
         """Begin an episode in each environment, or only in those of ``options["reset_mask"]``, bool ``(num_envs,)``.
 
         :param seed: the seed of the first environment (environment i gets ``seed + i``), or a list with one seed for
-            each.
+            each environment.
         """
         chosen = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)), np.bool_)
         seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed or [None] * self.num_envs

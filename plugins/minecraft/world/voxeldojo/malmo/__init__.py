@@ -1,4 +1,4 @@
-"""A server that speaks the Malmo protocol. MineDojo's unmodified client can connect to it.
+"""A server that speaks the Malmo protocol. MineDojo's unmodified client can connect to the Malmo server.
 
-``python -m voxeldojo.malmo --port 9000`` starts it.
+The command ``python -m voxeldojo.malmo --port 9000`` starts the Malmo server.
 """

@@ -57,11 +57,11 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def close_at_signals(server: Server) -> None:
-    """Close the server when the process is interrupted or terminated.
+    """Close the server when the process receives a signal that interrupts or terminates it.
 
-    The function uses a wakeup file descriptor, to which Python writes as soon as a signal arrives. A Python signal
-    handler runs only between two bytecodes of the main thread, so a signal that arrives just before ``accept`` blocks
-    would wait for the next client.
+    ``close_at_signals`` uses a wakeup file descriptor, to which Python writes as soon as a signal arrives. A Python
+    signal handler runs only between two bytecodes of the main thread. A signal that arrives just before ``accept``
+    blocks would therefore wait for the next client.
     """
     woken, wakes = socket.socketpair()
     wakes.setblocking(False)

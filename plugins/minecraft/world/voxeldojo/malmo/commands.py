@@ -1,6 +1,6 @@
-"""Parses the lines of a step ("forward 1", "camera 0.0 15.0", "craft planks", "chat /time set 0") to a command.
+"""Parses the command lines of a step ("forward 1", "camera 0.0 15.0", "craft planks", "chat /time set 0").
 
-Source of the syntax: MineDojo 0.1, ``sim/handlers/agent/actions`` and ``sim/sim.py``.
+Source of the syntax: the modules ``sim/handlers/agent/actions`` and ``sim/sim.py`` of MineDojo 0.1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ITEMS: Final = frozenset(ITEMS)
 
 
 def read(text: str) -> tuple[Command, list[str]]:
-    """Parse the command lines of a step. Return the command, and a remark about each line that has no effect."""
+    """Parse the command lines of a step. Return the parsed command, and a remark about each line that has no effect."""
     known: dict[str, Any] = {}
     remarks = []
     for line in text.split("\n"):

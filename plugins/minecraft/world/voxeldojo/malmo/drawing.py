@@ -1,7 +1,6 @@
-"""The drawings of a mission as server commands that run before the mission begins.
+"""Converts the drawings of a mission to server commands, which run before the mission begins.
 
-Source: ``DrawingDecorator`` of Malmo's ``MissionHandlers.xsd``. The coordinates of the world are 0 to 511 along x and
-z.
+Source: ``DrawingDecorator`` of Malmo's ``MissionHandlers.xsd``. Coordinates in the world are 0 to 511 along x and z.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ Place = tuple[int, int, int]
 
 
 def commands(decorator: Element) -> tuple[list[str], set[str]]:
-    """Return the commands that draw everything, and the names of unknown drawing elements.
+    """Return the server commands that draw everything, and the names of unknown drawing elements.
 
-    :raises MissionError: coordinates are missing or out of range, or there are too many blocks.
+    :raises MissionError: coordinates are missing or out of range, or the drawings have too many blocks.
     """
     chat_commands: list[str] = []
     unknown: set[str] = set()

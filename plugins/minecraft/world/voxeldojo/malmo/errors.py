@@ -6,8 +6,10 @@ from voxeldojo.errors import VoxelDojoError
 
 
 class ProtocolError(VoxelDojoError):
-    """A client violates the protocol. The server closes its connection and continues."""
+    """A client violates the protocol. After a violation of the protocol, the server closes the client's connection and
+    continues.
+    """
 
 
 class MissionError(ProtocolError):
-    """A mission cannot be parsed, or this world cannot play it."""
+    """A mission cannot be parsed, or voxeldojo cannot play the mission."""

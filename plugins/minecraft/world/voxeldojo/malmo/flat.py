@@ -1,8 +1,9 @@
-"""The layers of a superflat world in the game's format: "3;minecraft:bedrock,2*minecraft:dirt,grass;1".
+"""Reads and writes the layers of a superflat world in the game's format: for example,
+"3;minecraft:bedrock,2*minecraft:dirt,grass;1".
 
-The fields of this format are the version, the layers (the lowest first), the biome and the structures. Versions 1 and 2
-of the format use numbers of blocks instead of names, and "x" instead of "*". Source: minecraft.wiki, Superflat, Java
-Edition 1.11. Structures are ignored.
+The fields of the format of superflat worlds are the version, the layers (the lowest first), the biome and the
+structures. Versions 1 and 2 of the superflat format use numbers of blocks instead of names, and "x" instead of "*".
+Source: minecraft.wiki, page Superflat, Java Edition 1.11. Structures are ignored.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ _KEYS: Final = tuple(ID)
 
 
 def layers(text: str) -> tuple[tuple[str, ...], int]:
-    """Parse the text. Return the blocks, the lowest first, and the number of the biome.
+    """Parse the text. Return the blocks of the layers, the lowest first, and the number of the biome.
 
-    :raises MissionError: the format is wrong, or the world does not have a block.
+    :raises MissionError: the format is wrong, or voxeldojo does not have a block.
     """
     parts = (text.strip() or CLASSIC).split(";")
     if len(parts) < 2 or parts[0] not in ("1", "2", "3"):

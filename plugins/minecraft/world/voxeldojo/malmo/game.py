@@ -1,5 +1,5 @@
-"""A mission that a client runs: the world of the mission, the conditions under which the mission ends, and the picture
-and data that the client gets.
+"""A mission that a client runs: the class ``Game`` has the world of the mission, the conditions under which the mission
+ends, and the picture and data that the client gets.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ MAX_LOGGED_REMARKS: Final = 20
 
 
 def land_seed(text: str) -> int:
-    """Parse a seed as the game does (minecraft.wiki, Seed). If the text is a 64-bit integer, the seed is this number;
-    otherwise, the seed is Java's hash of the text.
+    """Parse the seed of a world as the game does (minecraft.wiki, Seed). If the text is a 64-bit integer, the seed is
+    this number; for any other text, the seed is Java's hash of the text.
     """
     with contextlib.suppress(ValueError):
         if -(2**63) <= (number := int(text)) < 2**63:
@@ -40,7 +40,7 @@ class Game:
     """A running mission.
 
     :ivar land: the seed of the terrain.
-    :ivar done: whether the mission has ended; if it has, ``step`` has no effect.
+    :ivar done: whether the mission has ended; after the end of the mission, ``step`` has no effect.
     :ivar steps: the number of ticks so far.
     :ivar name: the name of the mission in the log.
     :param chance: the seed of all random numbers except those of the terrain; by default, the seed of the terrain.
@@ -61,7 +61,7 @@ class Game:
             logger.warning("%s: elements without effect in this world: %s", name, ", ".join(sorted(request.unknown)))
 
     def step(self, text: str) -> None:
-        """Run one tick with the commands in ``text``. An invalid command is logged and has no effect."""
+        """Run one tick with the command lines in ``text``. An invalid command line is logged and has no effect."""
         if self.done:
             return
         command, remarks = commands.read(text)
@@ -76,7 +76,7 @@ class Game:
         self.done = self._ended()
 
     def picture(self) -> bytes:
-        """Return the picture in Malmo's format, with the lowest row first and three bytes for each pixel."""
+        """Return the player's view in Malmo's format, with the lowest row first and three bytes for each pixel."""
         return self.sim.rgb()[::-1].tobytes()
 
     def facts(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Limits the number of concurrent games and chooses their seeds."""
+"""Limits the number of concurrent games and chooses the seeds of games."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLACE_TIMEOUT_S = 3.0
 
 
 class Lobby:
-    """Creates games, and gives a place to each concurrent game.
+    """Creates games, and reserves a place for each concurrent game.
 
     :param games: the maximal number of concurrent games.
     :param seed: the seed of the generator that draws seeds for missions without a seed.
@@ -32,7 +32,7 @@ class Lobby:
         self._count, self._timeout = 0, timeout
 
     def take(self) -> bool:
-        """Take a place. Return False if no place became free in time."""
+        """Take a place. Return False if no place for a game became free in time."""
         return self._places.acquire(timeout=self._timeout)
 
     def give_back(self) -> None:
@@ -40,7 +40,7 @@ class Lobby:
         self._places.release()
 
     def game(self, request: MissionRequest, chance: int | None) -> Game:
-        """Create a game of a mission. If the mission has neither a seed nor a forced reset, the game has the terrain of
+        """Create a game of a mission. If a mission has neither a seed nor a forced reset, its game has the terrain of
         the previous game.
 
         :raises MissionError: the world cannot play the mission.

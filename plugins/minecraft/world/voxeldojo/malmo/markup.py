@@ -1,5 +1,5 @@
-"""Parses mission XML from clients that are not trusted. Document types (and therefore entities) are refused, and size
-and depth are limited.
+"""Parses the XML of missions from clients that are not trusted. The parser refuses document types (and therefore
+entities), and limits the size and depth of a document.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAX_DEPTH: Final = 32
 
 
 def parse(data: bytes) -> Element:
-    """Parse a document. Return its root element, without the namespaces of tags and attributes.
+    """Parse a document. Return the root element of the document, without the namespaces of tags and attributes.
 
     :raises MissionError: the data is not XML, declares a document type, or is too large or too deep.
     """

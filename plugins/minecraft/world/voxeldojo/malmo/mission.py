@@ -1,5 +1,5 @@
-"""Parses Malmo's mission XML. The parser understands every element that MineDojo writes, and some other elements of
-Malmo.
+"""Parses Malmo's mission XML. The parser of missions understands every element that MineDojo writes, and some other
+elements of Malmo.
 
 Source: ``MissionInit.xsd`` and its includes in MineDojo 0.1; ``sim/mc_meta/minedojo_mission.xml.j2``.
 """
@@ -62,7 +62,7 @@ class MissionRequest:
     :ivar ticks: the maximal length of the mission in ticks.
     :ivar ends_on_death: whether the player's death ends the mission.
     :ivar goal_items: items (name, quantity); the mission ends when the player has one of these items.
-    :ivar unknown: the elements of the XML that are ignored.
+    :ivar unknown: the names of the XML elements that are ignored.
     """
 
     known: dict[str, Any] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class MissionRequest:
     agents: int = 0
 
     def mission(self, seed: int) -> Mission:
-        """Return the mission on the terrain of a seed.
+        """Return the mission, with the terrain of the seed ``seed``.
 
         :raises MissionError: a value is out of its range.
         """
@@ -90,7 +90,7 @@ class MissionRequest:
 def read(data: bytes) -> MissionRequest:
     """Parse a mission.
 
-    :raises MissionError: the data is not a mission, or this world cannot play the mission.
+    :raises MissionError: the data is not the XML of a mission, or voxeldojo cannot play the mission.
     """
     request, root = MissionRequest(), parse(data)
     if root.tag != "MissionInit":

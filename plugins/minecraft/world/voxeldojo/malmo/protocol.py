@@ -1,7 +1,7 @@
-"""The frames and messages of MalmoEnv 0.37.
+"""Reads the frames and messages of the protocol of MalmoEnv 0.37.
 
-A frame consists of the length of its content (four bytes, big-endian) and the content. The first frame is
-``<MalmoEnv0.37.0/>``. Source: Malmo in MineDojo 0.1, ``Client/MalmoEnvServer``.
+A frame of the protocol consists of the length of its content (four bytes, big-endian) and the content. The first frame
+of a connection is ``<MalmoEnv0.37.0/>``. Source: the package ``Client/MalmoEnvServer`` of Malmo in MineDojo 0.1.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Token(NamedTuple):
 def read_token(data: bytes) -> Token:
     """Parse a token.
 
-    :raises ProtocolError: the format is wrong, or the mission has several players.
+    :raises ProtocolError: the format of the token is wrong, or the mission has several players.
     """
     text = data[:200].decode(errors="replace")
     if _TOKEN.fullmatch(text) is None:
@@ -90,8 +90,8 @@ def read_token(data: bytes) -> Token:
 
 
 def read_step(data: bytes) -> tuple[str, bool]:
-    """Parse a message ``<StepClient0>...</StepClient0 >``. Return its commands (one per line), and whether the client
-    requests the JSON in the reply.
+    """Parse the message of a step, ``<StepClient0>...</StepClient0 >``. Return the command lines of the message, and
+    whether the client requests the JSON in the reply.
 
     :raises ProtocolError: the format is wrong.
     """

@@ -1,4 +1,6 @@
-"""Listens for clients. Each client has a separate thread, and a fault of one client does not affect other clients."""
+"""Listens for clients. Each client of the server has a separate thread, and a fault of one client does not affect other
+clients.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,14 @@ class Server:
 
     :ivar port: the port on which the server listens.
     :param port: the port to listen on; 0 chooses any free port.
-    :param host: the address to listen on. Use a local address, because clients are not authenticated.
-    :param games: the maximal number of concurrent missions. A further client gets a busy reply and repeats its request.
+    :param host: the address to listen on. Use an address of this machine alone, because the server does not
+        authenticate clients.
+    :param games: the maximal number of concurrent missions. A client that is one too many gets a busy reply and repeats
+        its request.
     :param silence: the number of seconds until a client that sends nothing is disconnected.
     :param seed: the seed of the generator that draws seeds for missions without a seed.
     :param begun: a function that is called with each new game.
-    :param place_timeout: seconds that a mission waits for a free place before the busy reply.
+    :param place_timeout: the seconds that a mission waits for a free place before the client gets the busy reply.
     :raises ConfigError: an argument is out of its range, the address is in use, or the address does not belong to this
         machine.
     """

@@ -1,4 +1,4 @@
-"""The exchange of messages with one client."""
+"""Exchanges messages with one client of the Malmo server."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ REFUSED, DONE = struct.pack("!I", 0), struct.pack("!I", 1)
 
 
 class Session:
-    """The connection of one client. From its first mission until the client quits or disconnects, a session occupies a
-    place of the lobby.
+    """The connection of one client. A session occupies a place of the lobby from its first mission until the client
+    quits or disconnects.
 
     :param name: the name of the client in the log.
     """
@@ -31,7 +31,7 @@ class Session:
     def run(self) -> None:
         """Reply to messages until the client disconnects.
 
-        :raises ProtocolError: a message is invalid; the caller must close the connection.
+        :raises ProtocolError: a message of the client is invalid; the caller must close the connection.
         :raises OSError: the connection broke.
         """
         hello = self._frames.receive()

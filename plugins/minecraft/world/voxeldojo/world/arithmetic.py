@@ -1,7 +1,7 @@
 """Minimum, maximum and clamp of floats.
 
-The compiler numba compiles its own ``min`` and ``max`` again for every literal and every combination of types. The
-functions of this module are compiled only once.
+The functions of this module replace ``min`` and ``max``, which the compiler numba compiles again for every literal and
+every combination of types. The functions of this module are compiled only once.
 """
 
 from __future__ import annotations
@@ -23,5 +23,5 @@ def maximum(a: float, b: float) -> float:
 
 @part
 def clamp(value: float, low: float, high: float) -> float:
-    """Return the number in the range from ``low`` to ``high`` that is nearest to a value."""
+    """Return the number in the range from ``low`` to ``high`` that is nearest to ``value``."""
     return low if value < low else high if value > high else value

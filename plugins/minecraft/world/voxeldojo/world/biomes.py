@@ -1,7 +1,7 @@
 """The biomes of the Overworld. This module has the map of biomes, and arrays with the height and the plants of each
-biome. The index of these arrays is the game's biome id.
+biome. The arrays of this module are indexed by the game's biome id.
 
-The numbers are in ``data/biomes.csv``, whose first lines name the sources.
+The numbers of biomes are in ``data/biomes.csv``, whose first lines name the sources.
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ for _array in [value for value in globals().values() if isinstance(value, np.nda
 
 
 def biome_id(biome: str | None) -> int:
-    """Return the id of a biome, or -1 for None.
+    """Return the id of a biome by its name, or -1 for None.
 
-    :raises UnknownNameError: the world does not have the biome. The biomes of the Nether and of the End are missing.
+    :raises UnknownNameError: the world does not have the biome. The embedded world lacks the biomes of the Nether and
+        of the End.
     """
     if biome is None:
         return -1
@@ -101,8 +102,8 @@ def _bend(seed: np.uint64, x: float, z: float) -> float:
 
 @part
 def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
-    """Return the biome of a column. If ``fixed`` is not -1, every column has the biome ``fixed``; otherwise the biome
-    of a column follows from the generated map of cells, rivers, shores and seas.
+    """Return the biome of a column. If ``fixed`` is not -1, every column has the biome ``fixed``; with -1, the biome of
+    a column follows from the generated map of cells, rivers, shores and seas.
     """
     if fixed >= 0:
         return fixed
@@ -130,10 +131,11 @@ def biome_at(seed: np.uint64, x: int, z: int, fixed: int) -> int:
 
 @jit
 def chart(seed: np.uint64, fixed: int, west: int, north: int, apart: int, lie: bool, biomes: NDArray[np.uint8]) -> None:
-    """Fill a square (x, z) with the biomes of columns ``apart`` blocks from one another, from its north-west corner.
+    """Write the biomes of a square of columns, which are ``apart`` blocks from one another, to ``biomes`` (x, z), from
+    the square's north-west corner.
 
-    :param lie: whether the caller computes the height of the terrain from the biomes. If so, and if the only biome of
-        the world is a river, columns away from the river count as plains, so that the river has banks.
+    :param lie: whether the caller computes the height of the terrain from the biomes. If ``lie`` is True and the only
+        biome of the world is a river, columns away from the river count as plains, so that the river has banks.
     """
     for i in range(biomes.shape[0]):
         for k in range(biomes.shape[1]):

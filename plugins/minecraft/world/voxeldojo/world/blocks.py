@@ -1,8 +1,8 @@
-"""The kinds of blocks, as a table for Python code and as arrays for kernels (compiled functions). The index of such an
-array is the id of a block.
+"""The kinds of blocks, as a table for Python code and as arrays for kernels (compiled functions). An array of this
+module is indexed by the id of a block.
 
-The table is ``data/blocks.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
-``jit.digest`` includes the table, so a change recompiles them.
+The table of blocks is ``data/blocks.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
+The function ``jit.digest`` includes the table of blocks, so numba recompiles the kernels after a change of the table.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class Block(NamedTuple):
     :ivar key: the unique key of the block.
     :ivar name: the block's name in MineDojo's voxels and lidar.
     :ivar meta: the block's metadata.
-    :ivar hardness: a bare hand breaks the block in 1.5 times this number of seconds, or in 5 times this number if a
-        tool is required; -1 means that the block is unbreakable.
+    :ivar hardness: the hardness; a bare hand breaks the block in 1.5 times this number of seconds, or in 5 times if the
+        block requires a tool. -1 means that the block is unbreakable.
     :ivar tool: the kind of tool that digs the block faster, or "none".
     :ivar level: the minimal tier of the tool; -1 means that any tier suffices.
-    :ivar tool_free: whether the block gives its drop without a tool.
+    :ivar tool_free: whether the block gives its drop without the required tool.
     :ivar collidable, solid, blocks_movement, blocks_light, liquid, burns: the block's flags in MineDojo's voxels.
     :ivar full: whether the block is an opaque full cube.
     :ivar opacity: the light that the block absorbs, 0 to 15.
     :ivar light: the light that the block emits, 0 to 15.
-    :ivar replaceable: whether another block can be placed into the block's cell.
+    :ivar replaceable: whether another block can be placed into the cell of the block.
     :ivar falls: whether the block falls like sand.
     :ivar shape: the shape of the block, one of ``SHAPES``.
     :ivar top: the height of the block's collision box in blocks; 0 means that the block has no collision box.
@@ -68,8 +68,9 @@ class Block(NamedTuple):
     :ivar item: the item that places the block, or "" if no item does.
     :ivar variant: the variant of the item that places the block.
     :ivar drop: the block's drop, or None.
-    :ivar rare: the drops that can be added to ``drop``; for gravel, a drop that replaces ``drop``.
-    :ivar xp: the minimal and maximal experience that the broken block gives.
+    :ivar rare: the drops that a broken block can give in addition to ``drop``; for gravel, a drop that replaces
+        ``drop``.
+    :ivar xp: the minimal and maximal experience that the player gets for breaking the block.
     """
 
     key: str

@@ -1,8 +1,8 @@
 """Digs caves, which are winding tunnels in the stone, and pools of water and lava.
 
-Tunnels follow the game (Minecraft wiki: Cave). Each tunnel starts in a chunk and is a chain of balls with a slowly
-changing direction. The generation of a chunk digs the tunnels that start in this chunk or in a chunk near enough to
-reach it. Up to the layer ``LAVA_LEVEL``, tunnels are filled with lava.
+Tunnels follow the game (Minecraft wiki: Cave). Each tunnel of a cave starts in a chunk and is a chain of balls with a
+slowly changing direction. The generation of a chunk digs the tunnels that start in this chunk or in a chunk near enough
+to reach this chunk. Tunnels are filled with lava up to the layer ``LAVA_LEVEL``.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ ICE = ID["ice"]
 
 @part
 def opening(seed: np.uint64, x: int, z: int) -> bool:
-    """Return whether a cave can have an opening to the surface in this column."""
+    """Return whether a cave can have an opening to the surface in the column at ``x, z``."""
     return bool(flat_noise(salted(seed, 20), x / MOUTH_SCALE, z / MOUTH_SCALE) > MOUTH_ABOVE)
 
 
 @part
 def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, int]:
-    """Return the pool of a chunk as its column, its radius (0 means no pool) and its fluid. The module ``trees`` also
-    uses this function, because no tree grows near a pool.
+    """Return the pool of a chunk: its column, its radius (0 means no pool) and its fluid. The module ``trees`` also
+    calls the function ``pool``, because no tree grows near a pool.
     """
     chance = at(seed, 22, chunk_x, chunk_z)
     fluid = WATER if chance < POOL_WATER else LAVA
@@ -115,7 +115,7 @@ def _limits(
 def _ball(
     chunk: NDArray[np.uint8], ceiling: NDArray[np.int64], x: float, y: float, z: float, wide: float, high: float
 ) -> None:
-    """Remove a ball with a flat floor. ``x`` and ``z`` are relative to the chunk's corner."""
+    """Remove a ball with a flat floor. The position ``x, z`` of the ball is relative to the chunk's corner."""
     for dx in range(max(int(x - wide), 0), min(int(x + wide) + 1, CHUNK)):
         rx = (dx + 0.5 - x) / wide
         for dz in range(max(int(z - wide), 0), min(int(z + wide) + 1, CHUNK)):
@@ -136,7 +136,7 @@ def _ball(
 def _tunnel(
     stream: NDArray[np.uint64], chunk: NDArray[np.uint8], ceiling: NDArray[np.int64], x: float, y: float, z: float
 ) -> None:
-    """Dig one tunnel from its start. Places are relative to the chunk's corner."""
+    """Dig one tunnel from its start. The positions of the tunnel are relative to the chunk's corner."""
     yaw, pitch = 2.0 * math.pi * draw(stream), TUNNEL_SLOPE * (draw(stream) - 0.5)
     thick = TUNNEL_WIDER + TUNNEL_WIDENS * draw(stream) + TUNNEL_WIDEST * draw(stream) * draw(stream)
     turn = climb = 0.0
@@ -168,8 +168,8 @@ def _fill_pool(
     surface: NDArray[np.int64],
     biome: NDArray[np.uint8],
 ) -> bool:
-    """Dig the pool of a chunk if the chunk has a pool and the ground is level. The caller digs the tunnels after the
-    pool, because tunnels avoid pools.
+    """Dig the pool of a chunk if the chunk has a pool and the ground is level. The caller digs the tunnels of caves
+    after the pool, because tunnels avoid pools.
     """
     mid_x, mid_z, radius, fluid = pool(seed, chunk_x, chunk_z)
     if radius == 0:

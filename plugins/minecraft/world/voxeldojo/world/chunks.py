@@ -1,5 +1,5 @@
-"""Generates the terrain chunk by chunk. A chunk depends only on the seed, on the biome if the world has only one, and
-on its position.
+"""Generates the terrain chunk by chunk. A chunk depends only on the seed, on its position, and on the biome if the
+world has only one biome.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SPAWN_CHUNKS = 3
 
 
 class Room(NamedTuple):
-    """Work arrays for the generation of a chunk. The axes of each array are x, z, y."""
+    """Holds the work arrays for the generation of a chunk. The axes of each array are x, z, y."""
 
     chunk: NDArray[np.uint8]
     biome: NDArray[np.uint8]
@@ -56,8 +56,8 @@ def room() -> Room:
 
 
 def land(seed: np.uint64, fixed: int, chunk_x: int, chunk_z: int, room: Room) -> None:
-    """Generate one chunk. The function writes the blocks to ``room.chunk``, and the biomes of the chunk and its margin
-    to ``room.biome``.
+    """Generate one chunk. The function ``land`` writes the blocks to ``room.chunk``, and the biomes of the chunk and
+    its margin to ``room.biome``.
     """
     chunk, biome, surface, stream = room.chunk, room.biome, room.surface, room.stream
     west, north = chunk_x * CHUNK, chunk_z * CHUNK
@@ -84,7 +84,7 @@ def _store(
     chunk: NDArray[np.uint8],
     biome: NDArray[np.uint8],
 ) -> None:
-    """Copy a chunk into the arrays of the world."""
+    """Copy the blocks and biomes of a chunk into the arrays of the world."""
     for dx in range(CHUNK):
         for y in range(HEIGHT):
             for dz in range(CHUNK):
@@ -103,10 +103,10 @@ def _store(
 
 
 def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
-    """Generate the missing chunks within ``radius_chunks`` of a column's chunk, and compute their light. Return the
-    number of generated chunks.
+    """Generate the missing chunks within ``radius_chunks`` of a column's chunk, and compute the light in the new
+    chunks. Return the number of generated chunks.
 
-    Kernels must not call this function: numba would compile the whole generator again with each caller.
+    Kernels must not call this function: with each caller, numba would compile the whole generator of terrain again.
     """
     first_x, first_z = (max(at // CHUNK - radius_chunks, 0) for at in (x, z))
     made = world.generated[first_x : x // CHUNK + radius_chunks + 1, first_z : z // CHUNK + radius_chunks + 1]
@@ -148,7 +148,7 @@ def stands(world: World, x: int, z: int) -> int:
 
 def _rings(farthest: int) -> Iterator[tuple[int, int]]:
     """Yield columns from the centre of the world outwards, 4 blocks apart. Columns near a chunk's border are left out,
-    because ``stands`` reads the two neighbouring columns on each side.
+    because ``stands`` reads the two neighbouring columns on each side of a column.
     """
     middle = SIZE // 2
     for ring in range(0, farthest, 4):
@@ -160,11 +160,11 @@ def _rings(farthest: int) -> Iterator[tuple[int, int]]:
 
 
 def spawn(world: World) -> bool:
-    """Put the player on the safe column nearest to the centre, make this position the respawn point, and generate the
-    terrain around the player.
+    """Put the player on the safe column nearest to the world's centre, make this position the respawn point, and
+    generate the terrain around the player.
 
-    Return False if no column is safe, for example in a sea. If no column is safe, the player starts at the centre, on
-    the highest block.
+    Return False if no column is safe, for example in a world that is a sea. If no column is safe, the player starts at
+    the centre, on the highest block.
     """
     x = z = SIZE // 2
     y = -1
@@ -186,7 +186,7 @@ def spawn(world: World) -> bool:
 
 
 def _clear(world: World) -> None:
-    """Fill the generated chunks with air. The memory of all other chunks stays unallocated."""
+    """Fill the generated chunks with air. The memory of the chunks that are not generated stays unallocated."""
     for chunk_x in np.flatnonzero(world.generated.any(axis=1)):
         run = np.flatnonzero(world.generated[chunk_x])
         x = slice(chunk_x * CHUNK, (chunk_x + 1) * CHUNK)
@@ -228,7 +228,7 @@ def reset_world(world: World, seed: int, biome: str | None = None) -> None:
 def flat(seed: int, layers: Sequence[int], biome: str = "plains") -> World:
     """Create a flat world, all of whose chunks are generated.
 
-    :param layers: the block id of each layer, the lowest layer first.
+    :param layers: the block ids of the layers, the lowest layer first.
 
     :raises ConfigError: there are no layers, or too many.
     :raises UnknownNameError: the world does not have the biome.

@@ -1,7 +1,8 @@
 """The colours of grass and leaves in each biome.
 
-The temperature and the rainfall of a biome interpolate between the colours at three corners of a triangle. Swamps and
-mesas have fixed colours, and roofed forests have a darker grass. Source: minecraft.wiki, page Color.
+The colours of a biome interpolate, by temperature and rainfall, between the colours at three corners of a triangle.
+Swamps and mesas have fixed colours of grass and leaves, and roofed forests have a darker grass. Source: minecraft.wiki,
+page Color.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Colours = NDArray[np.float64]
 
 
 def colours(biome: int) -> tuple[Colours, Colours]:
-    """Return the colours of grass and of leaves in a biome, 0 to 255."""
+    """Return the colour of grass and the colour of leaves in a biome, each number 0 to 255."""
     name = NAMES.get(biome, "plains")
     for start, own in OWN.items():
         if name.startswith(start):
@@ -38,7 +39,9 @@ def colours(biome: int) -> tuple[Colours, Colours]:
 
 
 def classes() -> tuple[NDArray[np.int64], list[tuple[Colours, Colours]]]:
-    """Return the class of each biome's id ``(256,)``, and the colours of grass and leaves of each class."""
+    """Return the climate class of each biome id ``(256,)``, and the colours of grass and leaves of each climate
+    class.
+    """
     found: dict[tuple[float, ...], int] = {}
     of_biome = np.zeros(256, np.int64)
     shades: list[tuple[Colours, Colours]] = []

@@ -9,7 +9,7 @@ from voxeldojo.world.state import World
 
 @jit
 def step_clock(world: World) -> None:
-    """Advance the clock by one tick. The time of day advances only if the mission has ``time_passes``."""
+    """Advance the clock by one tick. The time of day advances only if the mission has ``time_passes=True``."""
     clock = world.clock[0]
     clock.tick += 1
     if clock.time_passes:

@@ -1,10 +1,10 @@
-"""Computes collisions of bodies with blocks. The functions return how far a body can move along each axis, and whether
-a body overlaps a block.
+"""Computes collisions of bodies (the player, mobs, items) with blocks. The functions of this module return how far a
+body can move along each axis, and whether a body overlaps a block.
 
-A body is a box ``2 half`` wide and ``tall`` high above the centre of its feet. Blocks are boxes too (``blocks.TOP``,
-``blocks.HALF``). As in the game, a block does not stop bodies that already overlap this block, so a body can leave a
-block. At its sides and above, a body keeps the distance ``GAP`` to blocks, so that rounding errors never move the body
-into a block. Below, the body rests exactly on the top of a block.
+A body is a box, ``2 half`` wide and ``tall`` high, whose lower side has the feet at its centre. For collisions, blocks
+are boxes, too (``blocks.TOP``, ``blocks.HALF``). As in the game, a block does not stop bodies that already overlap this
+block, so that a body can leave a block. At its sides and above, a body keeps the distance ``GAP`` to blocks, so that
+rounding errors never move the body into a block. At its lower side, the body rests exactly on the top of a block.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ def limit(
 def slide(
     blocks: Blocks, x: float, y: float, z: float, half: float, tall: float, dx: float, dy: float, dz: float
 ) -> tuple[float, float, float]:
-    """Move a body by up to ``dx``, ``dy``, ``dz`` and return its new position. As in the game, the order of the axes is
-    y, x, z.
+    """Move a body by up to ``dx``, ``dy``, ``dz`` and return the body's new position. As in the game, a body moves
+    along the axes in the order y, x, z.
 
-    If the returned x is not ``x + dx``, a block stopped the body along the x axis; the same is true for y and z.
+    If the returned x is not ``x + dx``, a block stopped the body along the x axis; this also holds for y and z.
     """
     got = limit(blocks, 1, dy, (x - half, y, z - half), (x + half, y + tall, z + half))
     y = y + got if got == dy else round((y + got) * GRID) / GRID if dy < 0 else y + got

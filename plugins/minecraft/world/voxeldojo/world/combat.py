@@ -1,5 +1,5 @@
-"""The player's attacks. The reach, the strength, the cost and the effect of an attack are those of minecraft.wiki,
-Damage and Combat, 1.9 to 1.11.
+"""The player's attacks. The reach, the strength, the cost and the effect of an attack are those of the pages Damage and
+Combat of minecraft.wiki, versions 1.9 to 1.11.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ SWORD, HOE, SHEARS, NO_TOOL = (TOOLS.index(name) for name in ("sword", "hoe", "s
 
 @part
 def strength(p: Any, item: int) -> float:
-    """Return how far the player has recovered since the last swing, 0 to 1 (``getCooledAttackStrength``)."""
+    """Return the share, 0 to 1, by which the player has recovered since the last swing
+    (``getCooledAttackStrength``).
+    """
     return float(min(1.0, (p.attack_ticks + SWING_AHEAD) * ATTACK_SPEED[item] / 20.0))
 
 
@@ -79,11 +81,11 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
 
 @part
 def _sweep(world: World, target: int, x: float, y: float, z: float, half: float, tall: float) -> None:
-    """Hit the mobs beside the target. In the game, an attack has this effect if it is made with a sword, on the ground
-    and after a full recovery.
+    """Hit the mobs beside the target. As in the game, only an attack with a sword, on the ground and after a full
+    recovery, hits the mobs beside the target.
 
     :param x, y, z: the position of the target before the attack.
-    :param half, tall: half the width of the target, and its height.
+    :param half, tall: half the width of the target, and the target's height.
     """
     p = world.player[0]
     for index in range(MOBS):
@@ -99,7 +101,7 @@ def _sweep(world: World, target: int, x: float, y: float, z: float, half: float,
 
 @part
 def _blow(world: World, index: int) -> None:
-    """Attack the mob under the cross-hair with the item in the hand."""
+    """Attack the mob under the cross-hair with the item in the player's hand."""
     p, m = world.player[0], world.mobs[index]
     item = int(world.slots[p.selected].item)
     ready = strength(p, item)
@@ -125,12 +127,12 @@ def _blow(world: World, index: int) -> None:
 
 @part
 def attack(world: World) -> bool:
-    """Run the attack of one tick in which the attack key is held. Return whether a mob is under the cross-hair; if so,
-    the player does not dig.
+    """Run the attack of the player in a tick in which the attack key is held. Return whether a mob is under the
+    cross-hair; the player does not dig if a mob is under the cross-hair.
 
     The player hits only in the tick in which the attack key is pressed, not while the key is held (``attack_held`` of
-    the previous tick). The reason is that the game calls ``clickMouse`` once for each press, and that Malmo's
-    ``FakeMouse`` presses a held button once. A swing that hits nothing also restarts the recovery of the arm.
+    the previous tick). The game calls ``clickMouse`` once for each press, and Malmo's ``FakeMouse`` presses a held
+    button once. A swing of the arm that hits nothing also restarts the recovery of the arm.
     """
     p = world.player[0]
     x, y, z = eyes(world)

@@ -1,8 +1,9 @@
-"""Settings with which numba compiles faster. The settings are active only during a compilation.
+"""Changes settings of numba so that numba compiles faster. The changed settings of numba are active only during a
+compilation.
 
-Python's garbage collector, which would take a fifth of the compilation time, is switched off. The result types of calls
-of built-in functions are cached. Without this cache, numba tries all its rules for every ``a + b``, which takes a sixth
-of the compilation time.
+During a compilation, Python's garbage collector is switched off, because it would take a fifth of the compilation time.
+During a compilation, the result types of calls of built-in functions are cached. Without the cache of result types,
+numba tries all its rules for every ``a + b``, which takes a sixth of the compilation time.
 """
 
 # mypy: allow-untyped-calls
@@ -19,7 +20,7 @@ from numba.core.targetconfig import ConfigStack
 
 
 class Outermost(event.Listener):
-    """Enters ``managers`` at the start of an outermost compilation and leaves them at its end."""
+    """Enters the context managers ``managers`` at the start of an outermost compilation and leaves them at its end."""
 
     def __init__(self, *managers: Callable[[], AbstractContextManager[None]]) -> None:
         self._managers, self._depth, self._stack = managers, 0, ExitStack()
@@ -38,7 +39,7 @@ class Outermost(event.Listener):
 
 @contextmanager
 def no_collecting() -> Iterator[None]:
-    """Disable Python's garbage collector for the duration of the block."""
+    """Disable Python's garbage collector during the ``with`` block."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -50,9 +51,10 @@ def no_collecting() -> Iterator[None]:
 
 @contextmanager
 def remembering() -> Iterator[None]:
-    """Cache the types of calls of built-in functions, by arguments and compiler flags.
+    """Cache the result types of calls of built-in functions, by arguments and compiler flags.
 
-    Numba stores the implementation of the latest call beside the types, so the cache restores it as well.
+    Numba stores the implementation of the latest call beside the result types, so the cache restores the implementation
+    as well.
     """
     kind: Any = types.Function
     ask: Any = types.BaseFunction.get_call_type

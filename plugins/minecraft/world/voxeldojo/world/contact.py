@@ -1,4 +1,4 @@
-"""Contact of the player's body with fluids, fire, cacti, ladders and webs."""
+"""Finds out what the player's body touches: fluids, fire, cacti, ladders and webs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def touched(world: World) -> int:
 
 @jit
 def climbs(world: World) -> bool:
-    """Return whether the feet are in the cell of a ladder or a vine."""
+    """Return whether the player's feet are in the cell of a ladder or a vine."""
     p = world.player[0]
     x, y, z = math.floor(p.x), math.floor(p.y), math.floor(p.z)
     return bool(_CLIMBED[block_at(world.blocks, x, y, z)])
@@ -72,15 +72,15 @@ def climbs(world: World) -> bool:
 
 @jit
 def surface(level: int) -> float:
-    """Return the height of a fluid of a given level in its cell, from 1/9 for the shallowest flow to 8/9 for a
-    source.
+    """Return the height of the surface of a fluid with a given level in its cell, from 1/9 for the shallowest flow to
+    8/9 for a source.
     """
     return 1.0 - (1.0 if level >= FALLING_LEVEL else level + 1.0) / FLUID_NINTHS
 
 
 @jit
 def head_in(world: World, fluid: int) -> bool:
-    """Return whether the eyes are below the surface of ``fluid``."""
+    """Return whether the player's eyes are below the surface of ``fluid``."""
     p = world.player[0]
     eyes = p.y + (SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT)
     x, y, z = math.floor(p.x), math.floor(eyes), math.floor(p.z)
@@ -91,7 +91,7 @@ def head_in(world: World, fluid: int) -> bool:
 
 @jit
 def buried(world: World) -> bool:
-    """Return whether a corner of the head is in an opaque block, which suffocates the player."""
+    """Return whether a corner of the player's head is in an opaque block, which suffocates the player."""
     p = world.player[0]
     eyes = p.y + (SNEAKING_EYE_HEIGHT if p.sneaking else EYE_HEIGHT)
     for i in range(8):

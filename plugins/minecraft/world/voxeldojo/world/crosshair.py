@@ -16,12 +16,12 @@ def aim(
     world: World, x: float, y: float, z: float, dx: float, dy: float, dz: float, reach: float, drops: bool
 ) -> tuple[int, int, float]:
     """Find the nearest entity that a ray meets within ``reach``. The function ignores blocks. If blocks stop the ray,
-    the caller first calls ``voxeldojo.world.ray.trace`` and passes the distance that it returns as ``reach``.
+    the caller first calls ``voxeldojo.world.ray.trace`` and passes the distance to the block as ``reach``.
 
     :param drops: whether items on the ground count as entities.
     :returns: the kind of the entity (``NOTHING``, ``MOB`` or ``DROP``), its index in ``world.mobs`` or ``world.drops``,
-        and its distance (0 if the ray starts inside its box). If the ray meets no entity, the result is 0, -1,
-        ``reach``.
+        and its distance (0 if the ray starts inside its box). If the ray meets no entity, the result is ``NOTHING``, -1
+        and ``reach``.
     """
     what, index, best = NOTHING, -1, reach
     for i in range(MOBS):
@@ -57,8 +57,8 @@ def reaches(
     half: float,
     tall: float,
 ) -> float:
-    """Return the distance along a ray to the box of an entity at a position. The distance is 0 if the ray starts inside
-    the box, and ``FAR`` if the ray misses the box.
+    """Return the distance along a ray to the box of an entity at a position. The distance to the entity's box is 0 if
+    the ray starts inside the box, and ``FAR`` if the ray misses the box.
     """
     px, py, pz = x - at_x, y - at_y, z - at_z
     if abs(px) < half and abs(pz) < half and 0 < py < tall:

@@ -1,8 +1,9 @@
-"""Digging of blocks, with its speed, tools and cost (source: minecraft.wiki, Breaking, 1.11).
+"""Digs blocks, with the speed, tools and cost of the game (source: minecraft.wiki, Breaking, 1.11).
 
-The order of the steps is that of the game's client. In the tick in which the attack key is pressed, the player begins
-to dig a block (``PlayerControllerMP.clickBlock``) and makes the first progress (``onPlayerDamageBlock``). While the key
-is held, digging of the next block begins after a pause of ``DIG_DELAY`` ticks and one further tick.
+The order of the steps of digging is that of the game's client. In the tick in which the attack key is pressed, the
+player begins to dig a block (``PlayerControllerMP.clickBlock``) and makes the first progress (``onPlayerDamageBlock``).
+While the attack key is held, digging of the next block begins after a pause of ``DIG_DELAY`` ticks and one further
+tick.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ for _array in (BY_SWORD, WOOL):
 
 @jit
 def harvests(block: int, item: int) -> bool:
-    """Return whether a block gives its drops if it is broken with this item."""
+    """Return whether a block gives its drops if the player breaks the block with the item ``item``."""
     if TOOL_FREE[block]:
         return True
     if block == WEB and TOOL_CLASS[item] == SHEARS:
@@ -59,7 +60,7 @@ def harvests(block: int, item: int) -> bool:
 
 @jit
 def tool_speed(block: int, item: int) -> float:
-    """Return the digging speed of an item at a block, relative to a bare hand."""
+    """Return the factor by which an item digs a block faster than a bare hand."""
     tool = TOOL_CLASS[item]
     if tool == SHEARS:
         return SHEARS_WOOL if WOOL[block] else float(SHEARS_LEAVES) if TOOL[block] == SHEARS or block == WEB else 1.0
@@ -70,7 +71,9 @@ def tool_speed(block: int, item: int) -> float:
 
 @jit
 def dig_speed(world: World, block: int, item: int) -> float:
-    """Return the digging progress of one tick as a share of the block. The progress is 0 for unbreakable blocks."""
+    """Return the progress of digging in one tick, as a share of the whole block. The progress of digging is 0 for
+    unbreakable blocks.
+    """
     p = world.player[0]
     hardness = HARDNESS[block]
     if hardness < 0:
@@ -87,7 +90,7 @@ def dig_speed(world: World, block: int, item: int) -> float:
 
 @part
 def _broken(world: World, block: int, item: int) -> None:
-    """Break the block whose digging is complete."""
+    """Break the block under the cross-hair after its digging is complete."""
     p = world.player[0]
     harvested = harvests(block, item)
     break_block(world, int(p.dig_x), int(p.dig_y), int(p.dig_z), item, harvested)
@@ -111,9 +114,9 @@ def stop_digging(world: World) -> None:
 def dig(world: World) -> bool:
     """Dig the block under the cross-hair for one tick. Return False if no block is in reach.
 
-    A change of the block under the cross-hair, or of the item in the hand, discards the progress. While the key is held
-    (``attack_held`` of the previous tick), digging of the next block begins ``DIG_DELAY`` ticks and one further tick
-    after a block is broken. After a block that breaks in a single tick, there is no pause.
+    A change of the block under the cross-hair, or of the item in the hand, discards the progress. While the attack key
+    is held (``attack_held`` of the previous tick), digging of the next block begins ``DIG_DELAY`` ticks and one further
+    tick after a block is broken. After a block that breaks in a single tick, digging continues without a pause.
     """
     p = world.player[0]
     x, y, z = eyes(world)

@@ -1,6 +1,7 @@
 """Creates items on the ground.
 
-``step_drops`` in ``item_motion.py`` moves these items. The numbers come from minecraft.wiki, Item (entity), 1.11.
+The function ``step_drops`` in ``item_motion.py`` moves the items on the ground. The numbers of this module come from
+minecraft.wiki, Item (entity), 1.11.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ Drops = NDArray[Any]
 
 @part
 def add(drops: Drops, item: int, quantity: int, variant: int, damage: int, delay: int) -> int:
-    """Create a drop at the corner of the world and return its index in ``drops``. If ``drops`` is full, the new drop
-    replaces the oldest drop.
+    """Create a drop (an item on the ground) at the corner of the world and return its index in ``drops``. If the array
+    ``drops`` is full, the new drop replaces the oldest drop.
     """
     index = 0
     for i in range(DROPS):
@@ -76,7 +77,7 @@ def spill_block(world: World, x: int, y: int, z: int, item: int, quantity: int, 
 
 @jit
 def toss(world: World, item: int, quantity: int, variant: int, damage: int) -> None:
-    """Throw items along the player's view direction."""
+    """Throw items along the view direction of the player."""
     player, clock = world.player[0], world.clock[0]
     yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
     angle, speed = draw(clock) * 2 * math.pi, draw(clock) * THROW_SPREAD
@@ -89,7 +90,7 @@ def toss(world: World, item: int, quantity: int, variant: int, damage: int) -> N
 
 @part
 def throw(world: World) -> bool:
-    """Throw one item from the hand (the key Q of the game). Return False if the hand is empty."""
+    """Throw one item from the player's hand (the key Q of the game). Return False if the hand is empty."""
     index = int(world.player[0].selected)
     slot = world.slots[index]
     if slot.quantity == 0:
@@ -101,8 +102,8 @@ def throw(world: World) -> bool:
 
 @part
 def exchange(world: World, item: int) -> None:
-    """Replace one item of the stack in the hand by ``item``, or remove it (``item`` is 0). If the inventory has no room
-    for the new item, the player throws the new item.
+    """Replace one item of the stack in the player's hand by ``item``; if ``item`` is 0, only remove the item. If the
+    inventory has no room for the new item, the player throws the new item.
     """
     index = int(world.player[0].selected)
     if world.slots[index].quantity == 1:
@@ -115,7 +116,7 @@ def exchange(world: World, item: int) -> None:
 
 @part
 def spill_inventory(world: World) -> None:
-    """Drop the whole inventory at the player's position."""
+    """Drop all items of the inventory at the player's position."""
     player, clock = world.player[0], world.clock[0]
     for i in range(SLOTS):
         slot = world.slots[i]

@@ -1,4 +1,5 @@
-"""Reads and changes single blocks, and updates the height map, the update queue and the queue of light changes.
+"""Reads and changes single blocks, and keeps the height map, the queue of block updates and the queue of light changes
+up to date.
 
 ``light.settle`` updates the light. Each tick calls it first.
 """
@@ -18,8 +19,8 @@ def inside(x: int, y: int, z: int) -> bool:
 
 @jit
 def get(world: World, x: int, y: int, z: int) -> int:
-    """Return the block at a position. Positions below the world and beyond its border count as bedrock, positions above
-    the world and in missing chunks as air.
+    """Return the id of the block at a position. Positions below the world and beyond its border count as bedrock,
+    positions above the world and in missing chunks as air.
     """
     if y >= HEIGHT:
         return AIR
@@ -30,8 +31,8 @@ def get(world: World, x: int, y: int, z: int) -> int:
 
 @jit
 def queue_update(world: World, x: int, y: int, z: int, delay: int) -> None:
-    """Queue an update of the block at a position, due in ``delay`` ticks. If the queue is full, the update is lost and
-    counted in ``clock.overflow``.
+    """Queue an update of the block at a position, due in ``delay`` ticks. If the queue of block updates is full, the
+    update is lost and counted in ``clock.overflow``.
     """
     clock = world.clock[0]
     after = (clock.queue_end + 1) % QUEUE
@@ -60,8 +61,8 @@ def update_around(world: World, x: int, y: int, z: int) -> None:
 
 @jit
 def set_block(world: World, x: int, y: int, z: int, block: int, level: int) -> bool:
-    """Set a block and queue updates of its neighbours. If the position is outside the world, change nothing and return
-    False.
+    """Set the block at a position and queue updates of its neighbours. If the position is outside the world, change
+    nothing and return False.
 
     :param level: the level of a fluid (0 for a source, 1 to 7 for shallower flows, 8 for a falling fluid); 0 for all
         other blocks.

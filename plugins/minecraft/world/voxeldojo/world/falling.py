@@ -1,7 +1,7 @@
-"""Sand and gravel, which fall block by block while air, fire or a fluid is below.
+"""Moves sand and gravel, which fall block by block while air, fire or a fluid is below.
 
-In the game, a falling block is an entity. In this world, falling sand or gravel remains a block and moves down by one
-block every ``blocks.DELAY`` ticks. A block above a player or a mob does not move.
+In the game, a falling block of sand or gravel is an entity. In this world, falling sand or gravel remains a block and
+moves down by one block every ``blocks.DELAY`` ticks. Sand or gravel above a player or a mob does not move.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from voxeldojo.world.state import World
 
 @jit
 def update_falling(world: World, x: int, y: int, z: int) -> None:
-    """Move the sand or gravel of a cell down by one block if possible."""
+    """Move the sand or gravel of a cell down by one block if the cell below is free."""
     under = block_at(world.blocks, x, y - 1, z)
     if not (under in (AIR, FIRE) or LIQUID[under]):
         return

@@ -1,5 +1,5 @@
-"""Small plants (flowers, grass, mushrooms, cacti, sugar cane, pumpkins, lily pads) and snow. Each plant occupies a
-single column.
+"""Places small plants (flowers, grass, mushrooms, cacti, sugar cane, pumpkins, lily pads) and snow. Each plant occupies
+a single column.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ TALL = np.isin(np.arange(256), [ID[key] for key in ("sunflower", "rose_bush", "l
 
 @part
 def _on_turf(seed: np.uint64, x: int, z: int, biome: int) -> int:
-    """Return the plant that grows on the grass block of a column, or ``AIR``."""
+    """Return the plant that grows on the grass block of a column, or ``AIR`` for no plant."""
     flora, chance = int(FLORA[biome]), at(seed, 62, x, z)
     clump = flat_noise(salted(seed, 63), x / 11.0, z / 11.0)
     flowers = FLOWERS[biome] * (2.0 if clump < -0.15 else 0.4)
@@ -88,7 +88,7 @@ def _on_turf(seed: np.uint64, x: int, z: int, biome: int) -> int:
 
 @part
 def _beside(chunk: NDArray[np.uint8], dx: int, y: int, dz: int, block: int) -> int:
-    """Count the neighbouring blocks of this kind. Blocks of other chunks do not count."""
+    """Count the neighbouring blocks of a cell that are ``block``. Blocks of other chunks do not count."""
     count = 0
     for side in range(4):
         i, k = dx + (side == 0) - (side == 1), dz + (side == 2) - (side == 3)
@@ -99,7 +99,7 @@ def _beside(chunk: NDArray[np.uint8], dx: int, y: int, dz: int, block: int) -> i
 
 @part
 def _column(seed: np.uint64, x: int, z: int, chunk: NDArray[np.uint8], biome: int, y: int) -> None:
-    """Place a plant on the block at ``y``, which has air above it."""
+    """Place a plant on the block at height ``y``, which has air above it."""
     dx, dz = x % CHUNK, z % CHUNK
     on, chance, flora = chunk[dx, dz, y], at(seed, 66, x, z), int(FLORA[biome])
     plant, tall = AIR, 1
@@ -135,7 +135,7 @@ def _column(seed: np.uint64, x: int, z: int, chunk: NDArray[np.uint8], biome: in
 
 @jit
 def plant(seed: np.uint64, west: int, north: int, chunk: NDArray[np.uint8], biome: NDArray[np.uint8]) -> None:
-    """Place plants on the ground of every column, also below leaves, and snow in cold places."""
+    """Place plants on the ground of every column, also below leaves, and place snow in cold places."""
     for dx in range(CHUNK):
         for dz in range(CHUNK):
             kind, roof = int(biome[dx + MARGIN, dz + MARGIN]), 0

@@ -1,10 +1,11 @@
-"""The behaviour of water and lava, which spread, fall, dry up, mix and push.
+"""Updates water and lava, which spread, fall, dry up, mix and push.
 
-The rules are those of the game (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid). A fluid is
-updated at a fixed interval. The level of a flowing fluid is that of its highest neighbour minus a fixed decrement,
-which is larger for lava than for water. A fluid falls if possible. Otherwise it spreads towards the nearest hole within
-reach, or to all sides. Two water sources beside a cell make it a third source. Lava that touches water becomes obsidian
-(a source) or cobblestone. Lava that flows onto water turns it to stone.
+The rules of fluids are those of the game (``BlockDynamicLiquid``, ``BlockLiquid``, 1.11.2; minecraft.wiki, Fluid). A
+fluid is updated at a fixed interval. The level of a flowing fluid is that of its highest neighbour minus a fixed
+decrement, which is larger for lava than for water. A fluid falls if possible. A fluid that cannot fall spreads towards
+the nearest hole within reach, or to all sides. Two water sources beside a cell make the cell a third source. Lava that
+touches water becomes obsidian (if the lava is a source) or cobblestone. Lava that flows onto water turns the water to
+stone.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ STOPS.flags.writeable = False
 
 @part
 def _side(face: int) -> tuple[int, int]:
-    """Return the direction of a side face as x and z. Face 2 is the north side, 3 the south, 4 the west and 5 the east
-    side.
+    """Return the direction of a side face of a block as x and z. Face 2 of a block is the north side, 3 the south side,
+    4 the west side and 5 the east side.
     """
     return (face == 3) - (face == 2), (face == 1) - (face == 0)
 
@@ -67,7 +68,7 @@ def _depth(world: World, x: int, y: int, z: int, fluid: int) -> int:
 
 @part
 def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
-    """Return whether ``fluid`` can flow into a cell. Fluids cannot flow into missing chunks."""
+    """Return whether the fluid ``fluid`` can flow into a cell. Fluids cannot flow into missing chunks."""
     if not inside(x, y, z) or not world.generated[x // CHUNK, z // CHUNK]:
         return False
     block = world.blocks[x, y, z]
@@ -77,7 +78,7 @@ def _open(world: World, x: int, y: int, z: int, fluid: int) -> bool:
 @part
 def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, steps: int, last: int, came: int) -> int:
     """Return the distance, in steps between cells, to the nearest cell from which ``fluid`` would fall. The result is
-    ``FAR`` if there is no such cell within ``last`` steps.
+    ``FAR`` if no cell within ``last`` steps lets ``fluid`` fall.
     """
     best = FAR
     for face in range(4):
@@ -97,8 +98,8 @@ def _hole(blocks: Blocks, level: Blocks, x: int, y: int, z: int, fluid: int, ste
 
 @jit
 def mix(world: World, x: int, y: int, z: int) -> bool:
-    """Turn lava to stone if water touches the lava at a side or from above. Do nothing while a player or mob is in the
-    cell.
+    """Turn lava to stone if water touches the lava at a side or from above. Lava does not turn to stone while a player
+    or mob is in the cell.
     """
     if block_at(world.blocks, x, y, z) != LAVA:
         return False
@@ -117,7 +118,9 @@ def mix(world: World, x: int, y: int, z: int) -> bool:
 
 @jit
 def pour(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
-    """Set a fluid. The fluid removes the block in its cell. Lava that touches water turns to stone at once."""
+    """Set a fluid. The fluid removes the block in its cell. When lava is poured beside water, it turns to stone in the
+    same tick.
+    """
     if world.blocks[x, y, z] != AIR and fluid == WATER and world.blocks[x, y, z] != WATER:
         break_block(world, x, y, z, AIR, True)
     set_block(world, x, y, z, fluid, level)
@@ -132,7 +135,7 @@ def pour(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
 
 @part
 def _spread(world: World, x: int, y: int, z: int, fluid: int, level: int) -> None:
-    """Let a fluid flow to its sides, in the directions with the shortest path to a hole."""
+    """Let a fluid flow from a cell to the sides, in the directions with the shortest path to a hole."""
     best, ways, last = FAR, 0, WATER_SEEKS if fluid == WATER else LAVA_SEEKS
     for face in range(4):
         dx, dz = _side(face)
@@ -206,7 +209,7 @@ def update_fluid(world: World, x: int, y: int, z: int) -> None:
 
 @jit
 def current(world: World, x: int, y: int, z: int) -> tuple[float, float, float]:
-    """Return the direction of the flow of water in a cell as a unit vector; zeros for still water or a cell without
+    """Return the direction of the flow of water in a cell as a unit vector, or zeros for still water or a cell without
     water (``getFlow``).
     """
     level = _depth(world, x, y, z, WATER)

@@ -1,7 +1,7 @@
-"""The player's health, which changes by attacks, falls, lack of breath, fire, cacti and food, and the player's death
+"""Changes the player's health by attacks, falls, lack of breath, fire, cacti and food, and handles the player's death
 and respawn.
 
-The numbers and the order of the changes come from minecraft.wiki, pages Damage, Hunger and Drowning, and from
+The numbers and the order of the changes of health come from minecraft.wiki, pages Damage, Hunger and Drowning, and from
 ``EntityLivingBase.attackEntityFrom`` and ``FoodStats.onUpdate``, 1.11.2, normal difficulty.
 """
 
@@ -72,11 +72,12 @@ def _armoured(world: World, amount: float) -> float:
 
 @jit
 def hurt(world: World, amount: float, kind: int) -> bool:
-    """Damage the player by ``amount`` half hearts. Return False if the player is still immune after the last damage.
+    """Damage the player by ``amount`` half hearts. Return False if the player is still immune after the last damage and
+    takes none.
 
     During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last
-    damage. ``world.events`` describes the damage; a caller that knows the source of the damage adds ``distance``,
-    ``yaw`` and ``pitch``.
+    damage. ``world.events`` describes the newest damage; a caller that knows the source of the damage adds
+    ``distance``, ``yaw`` and ``pitch``.
     """
     p, e = world.player[0], world.events[0]
     if p.dead or amount <= 0.0:
@@ -109,7 +110,7 @@ def hurt(world: World, amount: float, kind: int) -> bool:
 
 @jit
 def heal(world: World, amount: float) -> None:
-    """Increase the player's health by a number of half hearts, up to 20. A dead player is not revived."""
+    """Increase the player's health by ``amount`` half hearts, up to 20. A dead player is not revived."""
     p = world.player[0]
     if not p.dead:
         p.life = min(float(MAX_LIFE), p.life + amount)
@@ -147,8 +148,8 @@ def _breathe(world: World) -> None:
 
 @part
 def _digest(world: World) -> None:
-    """Update the player's food for one tick. Exhaustion reduces first the saturation and then the food. A player with
-    enough food regains health; a player without food loses health.
+    """Update the player's food for one tick. The player's exhaustion reduces first the saturation and then the food. A
+    player with enough food regains health; a player without food loses health.
     """
     p = world.player[0]
     if p.exhaustion > EXHAUSTION_LIMIT:
@@ -184,7 +185,7 @@ def _digest(world: World) -> None:
 @jit
 def step_life(world: World) -> None:
     """Update the player's health for one tick, after the player has moved. Falls, fire, lack of breath, cacti and food
-    change the health.
+    change the player's health.
     """
     p = world.player[0]
     if p.dead:

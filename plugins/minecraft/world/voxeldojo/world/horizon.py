@@ -1,5 +1,5 @@
-"""The slope of the horizon in all directions from the eyes. A ray that rises more steeply than the horizon meets no
-block.
+"""Computes the slope of the horizon in all directions from the player's eyes. A ray that rises more steeply than the
+horizon meets no block.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ SECTORS = 128
 
 @part
 def sector(dx: float, dz: float) -> float:
-    """Return the position of a heading on a circle that is divided into ``SECTORS`` sectors. The integer part of the
-    position is the sector. ``dx`` and ``dz`` must not both be 0.
+    """Return the position of the direction ``dx``, ``dz`` on a circle that is divided into ``SECTORS`` sectors. The
+    integer part of the position on the circle is the index of the sector. ``dx`` and ``dz`` must not both be 0.
     """
     along = dz / (abs(dx) + abs(dz))
     if dx < 0.0:

@@ -1,5 +1,5 @@
-"""Draws the pictures of items in the hand and on the ground. Each picture is a shape in the colour of the item's
-material.
+"""Draws the pictures of items in the hand and on the ground. The picture of an item is a shape in the colour of the
+item's material.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ WORN = ("helmet", "chestplate", "leggings", "boots")
 
 
 def _look(name: str) -> tuple[str, str]:
-    """Return the shape and the colour of an item's picture. An item without an entry in the table has the shape of a
-    lump and a colour that is derived from its name.
+    """Return the shape and the colour of an item's picture. An item without an entry in the table of looks has the
+    shape of a lump, and a colour that is derived from the item's name.
     """
     if name in KNOWN:
         return KNOWN[name]
@@ -52,7 +52,7 @@ def _look(name: str) -> tuple[str, str]:
 
 
 def tiles() -> dict[str, Tile]:
-    """Return one tile for each item; its name is ``icon_`` and the item's name."""
+    """Return one tile for each item; the name of the tile is ``icon_`` and the item's name."""
     out = {}
     for name in NAMES:
         shape, colour = _look(name)
@@ -66,8 +66,8 @@ def tiles() -> dict[str, Tile]:
 
 
 def places(place: Mapping[str, int], sides: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the tile of each item's picture, ``(items, variants)``. The tile is -1 for an item that is drawn as the
-    block that it places.
+    """Return the index of the tile of each item's picture, ``(items, variants)``. The index is -1 for an item that is
+    drawn as the block that it places.
 
     The picture of a plant or a flat block is one side of the block.
 

@@ -1,4 +1,4 @@
-"""Using an animal, and eating the item in the hand."""
+"""Lets the player use an animal, and eat the item in the hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALWAYS = ITEM["golden_apple"], ITEM["chorus_fruit"]
 
 @part
 def _handle(world: World, m: Any) -> bool:
-    """Milk a cow or shear a sheep. Return whether this was possible (minecraft.wiki, Cow, Sheep)."""
+    """Milk a cow or shear a sheep. Return whether the animal could be milked or shorn (minecraft.wiki, Cow, Sheep)."""
     p, e, clock = world.player[0], world.events[0], world.clock[0]
     slot = world.slots[p.selected]
     if slot.quantity == 0:
@@ -44,7 +44,7 @@ def _handle(world: World, m: Any) -> bool:
 
 @part
 def _edible(p: Any, slot: Any) -> bool:
-    """Return whether the item in the hand can be eaten or drunk now."""
+    """Return whether the player can eat or drink the item in the hand now."""
     hungry = p.food < MAX_FOOD or slot.item in ALWAYS
     return bool(slot.quantity > 0 and (DRINK[slot.item] > 0 or (FOOD[slot.item] > 0 and hungry)))
 
@@ -62,8 +62,8 @@ def _swallow(world: World) -> None:
 
 @part
 def eat(world: World) -> bool:
-    """Eat or drink the item in the hand for one of ``EAT_TICKS`` ticks. Return False and stop if the player cannot
-    eat.
+    """Eat or drink the item in the hand for one of ``EAT_TICKS`` ticks. If the player cannot eat, stop eating and
+    return False.
     """
     p = world.player[0]
     item = world.slots[p.selected].item
@@ -78,8 +78,8 @@ def eat(world: World) -> bool:
 
 @part
 def interact(world: World) -> bool:
-    """Press the use key at the mob under the cross-hair. Return False if there is no mob. ``events.used`` is set if the
-    key had an effect.
+    """Press the use key at the mob under the cross-hair. Return False if there is no mob. The flag ``events.used`` is
+    set if the use key had an effect.
     """
     p = world.player[0]
     x, y, z = eyes(world)

@@ -1,6 +1,7 @@
-"""The player's inventory has 41 slots, with the game's rules for stacks and durability.
+"""Changes the player's inventory, which has 41 slots, with the game's rules for stacks and durability.
 
-A slot with quantity 0 is empty, and all its fields are 0. No other module changes slots, so that no item is lost.
+A slot with quantity 0 is empty, and all fields of an empty slot are 0. No other module changes the slots of the
+inventory, so that no item is lost.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ def fill(slot: Any, item: int, quantity: int, variant: int, damage: int) -> None
 
 @part
 def remove(world: World, index: int, quantity: int) -> None:
-    """Remove ``quantity`` items from a slot that contains at least as many."""
+    """Remove ``quantity`` items from a slot that contains at least ``quantity`` items."""
     slot = world.slots[index]
     fill(slot, slot.item, slot.quantity - quantity, slot.variant, slot.damage)
 
 
 @jit
 def give(world: World, item: int, quantity: int, variant: int, damage: int) -> int:
-    """Add items to the inventory. Return the quantity for which there is no room.
+    """Add items to the inventory. Return the quantity of items for which the inventory has no room.
 
-    Items are first added to stacks of the same variant, in the order hand, off hand, other slots. Then empty slots are
-    filled, those of the hotbar first. Used tools never share a slot. Malmo adds crafted items in the same way. (Source:
-    minecraft.wiki, Inventory, 1.11.)
+    Added items first go to stacks of the same item and variant, in the order hand, off hand, other slots. Items that
+    fit into no stack go to empty slots, those of the hotbar first. Used tools never share a slot. The order of the
+    slots for added items is that of Malmo for crafted items. (Source: minecraft.wiki, Inventory, 1.11.)
     """
     limit = int(STACK[item])
     if limit > 1 and damage == 0:
@@ -73,7 +74,7 @@ def wear(world: World, index: int, uses: int) -> bool:
     """Reduce the durability of a tool or a piece of armour by ``uses``. Return True if the item broke. Items without
     durability do not change.
 
-    An item breaks at the first use beyond its durability. (minecraft.wiki, Durability)
+    A tool or a piece of armour breaks at the first use beyond its durability. (minecraft.wiki, Durability)
     """
     slot = world.slots[index]
     if slot.quantity == 0 or DURABILITY[slot.item] == 0:
@@ -96,16 +97,16 @@ def destroy(world: World, index: int) -> None:
 
 
 def count(world: World, item: int) -> int:
-    """Count the items of kind ``item`` in the inventory. All variants count, and so does armour that the player
-    wears.
+    """Count the items with the id ``item`` in the inventory. The count of an item includes all variants, and armour
+    that the player wears.
     """
     return int(world.slots["quantity"][world.slots["item"] == item].sum())
 
 
 @part
 def matches(slot: Any, item: int, variant: int) -> bool:
-    """Return whether a slot contains ``item``. Unless ``variant`` is ``ANY``, the item must have this variant and be
-    unused.
+    """Return whether a slot contains ``item``. Unless ``variant`` is ``ANY``, the slot's item must have this variant
+    and be unused.
     """
     same = variant == ANY or (slot.variant == variant and slot.damage == 0)
     return bool(same and slot.quantity > 0 and slot.item == item)
@@ -113,8 +114,8 @@ def matches(slot: Any, item: int, variant: int) -> bool:
 
 @part
 def take(world: World, item: int, quantity: int, variant: int) -> None:
-    """Remove up to ``quantity`` items, beginning with the first slot. Armour that the player wears is removed last; the
-    off hand is left out.
+    """Remove up to ``quantity`` items of the kind ``item``, beginning with the first slot. Armour that the player wears
+    is removed last; items in the off hand are not removed.
     """
     for i in range(ARMOUR_END):
         if quantity > 0 and matches(world.slots[i], item, variant):
@@ -145,8 +146,8 @@ def swap(world: World, first: int, second: int) -> None:
 
 @part
 def equip(world: World, item: int) -> bool:
-    """Swap the first stack of ``item`` with the item in the hand, or for armour, with the armour slot. Return False if
-    the inventory does not contain ``item``.
+    """Swap the first stack of ``item`` with the item in the hand; if ``item`` is armour, swap the stack with the armour
+    slot. Return False if the inventory does not contain ``item``.
     """
     source, target = find(world, item), int(WEAR_SLOT[item])
     if source < 0:

@@ -1,6 +1,7 @@
-"""Moves the items on the ground. Items fall, drift, merge, are picked up, burn, and vanish after five minutes.
+"""Moves the items on the ground. Items on the ground fall, drift, merge, are picked up, burn, and vanish after five
+minutes.
 
-The numbers come from minecraft.wiki, Item (entity), 1.11, and from ``EntityItem.onUpdate``, 1.11.2.
+The numbers of this module come from minecraft.wiki, Item (entity), 1.11, and from ``EntityItem.onUpdate``, 1.11.2.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _fall(world: World, d: Any) -> bool:
 
 @part
 def _merge(drops: Drops, index: int) -> None:
-    """Merge an item with equal items nearby, up to the maximal size of a stack."""
+    """Merge an item on the ground with equal items nearby, up to the maximal size of a stack."""
     d = drops[index]
     for other in range(index + 1, DROPS):
         o = drops[other]
@@ -80,7 +81,7 @@ def _merge(drops: Drops, index: int) -> None:
 
 @part
 def _pick_up(world: World, d: Any) -> None:
-    """Pick up the items within the player's reach, as far as there is room."""
+    """Pick up the items on the ground within the player's reach, as far as the inventory has room."""
     p = world.player[0]
     side = PLAYER_WIDTH / 2 + ITEM_REACH + HALF
     level = p.y - ITEM_REACH_UP - ITEM_SIZE < d.y < p.y + PLAYER_HEIGHT + ITEM_REACH_UP

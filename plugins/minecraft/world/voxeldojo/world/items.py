@@ -1,7 +1,7 @@
-"""The kinds of items, as arrays of names and properties. The index of such an array is the id of an item.
+"""Reads the kinds of items, as arrays of names and properties. An array of this module is indexed by the id of an item.
 
-The table is ``data/items.csv``, whose first lines name the sources. Kernels hold the arrays as constants.
-``jit.digest`` includes the table, so a change recompiles them.
+The table of items is ``data/items.csv``, whose first lines name the sources. Kernels hold the arrays as constants. The
+function ``jit.digest`` includes the table of items, so numba recompiles the kernels after a change of the table.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The decorators that compile kernels. Compiled kernels are cached on disk; arithmetic follows IEEE 754, and division
-by zero gives infinity or NaN, as in numpy.
+"""The decorators that compile kernels. Compiled kernels are cached on disk; their arithmetic follows IEEE 754, and
+division by zero gives infinity or NaN, as in numpy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 
 
 def digest(package: Path) -> str:
-    """Return a digest of the constants of kernels: the tables and the modules that read them."""
+    """Return a digest of the constants of kernels: the digest covers the tables and the modules that read the
+    tables.
+    """
     names = sorted(package.glob("data/*.csv")) + [
         package / "world" / f"{name}.py"
         for name in ("state", "blocks", "items", "mob_kinds", "constants", "shapes", "skins")
@@ -36,12 +38,14 @@ event.register("numba:compile", Outermost(no_collecting, remembering))  # type: 
 
 
 def jit(function: F) -> F:
-    """Compile ``function`` at its first call from Python, once for each combination of types, with numba's cache.
+    """Compile the kernel ``function`` at its first call from Python, once for each combination of types, with numba's
+    cache.
 
     Numba's option ``fastmath`` is off, so that the same seed and actions give the same world on every machine. Numba's
-    own cache checks only the modification time of the function's file, although a kernel also contains the functions
-    that it calls and the tables. Therefore the name of the cache index contains a digest of all these files. Other
-    compiled functions can call ``function``, as they can call a function of ``part``.
+    own cache checks only the modification time of a kernel's file, although a kernel also contains the functions that
+    it calls and the tables. Therefore, the name of the cache index contains a digest of the tables and of all source
+    files of the kernel. Other compiled functions can call a function of ``jit``, as they can call a function of
+    ``part``.
     """
     return _entry_point(function, part(function))
 
@@ -49,20 +53,20 @@ def jit(function: F) -> F:
 def part(function: F) -> F:
     """Compile ``function`` only as a part of the compiled functions that call it.
 
-    Python must not call such a function: the process would crash. The function must not create arrays, because it is
-    compiled without reference counting. A function that is called often should take records and arrays as arguments,
-    not a world.
+    Python must not call such a function: the process would crash. A function of ``part`` must not create arrays,
+    because it is compiled without reference counting. A function of ``part`` that is called often should take records
+    and arrays as arguments, not a world.
     """
     return _callee(function, _nrt=False)
 
 
 def maker(function: F) -> F:
-    """Like ``jit``, for functions that create arrays."""
+    """Compile ``function`` like ``jit``, but allow ``function`` to create arrays."""
     return _entry_point(function, _callee(function, _nrt=True))
 
 
 def is_cached(kernel: Any) -> bool:
-    """Return whether numba's cache has a valid compilation of a function of ``jit`` or ``maker``."""
+    """Return whether numba's cache has a valid compilation of a kernel, which is a function of ``jit`` or ``maker``."""
     return bool(kernel._cache._cache_file._load_index())
 
 
@@ -89,7 +93,7 @@ def _callee(function: F, **options: Any) -> F:
 
 
 def _wide(kind: Any) -> Any:
-    """Return a numba type without its literal value; int64 for all integers except uint64."""
+    """Return a numba type without its literal value; the result is int64 for all integers except uint64."""
     kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
     narrow = isinstance(kind, types.Integer) and kind is not types.uint64
     return types.int64 if narrow else types.float64 if kind is types.float32 else kind

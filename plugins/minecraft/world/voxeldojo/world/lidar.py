@@ -1,10 +1,11 @@
-"""Computes MineDojo's observation ``rays``, which states what rays from the player's eyes hit.
+"""Computes MineDojo's observation ``rays``, which states what the rays from the player's eyes hit.
 
-Source: MineDojo 0.1, ``JSONWorldDataHelper.buildRichLidarData``. A ray is the view direction, rotated by
-``Vec3d.rotatePitch`` about the world's x axis and then by ``rotateYaw`` about y. A ray ends at a block, a plant or the
-source of a fluid, and also reports a mob or an item that it meets before its end. This module differs from MineDojo in
-the distance of a ray that meets no block. In this module, such a ray has its own length as the distance. In MineDojo
-the distance depends on the position of the player, because MineDojo uses the vector of the ray as a position.
+Source: the method ``JSONWorldDataHelper.buildRichLidarData`` of MineDojo 0.1. The direction of a ray is the view
+direction, rotated by ``Vec3d.rotatePitch`` about the world's x axis and then by ``rotateYaw`` about y. A ray ends at a
+block, a plant or the source of a fluid, and also reports a mob or an item that the ray meets before its end. This
+module differs from MineDojo in the distance of a ray that meets no block. In this module, the distance of a ray that
+meets no block is the length of the ray. In MineDojo, the distance of a ray that meets no block depends on the position
+of the player, because MineDojo uses the vector of the ray as a position.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def cast(
     :param rays: ``(n, 3)``, the pitch and the yaw of each ray in radians relative to the view direction, and its length
         in blocks.
     :param found: ``(n, 3)``, an output array for the block, its metadata, and the index of the entity in ``ENTITIES``.
-    :param distances: ``(n, 2)``, an output array for the distance to the block and the distance to the entity. Without
-        an entity, the second number is also the distance to the block.
+    :param distances: ``(n, 2)``, an output array for the distance to the block and the distance to the entity. If a ray
+        meets no entity, both numbers are the distance to the block.
     :param places: ``(n, 3)``, an output array for x, y and z of the block.
     """
     p = world.player[0]
@@ -120,7 +121,9 @@ def lidar(world: World, rays: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
 def as_observation(
     rays: NDArray[np.float64], found: NDArray[np.int64], distances: NDArray[np.float64], places: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
-    """Return MineDojo's observation ``rays`` from the arrays of ``cast``. These arrays may have a leading axis."""
+    """Return MineDojo's observation ``rays`` from the output arrays of ``cast``. These arrays may have a leading
+    axis.
+    """
     ids = found[..., 0]
     angles = np.broadcast_to(rays, (*ids.shape, 3))
     return {

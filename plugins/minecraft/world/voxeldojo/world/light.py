@@ -1,10 +1,10 @@
-"""Light of the sky and of blocks as in the game, 0 to 15 in every cell, updated when blocks change.
+"""Computes the light of the sky and of blocks as in the game, 0 to 15 in every cell, when blocks change.
 
 The light of a cell is the maximum of the cell's own emission and of one value for each of its six neighbours. The value
-for a neighbour is the neighbour's light minus the opacity of the cell, where an opacity of 0 counts as 1. A cell has
-the sky light 15 if no block above it has an opacity; all other cells have less. The light of the sky and the light of
-blocks are the unique solution of this rule, independent of the order of changes (minecraft.wiki, page Light, Java
-Edition 1.11).
+for a neighbour of a cell is the neighbour's light minus the opacity of the cell, where an opacity of 0 counts as 1. A
+cell has the sky light 15 if no block above the cell has an opacity; all other cells have less sky light. The light of
+the sky and the light of blocks are the unique solution of this module's rule, independent of the order of changes
+(minecraft.wiki, page Light, Java Edition 1.11).
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def block_light(world: World, x: int, y: int, z: int) -> int:
 
 @jit
 def can_see_sky(world: World, x: int, y: int, z: int) -> bool:
-    """Return whether no opaque block is at a cell or above it (``World.canSeeSky``)."""
+    """Return whether neither the cell nor any cell above the cell has an opaque block (``World.canSeeSky``)."""
     return not (0 <= x < SIZE and 0 <= z < SIZE) or y > world.top[x, z]
 
 
 @jit
 def settle(world: World) -> None:
-    """Update the light after all changes of blocks since the last call."""
+    """Update the light after all changes of blocks since the last call of ``settle``."""
     clock = world.clock[0]
     count = clock.relit
     clock.relit = 0
@@ -103,7 +103,7 @@ def _change(world: World, count: int, shift: int) -> None:
 def light_region(world: World, x0: int, z0: int, x1: int, z1: int) -> None:
     """Recompute the light of the generated columns from ``x0, z0`` (included) to ``x1, z1`` (excluded).
 
-    The result includes the light that enters the region from the columns around it.
+    The new light includes light that enters the region from the columns around the region.
     """
     blocks, light, top, generated = world.blocks, world.light, world.top, world.generated
     for x in range(x0, x1):
@@ -149,8 +149,9 @@ def _flow(
     brights: int,
     shift: int,
 ) -> None:
-    """Remove the light that came from the cells in ``dark``. An entry of ``dark`` is 16 times the index of the cell
-    plus its old light. After that, spread light from the cells in ``bright`` and from the rim of the removed region.
+    """Remove the light that came from the cells in the array ``dark``. An entry of ``dark`` is 16 times the index of
+    the cell plus the old light of the cell. After the removal, light spreads from the cells in ``bright`` and from the
+    rim of the removed region.
     """
     keep = ~(FULL_LIGHT << shift)
     first, darkens = 0, True

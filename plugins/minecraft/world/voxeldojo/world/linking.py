@@ -1,13 +1,13 @@
 """Optimises each compiled function only once, together with the function that Python calls.
 
-The compiler numba generates machine code for every function, and each time optimises all callees again. With a hundred
-kernels that call one another, this takes most of the compilation time. Functions that Python does not call need no
-machine code of their own, because a called function is optimised as a part of its caller. So a function compiled with
-``Callee`` stops at LLVM's intermediate code, and a function compiled with ``Root`` includes all direct and indirect
-callees.
+Without this module, the compiler numba generates machine code for every function, and each time optimises all callees
+again. With a hundred kernels that call one another, the repeated optimisation takes most of the compilation time.
+Functions that Python does not call need no machine code of their own, because a called function is optimised as a part
+of its caller. Therefore, a function compiled with ``Callee`` stops at LLVM's intermediate code, and a function compiled
+with ``Root`` includes all direct and indirect callees.
 
-Numba's passes for closures, for branches on None arguments and for array expressions are left out, because no kernel
-needs these passes and they take a tenth of the compilation time.
+Numba's passes for closures, for branches on None arguments and for array expressions are left out: no kernel needs
+these passes, and they take a tenth of the compilation time.
 """
 
 # mypy: allow-untyped-calls
@@ -30,8 +30,8 @@ UNUSED = (InlineClosureLikes, DeadBranchPrune, NopythonRewrites)
 
 
 class _Library(JITCodeLibrary):
-    """A library that also links the indirect callees, because the library of a callee contains only the callee itself.
-    The complete library is optimised once.
+    """A numba code library that also links the indirect callees, because the library of a callee contains only the
+    callee itself. The complete library is optimised once.
     """
 
     def _optimize_functions(self, ll_module: Any) -> None:
@@ -45,7 +45,7 @@ class _Library(JITCodeLibrary):
 
 
 class _Intermediate(_Library):
-    """A library that stays intermediate code, neither linked nor optimised."""
+    """A numba code library that stays intermediate code, neither linked nor optimised."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -64,7 +64,7 @@ class _RootLowering(NativeLowering):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _CalleeLowering(NativeLowering):
-    """``NativeLowering`` without the generation of machine code."""
+    """``NativeLowering`` (numba's translation to LLVM) without the generation of machine code."""
 
     _name = "callee_lowering"
 

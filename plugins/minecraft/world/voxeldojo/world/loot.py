@@ -1,4 +1,4 @@
-"""The drops of broken blocks, and the removal of two-part blocks (beds, tall flowers), whose halves break together."""
+"""Creates the drops of broken blocks, and removes two-part blocks (beds, tall flowers), whose halves break together."""
 
 from __future__ import annotations
 
@@ -83,9 +83,10 @@ def _loot(world: World, x: int, y: int, z: int, block: int, tool: int) -> None:
 
 @jit
 def break_block(world: World, x: int, y: int, z: int, tool: int, harvested: bool) -> None:
-    """Remove a block and its other half. If ``harvested``, create its drops for the item ``tool``.
+    """Remove a block and its other half. If ``harvested`` is True, create the drops of the block, broken with the item
+    ``tool``.
 
-    Ice above a block becomes water (minecraft.wiki, Ice).
+    Broken ice becomes water if a block or a fluid is below the ice (minecraft.wiki, Ice).
     """
     block = block_at(world.blocks, x, y, z)
     ox, oy, oz = x + OTHER[block, 0], y + OTHER[block, 1], z + OTHER[block, 2]

@@ -57,12 +57,13 @@ def _die(world: World, m: Any) -> None:
 
 @part
 def damage_mob(world: World, m: Any, amount: float, plain: bool) -> bool:
-    """Damage a mob by ``amount`` half hearts. Return False if the mob is still immune after the last damage.
+    """Damage a mob by ``amount`` half hearts. Return False if the mob is still immune after the last damage and takes
+    none.
 
     During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last
-    damage. If ``plain`` is True, armour reduces the damage. A mob without health dies and leaves its drops. If a mob
-    dies within ``RECENT_BLOW`` ticks after an attack of the player, its death counts as a kill by the player. (Source:
-    minecraft.wiki, Damage, Armor and Drops.)
+    damage. If ``plain`` is True, the mob's armour reduces the damage. A mob without health dies and leaves its drops on
+    the ground. If a mob dies within ``RECENT_BLOW`` ticks after an attack of the player, its death counts as a kill by
+    the player. (Source: minecraft.wiki, pages Damage, Armor and Drops.)
     """
     counted, fresh = amount, bool(m.hurt_ticks == 0)
     if not fresh:

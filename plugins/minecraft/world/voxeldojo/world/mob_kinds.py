@@ -1,8 +1,8 @@
 """The kinds of mobs from ``data/mobs.csv``, as a table for Python code and as arrays for kernels (compiled functions).
 The index of an array is the kind's id.
 
-A new kind is a new row of the table. The constants at the end of this file select further behaviour in ``mobs.py``,
-``interact.py`` and ``spawn.py``.
+A new kind is a new row of the table. The constants at the end of ``mob_kinds.py`` select further behaviour in
+``mobs.py``, ``interact.py`` and ``spawn.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from voxeldojo.world.items import ID as ITEM
 
 
 class Loot(NamedTuple):
-    """A drop of a mob. A mob drops a uniformly distributed quantity from ``least`` to ``most`` of ``item``; a burning
+    """A drop of a mob. A mob drops a uniformly distributed quantity, from ``least`` to ``most``, of ``item``; a burning
     mob drops the item ``cooked`` instead.
     """
 
@@ -36,14 +36,15 @@ class Kind(NamedTuple):
     :ivar life: the initial health of the mob in half hearts.
     :ivar armor: the mob's armour points.
     :ivar speed: the game's attribute for the mob's walking speed.
-    :ivar flees: the factor of the mob's speed after a damage; 0 means that the mob does not flee.
-    :ivar sight: the maximal distance in blocks at which the mob follows the player; 0 means that the mob never does.
+    :ivar flees: the factor by which the mob's speed changes after a damage; 0 means that the mob does not flee.
+    :ivar sight: the maximal distance in blocks at which the mob follows the player; 0 means that the mob never follows
+        the player.
     :ivar burns: whether the mob burns in sunlight.
     :ivar attack: the damage of the mob's attack in half hearts.
-    :ivar weight: the relative frequency of the kind at spawning.
+    :ivar weight: how often the kind spawns, relative to other kinds.
     :ivar group: the number of mobs in a spawned group.
-    :ivar rare: rare drops; one of these items can drop in addition to the mob's other drops.
-    :ivar xp: the minimal and maximal experience that the player gets for a kill.
+    :ivar rare: the rare drops; a killed mob can leave one of them in addition to its other drops.
+    :ivar xp: the minimal and maximal experience that the player gets for killing the mob.
     """
 
     name: str

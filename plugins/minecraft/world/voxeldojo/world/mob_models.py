@@ -1,4 +1,4 @@
-"""Renders mobs, items on the ground and the player's hand as boxes, before the terrain.
+"""Renders mobs, items on the ground and the player's hand as boxes, before the terrain is rendered.
 
 The function ``gather`` describes each box by ``BOX_VALUES`` numbers, in this order:
 
@@ -43,7 +43,7 @@ FULL_DAY = 240
 
 @part
 def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) -> None:
-    """Begin the row of a box with its position, no swing, and the light at this position."""
+    """Write the first numbers of a box to ``row``: its position, no swing, and the light at the position."""
     row[0], row[1], row[2] = x, y, z
     row[YAW], row[YAW + 1] = math.sin(yaw), math.cos(yaw)
     row[HINGED], row[HINGED + 1], row[HINGED + 2], row[HINGED + 3] = 0.0, 0.0, 0.0, 1.0
@@ -56,8 +56,8 @@ def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) ->
 
 @part
 def _as_item(art: Art, row: Floats, item: int, variant: int, size: float) -> bool:
-    """Write the box of an item, whose lower end is at height 0, and the tiles of the box. Return True for a small
-    block, False for a thin picture.
+    """Write the box of an item, whose lower end is at height 0, and the tiles of the box to ``row``. Return True if the
+    item is drawn as a small block, False if it is drawn as a thin picture.
     """
     icon = art.icons[item, variant % VARIANTS]
     for side in range(6):
@@ -131,8 +131,8 @@ def _hand(world: World, view: View, art: Art, row: Floats) -> None:
 
 @part
 def paint_boxes(view: View, art: Art, image: NDArray[np.uint8], depth: Floats, boxes: Floats, count: int) -> None:
-    """Draw the boxes. A pixel is drawn only if the box is nearer than ``depth``, the smallest distance so far at this
-    pixel.
+    """Draw the boxes. A pixel of a box is drawn only if the box is nearer than ``depth``, the smallest distance so far
+    at this pixel.
     """
     rows, columns = image.shape[0], image.shape[1]
     at, pixel = view.at, 2.0 * view.tangent / rows

@@ -1,8 +1,8 @@
 """The motion of a mob in one tick, as in the game (``EntityLivingBase``, 1.11.2).
 
 A mob accelerates along its yaw, climbs steps of 0.6 blocks, jumps onto a block in its path, swims, falls, and is pushed
-by other mobs. On the ground, walking adds ``0.98 * pace ** 2`` to the speed in each tick; then friction multiplies the
-speed by 0.546.
+by other mobs. On the ground, walking adds ``0.98 * pace ** 2`` to the mob's speed in each tick; then friction
+multiplies the speed by 0.546.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from voxeldojo.world.rng import draw
 
 @part
 def block_of(blocks: Blocks, x: float, y: float, z: float) -> int:
-    """Return the coordinates of the block that contains a point."""
+    """Return the block that contains the point ``x, y, z``."""
     return block_at(blocks, math.floor(x), math.floor(y), math.floor(z))
 
 
 @part
 def _move(blocks: Blocks, m: Any) -> bool:
-    """Move a mob by its current speed, and onto steps. Return whether a wall stopped the mob."""
+    """Move a mob by its current speed; the mob climbs steps. Return whether a wall stopped the mob."""
     half, tall = HALF[m.kind], TALL[m.kind]
     dx, dy, dz, sx, sy, sz = m.vx, m.vy, m.vz, m.x, m.y, m.z
     if dx == 0.0 and dz == 0.0 and dy <= 0.0 and m.on_ground and overlaps(blocks, sx, sy - 0.01, sz, half, 0.01):
@@ -78,7 +78,7 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
     The field ``fall`` of a mob adds up the height of a fall; the caller sets ``fall`` to 0 when the mob is
     ``on_ground``.
 
-    :param pace: the mob's walking pace along its yaw; 0 means that the mob stands.
+    :param pace: the mob's walking pace along its yaw; with 0, the mob does not walk.
     """
     inside = block_of(blocks, m.x, m.y + FEET_DEEP, m.z)
     m.vx = 0.0 if abs(m.vx) < STILL else m.vx
@@ -120,9 +120,9 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
 
 @part
 def shove(dx: float, dz: float, room: float) -> tuple[float, float]:
-    """Return the push (x, z; blocks per tick) of one body on another that is ``dx``, ``dz`` away from it.
+    """Return the push (x, z; blocks per tick) of one body on another body that is ``dx``, ``dz`` away.
 
-    The push is zero if the distance along x or along z is at least ``room``.
+    The push is zero if the distance of the bodies along x or along z is at least ``room``.
 
     In each tick, each of the two bodies pushes the other (``Entity.applyEntityCollision``). The result includes both
     pushes.

@@ -1,8 +1,8 @@
 """The behaviour of mobs. Mobs walk around at random, flee after damage, follow and attack the player, lay eggs and eat
 grass.
 
-A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of the game find paths around corners;
-mobs of this world do not. Probabilities and distances are those of the game's tasks (``EntityAIWander``,
+A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of Minecraft find paths around corners;
+mobs of this world do not. Probabilities and distances are those of the game's behaviour tasks (``EntityAIWander``,
 ``EntityAIPanic``, ``EntityAIAttackMelee``, ``EntityAIEatGrass``, 1.11.2), which a mob evaluates at a fixed interval.
 ``data/constants.csv`` marks the numbers that do not come from the game.
 """
@@ -72,7 +72,7 @@ ARRIVED = ARRIVES**2
 
 @part
 def _choose(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any, roam: int) -> None:
-    """Choose a goal among some places nearby, on grass if possible, never in water."""
+    """Choose the goal of a mob among some random places nearby, on grass if possible, never in water."""
     best = -1
     for _ in range(ROAM_TRIES):
         gx, gz = m.x + pick(clock, 2 * roam + 1) - roam, m.z + pick(clock, 2 * roam + 1) - roam
@@ -134,7 +134,7 @@ def _strike(world: World, m: Any) -> None:
 
 @part
 def _hunt(world: World, m: Any, p: Any) -> None:
-    """Look for the player at regular intervals, and hit a player within reach (``EntityAIAttackMelee``)."""
+    """Let a mob look for the player at regular intervals, and hit a player within reach (``EntityAIAttackMelee``)."""
     m.cooldown = max(m.cooldown - 1, 0)
     m.panic = 0 if p.dead else max(m.panic - 1, 0)
     if (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and not p.dead and _sees(world, m):
@@ -149,7 +149,7 @@ def _hunt(world: World, m: Any, p: Any) -> None:
 
 @part
 def _graze(world: World, m: Any) -> None:
-    """Let a sheep eat the grass below; its wool then grows again."""
+    """Let a sheep eat the grass below, after which its wool grows again."""
     x, y, z = math.floor(m.x), math.floor(m.y - 0.5), math.floor(m.z)
     if block_at(world.blocks, x, y, z) == GRASS:
         set_block(world, x, y, z, DIRT, 0)
@@ -166,7 +166,7 @@ def _lay(drops: Drops, clock: Any, m: Any) -> None:
 
 @part
 def _scorch(world: World, m: Any) -> None:
-    """Set a mob, which is of a kind that burns in sunlight, on fire if it stands in sunlight."""
+    """Set a mob on fire if its kind burns in sunlight and the mob is in sunlight."""
     open_sky = m.y + 1.0 > world.top[math.floor(m.x), math.floor(m.z)]
     if open_sky and sun_brightness(world) > DAYLIGHT:
         m.fire_ticks = max(m.fire_ticks, SUN_BURN)
@@ -174,7 +174,9 @@ def _scorch(world: World, m: Any) -> None:
 
 @part
 def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
-    """Choose a goal and turn the mob towards the goal. Return the mob's walking pace, which is 0 if the mob stays."""
+    """Choose a goal for a mob and turn the mob towards the goal. Return the walking pace of the mob, which is 0 if the
+    mob stays.
+    """
     pace, fall = float(SPEED[m.kind]), MOB_FALL
     if SIGHT[m.kind] > 0 and m.panic > 0:
         fall = HUNTING_FALL
@@ -204,7 +206,7 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
 
 @part
 def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
-    """Push a mob, the player and the mobs after it in the array away from each other."""
+    """Push the mob with the index ``index`` away from the player and from all mobs with a larger index."""
     m = mobs[index]
     for other in range(index + 1, last):
         o = mobs[other]
@@ -218,8 +220,8 @@ def _crowd(mobs: NDArray[Any], p: Any, index: int, last: int) -> None:
 
 @part
 def _live(world: World, m: Any) -> None:
-    """Run the behaviour that only some kinds of mobs have (such as laying eggs). A call of this function is slow
-    because the whole world is an argument, but calls are rare.
+    """Run the behaviour that only some kinds of mobs have (such as laying eggs). A call of ``_live`` is slow, because
+    the whole world is an argument, but calls are rare.
     """
     p, clock, kind = world.player[0], world.clock[0], int(m.kind)
     if kind == CHICKEN:

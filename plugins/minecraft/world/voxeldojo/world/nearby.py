@@ -2,9 +2,10 @@
 
 Malmo (NearbyCraftCommandsImplementation) accepts blocks whose centre is at most ``CRAFT_REACH`` from the head
 (``CRAFT_HEAD`` above the feet), in front of the player, and within half the field of view in both directions (corrected
-by the aspect of the picture). Malmo's projections are wrong by a factor, the cosine of the pitch; this module has the
-same error. If the view direction is vertical, Malmo divides by zero, so no block is in view. Malmo accepts only blocks
-that were placed since the start of the mission; this module accepts every crafting table and furnace.
+by the aspect of the picture). Malmo's projections are wrong by a factor, the cosine of the pitch; this module repeats
+this error. If the view direction is vertical, Malmo divides by zero, so no crafting table or furnace is in view. Malmo
+accepts only crafting tables and furnaces that were placed since the start of the mission; this module accepts every
+crafting table and furnace.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Gradient noise and random streams for the terrain generator. All values are pure functions of a seed and a position.
+"""Computes gradient noise and random streams for the terrain generator. All values of this module are pure functions of
+a seed and a position.
 
-The noise is Perlin's improved noise (Perlin 2002, "Improving Noise") with hashed gradients instead of a table.
+The noise of the terrain is Perlin's improved noise (Perlin 2002, "Improving Noise") with hashed gradients instead of a
+table.
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ SPREAD = np.uint64(0xFF51AFD7ED558CCD)
 
 @part
 def salted(seed: np.uint64, salt: int) -> np.uint64:
-    """Derive a separate seed for a purpose from the world's seed."""
+    """Derive from the world's seed a separate seed for the purpose that ``salt`` numbers."""
     return mix(seed + GAMMA * np.uint64(salt + 1))
 
 
 @part
 def _corner(seed: np.uint64, x: int, y: int, z: int) -> int:
-    """Return four hash bits of a lattice point."""
+    """Return four bits of the hash of a lattice point."""
     bits = seed ^ (np.uint64(x) * X_PRIME) ^ (np.uint64(y) * Y_PRIME) ^ (np.uint64(z) * Z_PRIME)
     bits = (bits ^ (bits >> np.uint64(32))) * SPREAD
     return int(bits >> np.uint64(60))
@@ -38,7 +40,9 @@ def _fade(t: float) -> float:
 
 @part
 def _slope(gradient: int, x: float, y: float, z: float) -> float:
-    """Return the dot product of an offset with one of twelve edge directions of a cube (four of them twice)."""
+    """Return the dot product of an offset with one of twelve edge directions of a cube (four of the directions occur
+    twice).
+    """
     u = x if gradient < 8 else y
     v = y if gradient < 4 else (x if gradient in (12, 14) else z)
     return (-u if gradient & 1 else u) + (-v if gradient & 2 else v)
@@ -46,7 +50,7 @@ def _slope(gradient: int, x: float, y: float, z: float) -> float:
 
 @jit
 def noise(seed: np.uint64, x: float, y: float, z: float) -> float:
-    """Return smooth noise in [-1, 1], 0 at integer coordinates, with about one extremum per unit."""
+    """Return smooth noise in [-1, 1], which is 0 at integer coordinates and has about one extremum per unit."""
     x0, y0, z0 = math.floor(x), math.floor(y), math.floor(z)
     fx, fy, fz = x - x0, y - y0, z - z0
     u, v, w = _fade(fx), _fade(fy), _fade(fz)
@@ -84,6 +88,6 @@ def start(stream: NDArray[np.uint64], seed: np.uint64, x: int, z: int) -> None:
 
 @part
 def draw(stream: NDArray[np.uint64]) -> float:
-    """Return the next number of the stream, in [0, 1)."""
+    """Return the next number of a random stream, in [0, 1)."""
     stream[0] += GAMMA
     return float(mix(stream[0]) >> np.uint64(11)) * UNIT

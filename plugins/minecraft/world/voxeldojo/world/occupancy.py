@@ -1,5 +1,5 @@
-"""Checks whether a block can be placed into a cell. The cell must contain no body, and the block must have its
-support.
+"""Checks whether a block can be placed into a cell. A block can be placed if the cell contains no body and the block
+has its support.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def occupied(world: World, x: int, y: int, z: int, block: int) -> bool:
 @part
 def _beside(world: World, x: int, y: int, z: int, what: int) -> bool:
     """Return whether the block ``what`` is at one of the four sides of a cell. If ``what`` is -1, any solid block or
-    lava counts.
+    lava at a side counts.
     """
     for face in range(4):
         there = block_at(world.blocks, x + (face == 0) - (face == 1), y, z + (face == 2) - (face == 3))

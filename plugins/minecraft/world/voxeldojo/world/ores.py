@@ -1,5 +1,5 @@
-"""Ores and other veins in the stone. ``data/veins.csv`` contains the number, size and depth of the veins, and the
-sources of these numbers.
+"""Ores and other veins in the stone. The file ``data/veins.csv`` contains the number, size and depth of the veins, and
+the sources of these numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _vein(
     stream: NDArray[np.uint64], chunk: NDArray[np.uint8], block: int, size: int, x: float, y: float, z: float
 ) -> None:
     """Replace stone by a vein. A vein is a row of balls on a slanted line, with the largest balls at the centre.
-    Positions are relative to the chunk's corner.
+    Positions of a vein are relative to the chunk's corner.
     """
     angle = math.pi * draw(stream)
     east, south = math.sin(angle) * size / VEIN_LENGTH, math.cos(angle) * size / VEIN_LENGTH

@@ -1,4 +1,4 @@
-"""Functions that draw the textures, 16 x 16 pixels each, by rules. No picture of the game is copied.
+"""Draws the textures, 16 x 16 pixels each, by rules. No picture of the game is copied.
 
 A tile is an array float64 ``(16, 16, 4)`` with red, green, blue and opacity, each 0 to 255. Row 0 is the upper edge.
 The name of a tile is the seed of its random numbers, so a texture is the same on every machine.
@@ -37,8 +37,8 @@ def clear() -> Tile:
 
 
 def field(name: str, wide: int = 1, high: int = 1) -> NDArray[np.float64]:
-    """Return a field of random values, uniform in [0, 1), in patches of about ``wide`` by ``high`` pixels. The field
-    continues without a seam at opposite edges.
+    """Return a field ``(16, 16)`` of random values, uniform in [0, 1), in patches of about ``wide`` by ``high`` pixels.
+    The field of random values continues without a seam at opposite edges.
     """
     noise = chance(name).random((SIDE, SIDE))
     smooth = sum(np.roll(noise, (i, j), (0, 1)) for i in range(high) for j in range(wide))
@@ -58,7 +58,7 @@ def grain(
 
 
 def shade(tile: Tile, factor: float | NDArray[np.float64]) -> Tile:
-    """Make a tile darker or lighter, as a whole or for each pixel."""
+    """Return a tile that is darker or lighter by ``factor``, as a whole or for each pixel."""
     out = tile.copy()
     out[..., :3] *= np.asarray(factor)[..., None] if np.ndim(factor) else factor
     return np.clip(out, 0, 255)
@@ -80,8 +80,8 @@ def over(under: Tile, upper: Tile) -> Tile:
 
 
 def stencil(rows: Sequence[str], colours: dict[str, str]) -> Tile:
-    """Draw a centred picture from rows of letters. Each letter stands for a colour; a letter without a colour is
-    transparent.
+    """Draw a centred picture, which is given by rows of letters. Each letter of the picture stands for a colour; a
+    letter without a colour is transparent.
     """
     tile = clear()
     top, left = (SIDE - len(rows)) // 2, (SIDE - max(len(row) for row in rows)) // 2
@@ -103,7 +103,9 @@ LUMP = ((0, 0, 1.25), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 0.8), (0, 2, 0.75), (2, 1
 
 
 def specks(name: str, under: Tile, colour: str, places: Sequence[tuple[int, int]]) -> Tile:
-    """Add lumps of another mineral at ``places`` (row, column). Each lump has a bright corner, a body and a shadow."""
+    """Add lumps of another mineral to a tile at ``places`` (row, column). Each lump of mineral has a bright corner, a
+    body and a shadow.
+    """
     out, draw, base = under.copy(), chance(name), np.array(rgb(colour))
     for row, column in places:
         for i, j, factor in LUMP:
@@ -135,7 +137,7 @@ def cobbles(name: str, colour: str, gaps: float = 0.55) -> Tile:
 
 
 def boards(name: str, colour: str) -> Tile:
-    """Paint four boards with grain along them, a seam below each and a joint in each."""
+    """Paint four boards with grain along them; each board has a seam below it and a joint."""
     out = grain(name, colour, 0.1, wide=5)
     out[3::4] = shade(out, 0.7)[3::4]
     out[0::4] = shade(out, 1.06)[0::4]
@@ -154,7 +156,7 @@ def rings(name: str, wood: str, bark: str) -> Tile:
 
 
 def streaks(name: str, colour: str, contrast: float = 0.25) -> Tile:
-    """Paint bark: dark furrows and light ridges from top to bottom."""
+    """Paint bark: dark furrows and light ridges run from top to bottom."""
     return grain(name, colour, contrast, high=5)
 
 

@@ -1,7 +1,7 @@
-"""The effect of the use key on the block under the cross-hair, which places blocks, and fills and empties buckets.
+"""Runs the effect of the use key on the block under the cross-hair, which places blocks, and fills and empties buckets.
 
-The rules come from ``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed`` and ``BlockTorch.onBlockPlaced`` of 1.11.2.
-``player_actions.py`` defines how often a held key has an effect.
+The rules of the use key come from ``ItemBlock.onItemUse``, ``ItemBucket``, ``ItemBed`` and ``BlockTorch.onBlockPlaced``
+of 1.11.2. The module ``player_actions.py`` defines how often a held use key has an effect.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def _fits(world: World, x: int, y: int, z: int, block: int) -> bool:
 
 @part
 def _torch(world: World, x: int, y: int, z: int, face: int) -> int:
-    """Return the block of a torch that has support in a cell, or -1. The torch at the clicked face has priority."""
+    """Return the block of a torch that has support in a cell, or -1 if no torch has support. A torch at the clicked
+    face has priority over torches at other faces.
+    """
     if face > 0 and stands(world, x, y, z, TORCHES[face]):
         return int(TORCHES[face])
     for other in (2, 3, 4, 5, 1):
@@ -78,7 +80,7 @@ def _torch(world: World, x: int, y: int, z: int, face: int) -> int:
 
 @part
 def _put(world: World, x: int, y: int, z: int, face: int, block: int) -> bool:
-    """Place a block into a cell if possible. Beds and tall plants are placed with their other half."""
+    """Place a block into a cell if possible. Beds and tall plants are placed together with their other half."""
     if block == TORCH:
         block = _torch(world, x, y, z, face)
         if block < 0:
@@ -121,7 +123,7 @@ def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int
 
 @part
 def _bucket(world: World, item: int) -> bool:
-    """Use a bucket: fill an empty bucket from a source of a fluid, or empty a full bucket."""
+    """Use a bucket: fill an empty bucket from a source of a fluid, or pour out a full bucket."""
     p = world.player[0]
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)
@@ -145,9 +147,9 @@ def _bucket(world: World, item: int) -> bool:
 
 @jit
 def use_on_block(world: World) -> bool:
-    """Use the item in the hand on the block under the cross-hair. Return whether the use had an effect.
+    """Use the item in the player's hand on the block under the cross-hair. Return whether the use had an effect.
 
-    The function sets ``placed`` (the block) and ``used`` in ``world.events``.
+    The function ``use_on_block`` sets ``placed`` (the block) and ``used`` in ``world.events``.
     """
     p, e = world.player[0], world.events[0]
     slot = world.slots[p.selected]

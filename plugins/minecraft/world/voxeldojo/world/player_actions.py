@@ -1,9 +1,10 @@
-"""The actions of the player's hands in a tick. The player attacks or digs, uses (places or eats), and throws items.
+"""Runs the actions of the player's hands in a tick. The player attacks or digs, uses (places or eats), and throws
+items.
 
-Order and timing are those of the game's client (``Minecraft.processKeyBinds``, ``clickMouse``, ``rightClickMouse``,
-1.11.2). A hit happens only when the attack key is pressed; digging continues while the attack key is held. The use key
-has an effect when it is pressed and then every ``USE_DELAY`` ticks. If a button is already pressed, Malmo's
-``FakeMouse`` ignores another press.
+The order and timing of the actions are those of the game's client (``Minecraft.processKeyBinds``, ``clickMouse``,
+``rightClickMouse``, 1.11.2). A hit happens only when the attack key is pressed; digging continues while the attack key
+is held. The use key has an effect in the tick in which it is pressed, and then every ``USE_DELAY`` ticks. If a mouse
+button is already pressed, Malmo's ``FakeMouse`` ignores another press of this button.
 """
 
 from __future__ import annotations

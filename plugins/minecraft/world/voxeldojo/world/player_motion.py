@@ -1,9 +1,9 @@
-"""The motion of the player in one tick, on the ground, in the air, in water and in lava.
+"""Moves the player in one tick, on the ground, in the air, in water and in lava.
 
-First the input accelerates the body, then the body moves, and then gravity and drag act. The order of these steps is
-that of the game (``EntityPlayerSP.onLivingUpdate``, ``EntityLivingBase.moveEntityWithHeading``, ``Entity.move``,
-1.11.2; minecraft.wiki, Transportation). On the ground the player's speed converges to ``0.098 / (1 - 0.91 * 0.6)`` =
-0.2159 blocks per tick, 4.317 m/s.
+In a tick, the input first accelerates the player's body, then the body moves, and then gravity and drag act. The order
+of the steps of the motion is that of the game (``EntityPlayerSP.onLivingUpdate``,
+``EntityLivingBase.moveEntityWithHeading``, ``Entity.move``, 1.11.2; minecraft.wiki, Transportation). On the ground the
+player's speed converges to ``0.098 / (1 - 0.91 * 0.6)`` = 0.2159 blocks per tick, 4.317 m/s.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ HALF = PLAYER_WIDTH / 2
 
 @jit
 def turn(world: World, yaw: float, pitch: float) -> None:
-    """Turn the view direction by a number of degrees. The new yaw is in [-180, 180), the new pitch in [-90, 90]. NaN
-    has no effect.
+    """Turn the player's view direction by ``yaw`` and ``pitch`` degrees. The yaw after the turn is in [-180, 180), the
+    pitch after the turn in [-90, 90]. NaN has no effect.
     """
     p = world.player[0]
     if math.isfinite(yaw):
@@ -99,7 +99,7 @@ def _accelerate(world: World, strafe: float, forward: float, amount: float) -> N
 
 @jit
 def _over_edge(world: World, dx: float, dz: float) -> bool:
-    """Return whether, after the move, there would be no block within one block below the feet."""
+    """Return whether, after the move, no block would be within one block below the player's feet."""
     p = world.player[0]
     return not overlaps(world.blocks, p.x + dx, p.y - 1.0, p.z + dz, HALF, PLAYER_HEIGHT)
 
@@ -111,10 +111,10 @@ def _shorten(move: float) -> float:
 
 @jit
 def move(world: World, dx: float, dy: float, dz: float) -> None:
-    """Move the player's body with collisions. The body climbs steps of up to 0.6 blocks. A sneaking player does not
-    move over an edge.
+    """Move the player's body with collisions. The player's body climbs steps of up to 0.6 blocks. A sneaking player
+    does not move over an edge.
 
-    The function updates ``on_ground``, ``bumped`` and ``fall``, and sets the speed along blocked axes to 0.
+    The function ``move`` updates ``on_ground``, ``bumped`` and ``fall``, and sets the speed along blocked axes to 0.
     """
     p = world.player[0]
     blocks = world.blocks
@@ -152,7 +152,9 @@ def move(world: World, dx: float, dy: float, dz: float) -> None:
 
 @jit
 def _sprint(world: World, forward: float, wanted: bool) -> None:
-    """Start or end a sprint. A sprint continues without the key until the player is blocked, stops or is hungry."""
+    """Start or end a sprint. A sprint continues without the sprint key until the player is blocked, stops or is
+    hungry.
+    """
     p = world.player[0]
     able = forward >= SPRINT_INPUT and p.food > SPRINT_FOOD and p.use_ticks == 0
     if p.sprinting:
@@ -174,7 +176,7 @@ def _jump(world: World) -> None:
 
 @jit
 def _free(world: World, x: float, y: float, z: float) -> bool:
-    """Return whether a body at a position would touch neither a block nor a fluid."""
+    """Return whether the player's body at a position would touch neither a block nor a fluid."""
     for cx in range(math.floor(x - HALF), math.ceil(x + HALF)):
         for cz in range(math.floor(z - HALF), math.ceil(z + HALF)):
             for cy in range(math.floor(y), math.ceil(y + PLAYER_HEIGHT)):
@@ -185,8 +187,8 @@ def _free(world: World, x: float, y: float, z: float) -> bool:
 
 @jit
 def _swim(world: World, strafe: float, forward: float, drag: float) -> None:
-    """Move for one tick in a fluid. The player is slow and sinks. If a wall is ahead, the player swims up over its
-    edge.
+    """Move for one tick in a fluid. The player is slow and sinks. If a wall is ahead, the player swims up over the edge
+    of the wall.
     """
     p = world.player[0]
     before = p.y
@@ -202,7 +204,7 @@ def _swim(world: World, strafe: float, forward: float, drag: float) -> None:
 
 @jit
 def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
-    """Move for one tick on the ground or in the air."""
+    """Move the player for one tick on the ground or in the air."""
     p = world.player[0]
     drag = GROUND_DRAG
     if p.on_ground:
@@ -237,7 +239,7 @@ def _walk(world: World, strafe: float, forward: float, marks: int) -> None:
 
 @jit
 def step_player(world: World, action: NDArray[np.void]) -> int:
-    """Move the player for one tick. Return what the body touched before the move (``contact.touched``)."""
+    """Move the player for one tick. Return what the player's body touched before the move (``contact.touched``)."""
     p, a = world.player[0], action[0]
     marks = touched(world)
     p.in_water, p.in_lava = marks & IN_WATER > 0, marks & IN_LAVA > 0

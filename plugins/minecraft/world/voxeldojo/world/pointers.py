@@ -1,8 +1,9 @@
 """Passes a world from one kernel to another as a single pointer.
 
-Numba passes each field of a named tuple as a separate argument at every call. A world has about 150 fields; without
-pointers, two fifths of all intermediate code handled these fields. Kernels never replace the arrays of a world.
-Therefore the kernel that Python calls stores the tuple once, and all other kernels get a pointer to this tuple.
+Without this module, numba passes each field of a named tuple as a separate argument at every call. A world has about
+150 fields; without pointers, two fifths of all intermediate code handled these fields. Kernels never replace the arrays
+of a world by other arrays. Therefore, the kernel that Python calls stores the tuple of the world once, and all other
+kernels get a pointer to this tuple.
 """
 
 # mypy: allow-untyped-calls, allow-untyped-decorators, allow-subclassing-any
@@ -38,8 +39,8 @@ def _typeof(value: World, context: Any) -> Handed:
 
 
 class _ReadOnly(ArgumentAttributes):
-    """Adds the LLVM attribute ``readonly``, which llvmlite does not support. With this attribute, LLVM may keep values
-    behind the pointer in registers.
+    """Adds the attribute ``readonly`` of LLVM to arguments, which llvmlite does not support. With the attribute
+    ``readonly``, LLVM may keep values behind the pointer in registers.
     """
 
     _known = MappingProxyType({**ArgumentAttributes._known, "readonly": False})
@@ -47,7 +48,9 @@ class _ReadOnly(ArgumentAttributes):
 
 @register_default(Handed)
 class _HandedModel(models.PrimitiveModel):
-    """A pointer without reference counting. Python keeps the arrays alive while a kernel runs."""
+    """A pointer without reference counting. A pointer needs no reference counting, because Python keeps the arrays of
+    the world alive while a kernel runs.
+    """
 
     def __init__(self, manager: Any, kind: Handed) -> None:
         super().__init__(manager, kind, manager.lookup(kind.whole).get_value_type().as_pointer())

@@ -1,7 +1,7 @@
 """Traces rays by voxel traversal (Amanatides and Woo 1987) and by the slab test for boxes, both exactly.
 
-The faces of a block have the numbers of the game: 0 is the face below, 1 above, 2 north (-z), 3 south (+z), 4 west
-(-x), 5 east (+x). The hit of a ray that starts inside a box is the face through which the ray leaves the box, as in the
+The faces of a block have the same numbers as in the game: 0 is the face below, 1 above, 2 north (-z), 3 south (+z), 4
+west (-x), 5 east (+x). A ray that starts inside a box hits the face through which the ray leaves the box, as in the
 game's ``AxisAlignedBB.calculateIntercept``.
 """
 
@@ -28,7 +28,7 @@ def eyes(world: World) -> tuple[float, float, float]:
 
 @jit
 def look(yaw: float, pitch: float) -> tuple[float, float, float]:
-    """Return the unit vector of a view direction. Yaw and pitch are in degrees."""
+    """Return the unit vector of the view direction ``yaw``, ``pitch``. Yaw and pitch are in degrees."""
     a, b = math.radians(yaw), math.radians(pitch)
     return -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
 
@@ -44,8 +44,8 @@ def meet(
     low: tuple[float, float, float],
     high: tuple[float, float, float],
 ) -> tuple[float, int]:
-    """Return the distance at which a ray hits a box (in multiples of the direction's length), and the face. If the ray
-    misses the box, the result is ``FAR`` and -1.
+    """Return the distance at which a ray hits a box (in multiples of the direction's length), and the number of the
+    face that it hits. If the ray misses the box, the result is ``FAR`` and -1.
     """
     near, far, into, out = -FAR, FAR, -1, -1
     for o, d, lo, hi, face in (

@@ -1,5 +1,5 @@
-"""Renders the terrain by ray marching, with textures, light, water and fog. Each pixel has one ray, which is traced as
-in ``ray.trace``.
+"""Renders the terrain by ray marching, with textures, light, water and fog. Each pixel of the picture has one ray,
+which is traced as in ``ray.trace``.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ OPAQUE = 0.01
 
 
 class View(NamedTuple):
-    """The inputs of the renderer for one picture.
+    """Holds the inputs of the renderer for one picture.
 
     :ivar blocks, level, light: the arrays of the world with these names, flattened.
     :ivar biome: the array of the world with this name.
     :ivar at: float64 ``(4, 3)``, the position of the eyes, and the unit vectors forward, right and up.
     :ivar sky, lit: the results of ``sky.sky_of``.
     :ivar steepest: the result of ``horizon.horizon``.
-    :ivar ceiling: the index of a layer that is above all blocks.
+    :ivar ceiling: the height of a layer that is above all blocks.
     :ivar far: the visible distance in blocks.
     :ivar tangent: the tangent of half the vertical field of view.
     :ivar focus: the flat index of the block under the cross-hair, or -1.
-    :ivar crack: the tile of the cracks that are drawn over the block under the cross-hair, or -1.
+    :ivar crack: the tile of the cracks that are drawn over the block under the cross-hair, or -1 for no cracks.
     :ivar thick: the density of the fog (per block) if the eyes are in a fluid; 0 in air.
     :ivar murk: float64 ``(6,)``, the colours of the fog at the horizon and at the zenith.
     """
@@ -76,7 +76,7 @@ class View(NamedTuple):
 
 @part
 def fog_share(far: float, sight: float, thick: float) -> float:
-    """Return the weight of the fog's colour at a distance, 0 to 1."""
+    """Return the weight of the fog's colour at the distance ``far``, 0 to 1."""
     if thick > 0.0:
         return 1.0 - math.exp(-thick * far)
     return clamp((far - CLEAR_SIGHT * sight) / ((1.0 - CLEAR_SIGHT) * sight), 0.0, 1.0)
@@ -100,7 +100,7 @@ def texel(texels: NDArray[np.uint32], tile: int, u: float, v: float, spread: flo
 @part
 def draw_terrain(view: View, art: Art, image: NDArray[np.uint8], depth: Floats) -> None:
     """Draw the terrain and the sky. A pixel of ``image`` does not change if its ``depth`` is smaller than the distance
-    of the terrain.
+    of the terrain at this pixel.
     """
     rows, columns = image.shape[0], image.shape[1]
     ox, oy, oz = view.at[0, 0], view.at[0, 1], view.at[0, 2]

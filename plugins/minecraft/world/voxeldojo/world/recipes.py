@@ -1,14 +1,16 @@
-"""Crafting and smelting. As in Malmo, the ingredients are taken from the inventory, and the product is added to the
-inventory at once.
+"""Crafting and smelting. As in Malmo, crafting takes the ingredients from the inventory and adds the product to the
+inventory in the same tick.
 
-The recipes and their order are those of the game; they are in ``data/recipes.csv``. Of several recipes for an item, the
-first recipe whose ingredients are available is used, so birch logs become birch planks. The rules are those of Malmo's
-commands ``SimpleCraft``, ``NearbyCraft`` and ``NearbySmelt``, which MineDojo uses:
+The recipes and their order are those of the game, and are in ``data/recipes.csv``. Of several recipes for an item, the
+first recipe whose ingredients are available is used, so birch logs become birch planks. The rules of crafting are those
+of Malmo's commands ``SimpleCraft``, ``NearbyCraft`` and ``NearbySmelt``, which MineDojo uses:
 
-- Without a table, the player can craft every item of ``CRAFT`` whose recipe fits into a grid of two by two. Items that
-  are smelted from used tools need no furnace.
-- The arrangement of the ingredients does not matter. Containers (the buckets of a cake) are lost.
-- Smelting one item takes fuel for 200 ticks. The remaining heat is used first, then the first fuel in the inventory.
+- Without a crafting table, the player can craft every item of ``CRAFT`` whose recipe fits into a grid of two by two.
+  Items that are smelted from used tools need no furnace.
+- The arrangement of the ingredients in the crafting grid does not matter. Containers of ingredients (the buckets of a
+  cake) are lost.
+- Smelting one item takes fuel for 200 ticks. The remaining heat of earlier fuel is used first, then the first fuel in
+  the inventory.
 - Only the recipe of the first variant of a product is used. For example, ``coal`` is made from coal ore, never as
   charcoal from logs.
 """
@@ -39,7 +41,7 @@ class Ingredient(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """A recipe that gives ``quantity`` of ``item``.
+    """A recipe with which the player makes ``quantity`` items of the kind ``item``.
 
     :ivar size: the number of squares of the crafting grid that the recipe needs, 1 to 9.
     """
@@ -77,7 +79,7 @@ RECIPES = tuple(
 
 
 def _tried(name: str) -> list[int]:
-    """Return the recipes for an item, in the order in which they are tried."""
+    """Return the recipes for an item, in the order in which ``craft`` tries them."""
     where, item = craft_place(name), ID[name]
     crafted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and not recipe.smelted]
     smelted = [n for n, recipe in enumerate(RECIPES) if recipe.item == item and recipe.smelted and recipe.variant == 0]
@@ -85,8 +87,8 @@ def _tried(name: str) -> list[int]:
 
 
 def _shown(name: str) -> Recipe:
-    """Return the recipe that MineDojo's mask uses: the first recipe whose ingredients do not include its own
-    product.
+    """Return the recipe that MineDojo's mask uses for an item: the result is the first recipe whose ingredients do not
+    include the product.
     """
     smelted = craft_place(name) == "furnace"
     fit = (recipe for recipe in RECIPES if recipe.item == ID[name] and recipe.smelted == smelted)
@@ -153,7 +155,7 @@ def _burn(world: World) -> None:
 
 @jit
 def craft(world: World, index: int) -> bool:
-    """Craft the item ``CRAFT[index]`` by hand, at a table or in a furnace. If the player cannot craft this item, return
+    """Craft the item ``CRAFT[index]`` by hand, at a table or in a furnace. If the player cannot craft the item, return
     False and change nothing.
 
     If the inventory has no room for the product, the product is dropped at the player's feet. (In Malmo, the product is

@@ -41,7 +41,7 @@ def draw(
     """Draw the player's view into ``image`` ``(height, width, 3)``.
 
     :param flat: the flattened arrays of the world's blocks, level and light.
-    :param depth: ``(height, width)``, filled with ``FAR``.
+    :param depth: a work array ``(height, width)``, filled with ``FAR``.
     :param boxes: a work array ``(ROOM, BOX_VALUES)``.
     """
     p = world.player[0]
@@ -107,7 +107,8 @@ def draw(
 class Camera:
     """Renders pictures of one size.
 
-    :param height, width: the size of a picture in pixels. The vertical field of view is ``FIELD_OF_VIEW`` degrees.
+    :param height, width: the size of a picture in pixels. The vertical field of view of the camera is ``FIELD_OF_VIEW``
+        degrees.
     :raises ValueError: a side has no pixels.
     """
 
@@ -118,7 +119,7 @@ class Camera:
         self._depth, self._boxes = np.empty((height, width)), np.empty((ROOM, BOX_VALUES))
 
     def picture(self, world: World) -> NDArray[np.uint8]:
-        """Render the player's current view: uint8 ``(height, width, 3)``, a new array."""
+        """Render the player's current view: the result is a new array, uint8 ``(height, width, 3)``."""
         image = np.empty((*self._depth.shape, 3), np.uint8)
         self._depth.fill(FAR)
         if world.clock["relit"][0]:

@@ -1,7 +1,7 @@
-"""The random numbers of the world. The numbers come from a generator whose state is saved with the world, and from
+"""The random numbers of the world. Random numbers come from a generator whose state is saved with the world, and from
 hashes of positions, which need no state.
 
-The generator is SplitMix64 (Steele, Lea and Flood 2014, figure 17).
+The random generator is SplitMix64 (Steele, Lea and Flood 2014, figure 17).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNIT = 2.0**-53
 
 @jit
 def mix(bits: np.uint64) -> np.uint64:
-    """Return the mixed bits (the finaliser of SplitMix64)."""
+    """Return the mixed bits of ``bits`` (the finaliser of SplitMix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * MIX_1
     bits = (bits ^ (bits >> np.uint64(27))) * MIX_2
     return bits ^ (bits >> np.uint64(31))
@@ -29,7 +29,7 @@ def mix(bits: np.uint64) -> np.uint64:
 
 @part
 def draw(clock: Any) -> float:
-    """Return the next random number in [0, 1). The argument is the world's clock record, because a record is passed
+    """Return the next random number in [0, 1). The argument is the world's clock record, because kernels pass a record
     faster than a world.
     """
     clock.rng = clock.rng + GAMMA

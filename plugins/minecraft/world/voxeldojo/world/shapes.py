@@ -1,8 +1,8 @@
-"""The box of each block that the rays of the cross-hair and of the lidar hit.
+"""Defines the box of each block that the rays of the cross-hair and of the lidar hit.
 
-The boxes for collisions with bodies are different (``blocks.TOP``, ``blocks.HALF``). For example, a body passes through
-tall grass, but a ray hits tall grass. The numbers are in sixteenths of a block; they come from minecraft.wiki, Hitbox
-and the pages of the blocks, Java Edition 1.11.
+Collisions of bodies use other boxes (``blocks.TOP``, ``blocks.HALF``) than rays. For example, a body passes through
+tall grass, but a ray hits tall grass. The corners of the boxes are in sixteenths of a block; they come from
+minecraft.wiki, Hitbox and the pages of the blocks, Java Edition 1.11.
 """
 
 from __future__ import annotations

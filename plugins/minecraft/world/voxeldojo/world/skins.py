@@ -1,7 +1,9 @@
-"""The models of mobs. A model consists of boxes, with sizes in sixteenths of a block, and the tiles on their faces.
+"""The models of mobs. The model of a mob consists of boxes, with sizes in sixteenths of a block, and the tiles on the
+faces of the boxes.
 
-A model stands on the ground and looks along +z, with +x to its left. The sizes come from the pictures of the models in
-minecraft.wiki, Java Edition 1.11. The tiles are drawn by this package and are not those of the game.
+The model of a mob has its feet on the ground and looks along +z, with +x to its left. The sizes of the boxes come from
+the pictures of the models in minecraft.wiki, Java Edition 1.11. This package draws the tiles of mobs, which are not
+those of the game.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ Corner = tuple[float, float, float]
 class Part(NamedTuple):
     """One box of a model.
 
-    :ivar around: the tile of all faces except front and top.
+    :ivar around: the name of the tile on all faces except front and top.
     :ivar front: the tile of the face towards +z.
     :ivar above: the tile of the top.
     :ivar swing: the direction (1 or -1) of the swing about ``hinge`` (y, z) while the mob walks; 0 means that the box
@@ -39,7 +41,7 @@ class Part(NamedTuple):
 
 
 def _legs(half: float, tall: float, x: float, back: float, front: float, tile: str, wool: bool = False) -> list[Part]:
-    """Return four legs, or two if ``back`` equals ``front``. Diagonal legs swing together."""
+    """Return the four legs of a mob, or two legs if ``back`` equals ``front``. Diagonal legs swing together."""
     out = []
     for z, turn in ((back, 1), (front, -1)) if back != front else ((front, 1),):
         for side in (-1, 1):
@@ -136,7 +138,7 @@ for _array in (SPANS, BOXES, SWING, HINGE, WOOL, WOOL_COLOURS):
 
 
 def faces() -> list[tuple[str, ...]]:
-    """Return the six tiles of each box, in the order below, above, back, front, right, left."""
+    """Return the names of the six tiles of each box, in the order below, above, back, front, right, left."""
     return [
         (part.around, part.above or part.around, part.around, part.front or part.around, part.around, part.around)
         for part in PARTS
@@ -149,7 +151,7 @@ def _eight(rows: Sequence[str], colours: dict[str, str]) -> Tile:
 
 
 def tiles() -> dict[str, Tile]:
-    """Return the tiles of all models of mobs, by name."""
+    """Return the tiles of all models of mobs, by the tiles' names."""
     brown, white, rose, skin = "43342a", "dcdcdc", "f0a5a2", "d8bfae"
     hide = paint.grain("cow", brown, 0.12)
     patches = (paint.field("cow_patches", 5, 5) < 0.34)[..., None]

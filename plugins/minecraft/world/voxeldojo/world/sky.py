@@ -1,4 +1,4 @@
-"""The colours of the sky, and the brightness of each light level, for a time of day.
+"""Computes the colours of the sky, and the brightness of each light level, for a time of day.
 
 The colours of sky, fog and sunset are those of ``WorldProvider``, ``Biome`` and ``World`` of Minecraft 1.11.2. The
 colours of light are those of ``EntityRenderer.updateLightmap`` at the middle of the brightness slider (minecraft.wiki,
@@ -31,10 +31,10 @@ GAMMA = 0.5
 
 @part
 def sky_of(world: World, sky: Floats, lit: Floats) -> None:
-    """Compute the colours of the sky and of light at a time of day.
+    """Compute the colours of the sky and of light at the world's time of day.
 
     :param sky: an output array ``(SKY_VALUES,)`` for the colours of the sky.
-    :param lit: an output array ``(256, 3)`` for the factors of red, green and blue for each byte of light.
+    :param lit: an output array ``(256, 3)``, which has the factors of red, green and blue for each byte of light.
     """
     clock = world.clock[0]
     angle = celestial_angle(clock.time) * 2.0 * math.pi
@@ -65,8 +65,8 @@ def sky_of(world: World, sky: Floats, lit: Floats) -> None:
 
 @part
 def _seen(light: float) -> float:
-    """Return the brightness (0 to 1) with which the game displays a light value at the setting of its brightness
-    slider.
+    """Return the brightness (0 to 1) with which the game displays a light value, at the setting of the game's
+    brightness slider.
     """
     dark = 1.0 - minimum(light * 0.96 + 0.03, 1.0)
     return (1.0 - dark * (1.0 - GAMMA) - dark * dark * dark * dark * GAMMA) * 0.96 + 0.03
@@ -91,7 +91,7 @@ def climb(dy: float) -> float:
 
 @part
 def sky_at(sky: Floats, x: float, y: float, z: float, dx: float, dy: float, dz: float) -> tuple[float, float, float]:
-    """Return the colour of the sky along a unit vector from the eyes, 0 to 255."""
+    """Return the colour of the sky in the direction of a unit vector from the eyes, 0 to 255."""
     up = climb(dy)
     red = sky[FOG] + (sky[ZENITH] - sky[FOG]) * up
     green = sky[FOG + 1] + (sky[ZENITH + 1] - sky[FOG + 1]) * up

@@ -21,7 +21,7 @@ def _bytes(path: Path) -> bytes:
 
 @cache
 def _imports(path: Path) -> frozenset[Path]:
-    """Return the files of the package that a file imports."""
+    """Return the files of the package ``voxeldojo`` that the file ``path`` imports."""
     found = set()
     for module, names in IMPORT.findall(_bytes(path).decode()):
         place = ROOT.joinpath(*module.split("."))
@@ -30,7 +30,7 @@ def _imports(path: Path) -> frozenset[Path]:
 
 
 def sources(path: Path) -> frozenset[Path]:
-    """Return a file and, recursively, all files of the package that it imports."""
+    """Return the file ``path`` and, recursively, all files of the package ``voxeldojo`` that it imports."""
     reached, new = frozenset({path}), frozenset({path})
     while new:
         new = frozenset().union(*map(_imports, new)) - reached
@@ -40,5 +40,5 @@ def sources(path: Path) -> frozenset[Path]:
 
 @cache
 def stamp(path: Path) -> str:
-    """Return a digest of all sources that the kernels of a file can call."""
+    """Return a digest of all source files that the kernels of the file ``path`` can call."""
     return hashlib.sha256(b"".join(map(_bytes, sorted(sources(path))))).hexdigest()

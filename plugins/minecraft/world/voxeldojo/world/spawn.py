@@ -1,10 +1,10 @@
 """Spawning and removal of mobs.
 
-When a chunk is generated, a group of four animals spawns in it with probability 1/10
+When a chunk is generated, a group of four animals spawns in the chunk with probability 1/10
 (``WorldEntitySpawner.performWorldGenSpawning``). Animals rarely spawn later. Monsters spawn in the dark, at least
 ``SPAWN_AWAY`` blocks from the player, and vanish far from the player (``EntityLiving.despawnEntity``, 1.11.2). The game
-allows 70 monsters around a player; this world, which has fewer kinds, allows ``MOST_MONSTERS``. The world has at most
-64 mobs: a new mob can replace a mob that is far away.
+allows 70 monsters around a player; this world has fewer kinds of monsters and allows ``MOST_MONSTERS``. The world has
+at most 64 mobs: in a full world, a new mob can replace a mob that is far away.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ NO_ANIMALS.flags.writeable = False
 
 @part
 def _place_of_new(mobs: NDArray[Any], p: Any) -> int:
-    """Return an index of ``world.mobs`` for a new mob. The result is a free index, or, if no index is free, that of the
-    farthest mob if the mob is farther away than ``GIVE_WAY``. Otherwise return -1.
+    """Return the index in ``world.mobs`` that a new mob gets. The result is a free index, or, if no index is free, that
+    of the farthest mob if the mob is farther away than ``GIVE_WAY``. Otherwise return -1.
     """
     index, far = -1, float(GIVE_WAY * GIVE_WAY)
     for i in range(MOBS):
@@ -92,8 +92,8 @@ def _colour(clock: Any) -> int:
 
 @jit
 def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
-    """Put a mob of ``kind`` (``mob_kinds.ID``) at a position. Return its index in ``world.mobs``, or -1 if there is no
-    room.
+    """Put a mob of the kind ``kind`` (``mob_kinds.ID``) at a position. Return the index of the mob in ``world.mobs``,
+    or -1 if ``world.mobs`` has no room.
     """
     index = _place_of_new(world.mobs, world.player[0])
     if index < 0:
@@ -112,8 +112,8 @@ def summon(world: World, kind: int, x: float, y: float, z: float) -> int:
 
 @part
 def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
-    """Return whether a mob can be at a position. At this position, the mob must stand on a full block, collide with
-    nothing and not be in a fluid.
+    """Return whether a mob of the kind ``kind`` can spawn at a position. At its position, a new mob must be on a full
+    block, collide with nothing and not be in a fluid.
     """
     cx, cz = math.floor(x), math.floor(z)
     here = block_at(blocks, cx, y, cz)
@@ -156,7 +156,9 @@ def _herd(world: World, x0: int, z0: int, x: int, z: int) -> None:
 
 @jit
 def populate(world: World, chunk_x: int, chunk_z: int) -> None:
-    """Spawn the initial animals of a generated chunk. These animals depend only on the seed and the chunk."""
+    """Spawn the initial animals of a generated chunk. The initial animals of a chunk depend only on the seed and the
+    chunk.
+    """
     clock = world.clock[0]
     if not clock.mobs_spawn:
         return

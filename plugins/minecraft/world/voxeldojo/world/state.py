@@ -1,5 +1,5 @@
-"""The state of a world. The state consists only of arrays and records, so that compiled code can use it and a copy is
-complete.
+"""The state of a world. The state of a world consists only of arrays and records, so that compiled code can use it and
+a copy is complete.
 
 Axes are those of the game: x east, y up, z south, in blocks. Yaw is in degrees: 0 is south (+z), 90 is west (-x). Pitch
 is in degrees: positive values look down. Speeds are in blocks per tick; a tick is 1/20 s. The position of a player or
@@ -147,14 +147,14 @@ class World(NamedTuple):
         flows, which are shallower with larger numbers, and 8 for a falling fluid); 0 for all other blocks.
     :ivar light: uint8 with the shape of ``blocks``, 16 times the sky light (0 to 15, at full daylight) plus the block
         light.
-    :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``, whether a chunk is generated.
+    :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``, whether the chunk is generated.
     :ivar top: int16 ``(SIZE, SIZE)``, the highest block of a column that stops light, or -1.
     :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``, an upper bound of the height of all blocks in a tile, or -1.
     :ivar biome: uint8 ``(SIZE, SIZE)``, the game's biome id of each column.
     :ivar slots: SLOT ``(SLOTS,)``, the player's inventory.
     :ivar mobs: MOB ``(MOBS,)``, the mobs of the world.
     :ivar drops: DROP ``(DROPS,)``, the items on the ground.
-    :ivar queue: QUEUED ``(QUEUE,)``, the pending block updates, a ring from ``queue_start`` to ``queue_end``.
+    :ivar queue: QUEUED ``(QUEUE,)``, the pending block updates, a ring buffer from ``queue_start`` to ``queue_end``.
     :ivar relit: int32 ``(RELIT,)``, the flat indices into ``blocks`` of the places whose light must be updated.
     :ivar kills: int64 ``(KINDS,)``, the number of mobs of each kind that the player killed.
     :ivar player: PLAYER ``(1,)``, the state of the player.
@@ -186,7 +186,7 @@ KINDS = 16
 
 def empty(seed: int) -> World:
     """Create a world without generated chunks, at sunrise. All blocks are air. The operating system allocates memory
-    only for the parts that are written.
+    only for the parts of the arrays that are written.
     """
     world = World(
         blocks=np.zeros((SIZE, HEIGHT, SIZE), np.uint8),

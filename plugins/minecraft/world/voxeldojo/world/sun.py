@@ -1,4 +1,6 @@
-"""The position of the sun and the brightness of the day, as in ``World`` and ``WorldProvider`` of Minecraft 1.11.2."""
+"""Computes the position of the sun and the brightness of the day, as in ``World`` and ``WorldProvider`` of Minecraft
+1.11.2.
+"""
 
 from __future__ import annotations
 
@@ -41,15 +43,15 @@ def sun_brightness(world: World) -> float:
 @jit
 def sky_brightness(world: World) -> float:
     """Return the game's ``getSunBrightness``, from 0.2 at night to 1 at noon. MineDojo's observation
-    ``sky_light_level`` has this value.
+    ``sky_light_level`` is the value of the game's ``getSunBrightness``.
     """
     return _brightness(world, 0.2) * 0.8 + 0.2
 
 
 @jit
 def light_for_spawning(world: World, x: int, y: int, z: int) -> int:
-    """Return the maximum of block light and sky light. At night, the sky light is reduced by up to ``SKY_DIMS``.
-    Monsters do not spawn at a light above 7.
+    """Return the light that decides about spawning, which is the maximum of block light and sky light. For spawning,
+    the sky light is reduced by up to ``SKY_DIMS`` at night. Monsters do not spawn if the light for spawning is above 7.
     """
     dimmed = int((1.0 - sun_brightness(world)) * SKY_DIMS)
     return max(sky_light(world, x, y, z) - dimmed, block_light(world, x, y, z))

@@ -1,8 +1,8 @@
-"""The shape of the terrain, which is a density that is interpolated between the points of a coarse lattice, and the
-materials of the surface.
+"""Computes the shape of the terrain and the materials of the surface; the shape is a density that is interpolated
+between the points of a coarse lattice.
 
 As in the game (Minecraft wiki: World generation), the biomes around a position determine a height and a roughness,
-noise is added, and cells with a positive sum are stone. The result is a pure function of the seed and the position.
+noise is added, and cells with a positive sum are stone. The terrain is a pure function of the seed and the position.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ CLAY, SANDSTONE, HARDENED_CLAY, RED_SAND, ICE = (
 
 @jit
 def lattice(seed: np.uint64, west: int, north: int, biomes: NDArray[np.uint8], density: NDArray[np.float64]) -> None:
-    """Compute the density at the points of a lattice. The points are 4 columns and 8 layers apart and begin at the
-    corner of the margin around the chunk.
+    """Compute the density of the terrain at the points of a lattice. The points of the lattice are 4 columns and 8
+    layers apart and begin at the corner of the margin around the chunk.
 
-    :param west, north: the coordinates of the corner at which the points begin.
-    :param biomes: ``(CHARTED, CHARTED)``, the biomes of the points and of a margin of ``REACH`` points.
-    :param density: an output array ``(CORNERS, CORNERS, LAYERS)``.
+    :param west, north: the coordinates of the corner at which the points of the lattice begin.
+    :param biomes: the biomes of the lattice points and of a margin of ``REACH`` points, ``(CHARTED, CHARTED)``.
+    :param density: an output array ``(CORNERS, CORNERS, LAYERS)`` for the density at the lattice points.
     """
     relief, swell = salted(seed, 10), salted(seed, 11)
     for i in range(CORNERS):
@@ -130,7 +130,7 @@ def ground(seed: np.uint64, x: int, z: int, biome: int, surface: int) -> int:
 
 @part
 def below(top: int, biome: int, depth: int) -> int:
-    """Return the block ``depth`` layers (1 or more) below a surface."""
+    """Return the block that is ``depth`` layers (1 or more) below a surface."""
     if top == GRASS:
         return DIRT
     if top in (SAND, RED_SAND) and depth > 3:

@@ -1,6 +1,4 @@
-"""The textures in the format that the renderer needs, which has every tile in five sizes, and the tile of each face of
-a block.
-"""
+"""Makes the textures in the format of the renderer: every tile in five sizes, and the tile of each face of a block."""
 
 from __future__ import annotations
 
@@ -116,7 +114,7 @@ class Art(NamedTuple):
     :ivar hand: the tile of the player's hand.
     :ivar looks: uint8 ``(blocks,)``, the appearance of each block (see the module ``appearance``).
     :ivar boxes: float64 ``(blocks, 6)``, the box of each block that is smaller than its cell.
-    :ivar cracks: int64 ``(10,)``, the tiles that show the digging progress, the smallest first.
+    :ivar cracks: int64 ``(10,)``, the tiles of the cracks in a block that is being dug, the smallest cracks first.
     """
 
     texels: NDArray[np.uint32]
@@ -131,8 +129,8 @@ class Art(NamedTuple):
 
 
 def sizes(tile: Tile) -> NDArray[np.uint32]:
-    """Return the texels of a tile in five sizes, as packed integers. In smaller sizes, partly transparent tiles are
-    made more opaque, so that they stay visible.
+    """Return the texels (pixels) of a tile in five sizes, as packed integers. In the smaller sizes of a tile, partly
+    transparent texels are made more opaque, so that they stay visible.
     """
     parts, now = [], tile.copy()
     now[..., :3] *= now[..., 3:] / 255.0
@@ -150,7 +148,7 @@ def sizes(tile: Tile) -> NDArray[np.uint32]:
 
 @cache
 def art() -> Art:
-    """Generate all textures. The generation takes a few tenths of a second, once per process."""
+    """Generate all textures. The generation of all textures takes a few tenths of a second, once per process."""
     known = {**tiles.earths(), **tiles.woods(), **tiles.crafted(), **plants.tiles(), **skins.tiles(), **icons.tiles()}
     known["grass_side"] = known["dirt"]
     for name, everywhere in _EVERYWHERE.items():

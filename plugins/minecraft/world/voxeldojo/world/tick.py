@@ -1,7 +1,7 @@
-"""One tick of the world, in the game's order.
+"""Runs one tick of the world, in the game's order.
 
 In a tick, the player first turns, then attacks or uses the target under the cross-hair, then moves. Because the player
-moves last, the target is nearly the one that the last observation shows.
+moves last, the target under the cross-hair is nearly the target that the last observation shows.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def _forget_events(world: World) -> None:
 
 
 def tick(world: World, action: NDArray[np.void]) -> None:
-    """Advance the world by one tick, 1/20 s. The world continues after the player's death.
+    """Advance the world by one tick, 1/20 s. The world continues to tick after the player's death.
 
-    :param action: the action of the player, ACTION ``(1,)``.
+    :param action: the keys of the player in this tick, ACTION ``(1,)``.
     """
     if _tick(world, action):
         player = world.player[0]
@@ -49,7 +49,7 @@ def tick(world: World, action: NDArray[np.void]) -> None:
 
 @jit
 def _tick(world: World, action: NDArray[np.void]) -> bool:
-    """Advance the world by one tick. Return whether the player entered another chunk."""
+    """Advance the world by one tick. Return whether the player entered another chunk in the tick."""
     p, a = world.player[0], action[0]
     chunk_x, chunk_z = math.floor(p.x / CHUNK), math.floor(p.z / CHUNK)
     settle(world)

@@ -188,8 +188,8 @@ def crafted() -> dict[str, Tile]:
 
 
 def _torch(first: int, tip: str, stick: str) -> Tile:
-    """Paint a torch. The flame starts at row ``first``, and the whole torch is ten rows long. Only two columns of
-    pixels are visible.
+    """Paint a torch. The flame of the torch starts at row ``first``, and the whole torch is ten rows long. Only two
+    columns of pixels are visible.
     """
     tile = paint.fill(stick)
     tile[first : first + 2] = paint.fill(tip)[:2]

@@ -1,5 +1,5 @@
 """Grows trees. Each tree belongs to a cell of 4 x 4 columns. The generation of a chunk places all trees that reach into
-the chunk, in the order of their cells.
+the chunk, in the order of the trees' cells.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _disc(
     corners: float,
     leaf: int,
 ) -> None:
-    """Place a layer of leaves. Each of its four corners is present with probability ``corners``."""
+    """Place a layer of leaves. Each of the four corners of the layer is present with probability ``corners``."""
     for i in range(-radius, radius + 1):
         for k in range(-radius, radius + 1):
             if abs(i) == radius and abs(k) == radius and radius > 0 and draw(stream) >= corners:
@@ -58,7 +58,9 @@ def _disc(
 
 @part
 def grow(stream: NDArray[np.uint64], chunk: NDArray[np.uint8], kind: int, dx: int, y: int, dz: int) -> None:
-    """Place a tree with its lowest log at ``y``. Columns are relative to the chunk's corner."""
+    """Place a tree whose lowest log is at height ``y``. The column ``dx, dz`` of the tree is relative to the chunk's
+    corner.
+    """
     logs = MIN_LOGS[kind] + int((MAX_LOGS[kind] - MIN_LOGS[kind] + 1) * draw(stream))
     log, leaf = int(LOGS[kind]), int(LEAVES[kind])
     top = y + logs - 1

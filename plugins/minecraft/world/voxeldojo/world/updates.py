@@ -1,9 +1,9 @@
-"""Updates of blocks after a change of a neighbouring block. Updates wait in a queue, from which a limited number runs
-in each tick.
+"""Updates blocks after a change of a neighbouring block. Updates of blocks wait in a queue, from which a limited number
+runs in each tick.
 
-The queue is a ring buffer. An update that is not due yet returns to the end of the queue. Updates are lost if the queue
-is full (``clock.overflow``). To recover these updates, the columns around the player are searched, and an update is
-queued for every block that would react.
+The queue is a ring buffer. A block update that is not due yet returns to the end of the queue. Block updates are lost
+if the queue is full (``clock.overflow``). To recover lost block updates, the columns around the player are searched,
+and an update is queued for every block that would react.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _update(world: World, x: int, y: int, z: int) -> None:
 
 @part
 def _uneasy(world: World, x: int, y: int, z: int, block: int) -> bool:
-    """Return whether an update would change a block."""
+    """Return whether an update would change the block at a position."""
     under = block_at(world.blocks, x, y - 1, z)
     if FALLS[block]:
         return bool(under == AIR or LIQUID[under])
@@ -72,7 +72,7 @@ def _sweep(world: World) -> None:
 
 @jit
 def run_updates(world: World) -> None:
-    """Run the due updates of the queue, at most ``DONE`` updates."""
+    """Run the due block updates of the queue, at most ``DONE`` updates."""
     clock = world.clock[0]
     waiting = (clock.queue_end - clock.queue_start) % QUEUE
     done = 0

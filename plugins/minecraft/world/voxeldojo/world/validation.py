@@ -69,5 +69,7 @@ def _faults(world: World) -> Iterator[str]:
 
 
 def fault(world: World) -> str | None:
-    """Return the first fault of a world (an index out of range, a number that is not finite), or None."""
+    """Return a description of the first fault of a world (an index out of range, a number that is not finite), or
+    None.
+    """
     return next(_faults(world), None)

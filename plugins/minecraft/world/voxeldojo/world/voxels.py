@@ -1,8 +1,8 @@
-"""Computes MineDojo's observation ``voxels``, the blocks in a box around the player.
+"""Computes MineDojo's observation ``voxels``, which has the blocks in a box around the player.
 
-The box is relative to the block of the player's feet. The angle of a block is between the view direction and the vector
-from the eyes to the lowest corner of the block, not to its centre. Source: MineDojo 0.1,
-``JSONWorldDataHelper.buildGridData``.
+The box of voxels is relative to the block of the player's feet. MineDojo's angle of a block is between the view
+direction and the vector from the eyes to the lowest corner of the block, not to the block's centre. Source: the method
+``JSONWorldDataHelper.buildGridData`` of MineDojo 0.1.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ FLAGS = {
 def read_box(
     world: World, x: int, y: int, z: int, ids: NDArray[np.int64], metas: NDArray[np.int64], cosines: NDArray[np.float32]
 ) -> None:
-    """Fill three arrays of the same shape with the blocks of a box. The offset of the box's lowest corner from the feet
-    is ``x, y, z``.
+    """Fill three arrays of the same shape with the blocks of a box of voxels. The offset from the player's feet to the
+    lowest corner of the box is ``x, y, z``.
 
-    Cells outside of the world and in missing chunks are air.
+    Cells of the box that are outside of the world or in missing chunks are air.
     """
     p = world.player[0]
     eye_x, eye_y, eye_z = eyes(world)
@@ -75,6 +75,6 @@ def voxels(world: World, low: tuple[int, int, int], high: tuple[int, int, int]) 
 def as_observation(
     ids: NDArray[np.int64], metas: NDArray[np.int64], cosines: NDArray[np.float32]
 ) -> dict[str, NDArray[Any]]:
-    """Return MineDojo's ``voxels`` from the arrays of ``read_box``. These arrays may have a leading axis."""
+    """Return MineDojo's ``voxels`` from the output arrays of ``read_box``. These arrays may have a leading axis."""
     flags = {name: flag[ids] for name, flag in FLAGS.items()}
     return {"block_name": NAMES[ids], "block_meta": metas, **flags, "cos_look_vec_angle": cosines}
