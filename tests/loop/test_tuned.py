@@ -17,6 +17,7 @@ from rlgpt.llm.base import Request
 from rlgpt.loop import LoopContext, Observer, Result, run
 from rlgpt.loop.code import Code
 from rlgpt.options import extend, load_bundle
+from rlgpt.planner.context import actor_of
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.evaluation import evaluate_code
 from rlgpt.rl.ppo import PPO
@@ -212,6 +213,13 @@ def test_history_of_the_agents_states_tuned_code_only_if_it_played(finished: Fin
     assert kept == best.kept_actions[1], "an iteration that keeps the action continues with the found values"
 
 
+def test_sub_goal_is_played_by_its_kept_tuned_code(finished: Finished) -> None:
+    found = actor_of(tuning(finished[0]))
+    assert found is not None
+    assert (found[1].mode, found[1].policy) == ("code", None)
+    assert found[1].played.actions == finished[1].history[0].kept_actions
+
+
 def test_skill_of_tuned_code_plays_the_found_values(finished: Finished, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished[0], folder)
@@ -223,14 +231,14 @@ def test_skill_of_tuned_code_plays_the_found_values(finished: Finished, tmp_path
     assert skill.bundle.actions == finished[1].history[0].kept_actions
 
 
-def test_race_has_no_tuned_code_if_the_search_found_nothing(tmp_path: Path) -> None:
-    settings = ONCE.model_copy(update={"budget": 800})
-    (best,) = run(tuning(tmp_path, trainer=Forgetful(0.05), settings=settings)).history
-    assert best.training is not None
-    assert best.training.search is not None
-    assert best.training.search.found == {}
+def test_race_has_no_tuned_code_if_the_search_found_the_defaults(raced: Path) -> None:
+    path = raced / "iterations/0/training.json"
+    training = json.loads(path.read_text())
+    training["search"]["found"] = {"to_column.grip": 3.0000001}
+    path.write_text(json.dumps(training))
+    (best,) = run(tuning(raced)).history
     assert best.tuned_evaluation is None
-    assert (tmp_path / "iterations/0/race/0.json").exists()
+    assert best.kept.mode == "greedy"
 
 
 @pytest.mark.parametrize("trainer", [PPO, SAC])

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from report_stories import evaluation, iteration, story
 from rlgpt.domain import Parameter, SearchRecord, Verdict
+from rlgpt.observers import entries
 from rlgpt.report import graph, html, text
 from rlgpt.report.graph import Shape
 from rlgpt.report.stats import interval
@@ -175,6 +176,16 @@ def test_report_page_shows_a_run_without_code_training_or_critic() -> None:
     shown = read(html.render(Page(title="t", stories=(run,)))).text
     assert "no steps were spent on learning" in shown
     assert "unknown" in shown
+
+
+def test_report_page_and_trackers_show_tuned_code_if_it_played() -> None:
+    plain = iteration()
+    tuned = plain.model_copy(update={"tuned_evaluation": evaluation(4, 5, "tuned")})
+    shown = [read(html.render(Page(title="t", stories=(story(i),)))).text for i in (plain, tuned)]
+    assert ["tuned code" in text for text in shown] == [False, True]
+    assert entries.of_iteration(tuned)["tuned/success"] == 0.8
+    assert "tuned/success" not in entries.of_iteration(plain)
+    assert [row["mode"] for row in entries.episode_rows(tuned)].count("tuned") == 5
 
 
 def test_report_page_shows_costs_in_dollars_or_as_unknown() -> None:

@@ -71,7 +71,8 @@ def learnt_in(run: Run) -> Learnt:
     if not history:
         return Learnt(steps=run.record.steps)
     kept = best_of(history).kept
-    return Learnt(success=kept.success_rate, mode=kept.mode, iterations=len(history), steps=run.record.steps)
+    mode = "code" if kept.is_code else kept.mode
+    return Learnt(success=kept.success_rate, mode=mode, iterations=len(history), steps=run.record.steps)
 
 
 def part_id(whole: str, node: SubGoal) -> str:
