@@ -1,4 +1,4 @@
-"""All errors of rlgpt. Each message says which value was given, which values are valid, and what to do."""
+"""All errors of rlgpt. Each error message says which value was given, which values are valid, and what to do."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ lists all of them, the message names this command instead.
 
 
 class RlgptError(Exception):
-    """Base of all errors that a user can cause or correct.
+    """Base class of all errors that a user can cause or correct.
 
-    The command line prints the message without a traceback and exits with :attr:`exit_status`.
+    The command line prints the message of a RlgptError without a traceback and exits with :attr:`exit_status`.
     """
 
     exit_status = 2
@@ -27,13 +27,13 @@ class ConfigError(RlgptError):
 class UnknownNameError(RlgptError):
     """A name is not among the valid names.
 
-    :param kind: the kind of thing that the name stands for, in the singular, such as ``task``. An owner may follow, as
-        in ``parameter of 'go'``.
+    :param kind: a word in the singular that says what the name denotes, such as ``task``. The owner of the name may
+        follow this word, as in ``parameter of 'go'``.
     :param given: the invalid name.
-    :param valid: all valid names; the message gives the most similar ones first.
+    :param valid: all valid names; the error message gives the most similar names first.
     :param hint: one sentence that tells the user what to do.
-    :param listed: one sentence that says how to list the valid names. If ``listed`` is given and more than :data:`MANY`
-        names are valid, the message shows only the most similar names.
+    :param listed: one sentence that tells the user how to list the valid names. If ``listed`` is given and more than
+        :data:`MANY` names are valid, the error message shows only the most similar names.
     """
 
     def __init__(self, kind: str, given: str, valid: Iterable[str], hint: str = "", listed: str = "") -> None:
@@ -61,8 +61,8 @@ class StateError(RlgptError):
 
 
 class SandboxError(RlgptError):
-    """The sandbox cannot run on this machine, for example because its guest program is missing or
-    wasmtime is too old. Code in the sandbox never causes this error.
+    """The sandbox cannot run on this machine, for example because its guest program is missing or wasmtime is too old.
+    Code that runs in the sandbox never causes a SandboxError.
     """
 
 
@@ -71,7 +71,7 @@ class BundleError(RlgptError):
 
 
 class SkillError(RlgptError):
-    """A library of skills, or a skill in it, is missing, damaged, or has another schema version."""
+    """A skill library, or a skill in a skill library, is missing, damaged, or has another schema version."""
 
 
 class WorkerError(RlgptError):
@@ -99,15 +99,17 @@ class LLMError(RlgptError):
 
 
 class UnusableReplyError(LLMError):
-    """All replies of a language model were unusable, including the reply after the last retry. No code from the replies
-    was run.
+    """All replies of a language model to a request were unusable, including the reply after the last retry. No code
+    from the replies was run.
     """
 
     exit_status = 2
 
 
 class BudgetExceeded(LLMError):
-    """The run's budget of tokens, dollars or calls is spent. The run ends and can be resumed with a larger budget."""
+    """The run's budget of tokens, dollars or calls is spent. A run whose budget is spent ends, and can be resumed with
+    a larger budget.
+    """
 
     exit_status = 3
 
@@ -119,7 +121,9 @@ class TranscriptError(LLMError):
 
 
 class TranscriptEnded(LLMError):
-    """A recording contains no further reply. The run stops and keeps the best iteration so far."""
+    """A recording contains no further reply. After the last reply of a recording, the run stops and keeps the best
+    iteration so far.
+    """
 
     exit_status = 3
 

@@ -1,4 +1,4 @@
-"""Lazy exports, which are names that a package imports at their first use (PEP 562). The import of such a package is
+"""Makes lazy exports: names that a package imports when they are first used (PEP 562). The import of such a package is
 fast.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 def lazy_exports(
     package: str, modules: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Returns ``__getattr__`` and ``__dir__`` for ``package``.
+    """Return the functions ``__getattr__`` and ``__dir__`` for the package ``package``.
 
-    The package itself must list the same names in ``__all__``, and must import them under ``TYPE_CHECKING`` for type
+    The package itself must list its lazy names in ``__all__``, and must import them under ``TYPE_CHECKING`` for type
     checkers, editors and the reference documentation.
 
     :param modules: a mapping from each module to the names that the module defines.

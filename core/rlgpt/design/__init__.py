@@ -87,25 +87,27 @@ def design(
         coded action may not start, the idle action is taken for one primitive step instead. By default, the idle action
         is the action with a label such as ``noop`` or ``stay``. If no label means an idle action, all numbers of the
         idle action are 0. The bundle stores the idle action.
-    :param states: an object that saves and restores the environment (:class:`rlgpt.plugin.StateCodec`), so that
-        training episodes can begin where coded actions returned. By default, the attributes of an environment in plain
-        Python are saved, if a test shows that these attributes are the whole state. Attributes that are objects need
-        ``AttributeStates(classes=...)``.
-    :param folder: the run's folder. If the folder contains a run, this run is resumed. A resumed run reads the results
-        of its finished stages and sends no answered request again. By default, a new folder is made under ``runs/``.
-    :param progress: an observer that shows progress. This observer replaces the configuration's observers. By default,
-        progress is a live line on a terminal, and lines of text elsewhere.
+    :param states: an object that saves and restores the environment's state (:class:`rlgpt.plugin.StateCodec`), so that
+        training episodes can begin where coded actions ended. By default, the attributes of an environment in plain
+        Python are its saved state, if a test shows that these attributes are the whole state. For a state with
+        attributes that are objects, the user passes ``AttributeStates(classes=...)``.
+    :param folder: the run's folder. If the folder contains a run, ``design()`` resumes this run. A resumed run reads
+        the results of its finished stages and sends no answered request again. By default, ``design()`` makes a new
+        folder under ``runs/``.
+    :param progress: an observer that shows progress. The progress observer replaces the observers of the configuration.
+        By default, progress is shown as a live line on a terminal, and otherwise as lines of text.
     :param overrides: all other settings of :class:`rlgpt.config.RunConfig`, with the names of ``rlgpt train
         KEY=VALUE``, such as ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer`` and ``report_episodes``. A
-        dot on the command line corresponds to a mapping in Python, as in ``hyperparameters={"num_envs": 8}``,
-        ``setup={"gamma": 0.97}`` or ``sandbox={"view_bytes": 16384}``. ``trainer``, ``agents`` and ``observers`` take a
-        name, a mapping with ``_target_``, or an object.
-    :raises ConfigError: an argument is not valid. Arguments are checked before a request is sent or a file is written.
+        key with a dot on the command line corresponds to a nested mapping in Python, as in
+        ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}`` or ``sandbox={"view_bytes": 16384}``. The
+        arguments ``trainer``, ``agents`` and ``observers`` take a name, a mapping with ``_target_``, or an object.
+    :raises ConfigError: an argument is not valid. ``design()`` checks its arguments before it sends a request or writes
+        a file.
     :raises PluginError: a reward of the environment is not a finite number.
     :raises RunError: ``folder`` contains another run.
     :raises LLMError: the language model failed, or the recording had no further reply, before the end of the first
-        iteration. If this happens later, the run stops, and ``design`` returns the best bundle so far. Another call of
-        ``design`` with the same arguments continues the run.
+        iteration. If the language model fails after the first iteration, the run stops, and ``design`` returns the best
+        bundle so far. After a failure, another call of ``design`` with the same arguments continues the run.
     """
     from rlgpt.design.designing import run_design
 

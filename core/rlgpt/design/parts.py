@@ -28,7 +28,7 @@ def llm_settings(llm: Model | None) -> Any:
     """Convert the argument ``llm`` of ``design()`` into settings of the configuration's group ``llm``.
 
     :raises ConfigError: ``llm`` has none of the types in :data:`Model`.
-    :raises TranscriptError: ``llm`` is the path of a recording, and there is no such file.
+    :raises TranscriptError: ``llm`` is the path of a recording, and no such file exists.
     """
     if isinstance(llm, LLM):
         return {"kind": OBJECT}
@@ -52,8 +52,8 @@ def llm_settings(llm: Model | None) -> Any:
 
 
 def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split ``overrides`` into two dicts. The first dict has the settings for the configuration. The second dict has
-    the objects, under the field names of :class:`~rlgpt.config.environment.Objects`.
+    """Split ``overrides`` into two dicts. The first of the two dicts has the settings for the configuration. The second
+    of the two dicts has the objects, under the field names of :class:`~rlgpt.config.environment.Objects`.
     """
     settings, objects = dict(overrides), {}
     for name, kind in (("trainer", Trainer), ("agents", Agents), ("planner", Planner)):

@@ -1,5 +1,5 @@
-"""Environments in another Python interpreter. Such an environment runs in a worker process, exchanges data through
-shared memory, and is restarted after a crash.
+"""Runs environments in another Python interpreter. The package ``rlgpt.envs`` runs an environment in a worker process,
+exchanges data with the worker through shared memory, and restarts the worker after a crash.
 """
 
 from rlgpt.envs.env import WorkerEnv

@@ -26,19 +26,20 @@ Stepped = tuple[Any, float, bool, bool, dict[str, Any]]
 class WorkerEnv(gymnasium.Env[Any, Any]):
     """An environment in another interpreter, for simulators whose dependencies conflict with those of this interpreter.
 
-    Observations and actions are those of the environment that the recipe's factory makes. Environments of the old
-    package gym work too. The ``done`` of such an environment becomes ``truncated`` if the info has
-    ``TimeLimit.truncated``, else ``terminated``. ``info`` contains text, numbers, bools, None, lists and dicts. Other
-    values are left out; the worker's output lists the key of each such value once.
+    Observations and actions of a WorkerEnv are those of the environment that the recipe's factory makes. The factory of
+    the recipe may also make an environment of the old package gym. The value ``done`` of an environment of the old
+    package gym becomes ``truncated`` if the info has ``TimeLimit.truncated``, and ``terminated`` otherwise. The
+    ``info`` of a WorkerEnv contains text, numbers, bools, None, lists and dicts. Values of other types are left out of
+    ``info``; the worker's output lists the key of each such value once.
 
-    A worker that is killed, raises an exception, or does not answer in time is ended. The next :meth:`reset` starts
-    another worker.
+    A worker process that raises an exception or does not answer in time is ended. After the end of a worker, the next
+    :meth:`reset` starts another worker.
 
-    :param render_mode: the render mode that the factory gets, if it has a parameter ``render_mode``. Frames are RGB
-        arrays.
-    :ivar restarts: the number of workers that were replaced so far.
+    :param render_mode: the render mode that the factory gets, if the factory has a parameter ``render_mode``. Frames
+        are RGB arrays.
+    :ivar restarts: the number of crashed workers that were replaced so far.
     :raises WorkerError: the worker could not be started, crashed, hung, sent an invalid answer, or crashed more often
-        in a row than the recipe allows. ``reset``, ``step`` and ``render`` raise this error too.
+        in a row than the recipe allows. The methods ``reset``, ``step`` and ``render`` also raise WorkerError.
     """
 
     def __init__(self, recipe: Recipe, *, render_mode: str | None = None) -> None:
@@ -86,7 +87,9 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
         return observation, reward, terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Render a frame, a uint8 array ``(height, width, 3)``. None if the environment renders no frames."""
+        """Render the environment as a frame, a uint8 array ``(height, width, 3)``. The frame is None if the environment
+        renders no frames.
+        """
         self._alive()
         answer = self._worker.ask({"do": "render"}, self.recipe.timeouts.step)
         frame = answer.get("frame")
@@ -99,7 +102,7 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
             raise self._worker.unusable(error) from error
 
     def close(self) -> None:
-        """End the worker and every process that it started. A second call has no effect."""
+        """End the worker process and every process that the worker started. A second call has no effect."""
         self._closed = True
         self._worker.close()
 

@@ -1,5 +1,5 @@
-"""Anonymous memory that two processes share. The system frees the memory when both processes have ended, even if they
-are killed.
+"""Makes anonymous memory that two processes share. The operating system frees the shared memory when both processes
+have ended, even if they are killed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ def anonymous() -> int:
 
 
 def mapped(handle: int, size: int) -> mmap.mmap:
-    """Map ``size`` bytes of the file into memory.
+    """Map ``size`` bytes of the shared file into memory.
 
-    If the system supports sealing, the size of the file is fixed by a seal. Without the seal, a worker that truncates
-    the file could end this process with a bus error.
+    If the operating system supports sealing, a seal fixes the size of the file. Without the seal, a worker that
+    truncates the file could end this process with a bus error.
     """
     os.ftruncate(handle, size)
     if hasattr(fcntl, "F_ADD_SEALS") and hasattr(os, "memfd_create"):

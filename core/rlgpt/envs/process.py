@@ -1,4 +1,6 @@
-"""Starts a worker process, sends orders to it, reads its answers, and ends it. Every wait has a time limit."""
+"""Starts a worker process, sends orders to the worker, reads the worker's answers, and ends the worker. Every wait has
+a time limit.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,9 @@ _UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\xa0-\uffff]")
 class Worker:
     """One process that runs one environment.
 
-    :raises WorkerError: the process could not be started, crashed, hung, or sent an invalid answer. Every method that
-        sends an order may raise this error. This process then ends the worker, and the message quotes the worker's
-        newest output.
+    :raises WorkerError: the worker process could not be started, crashed, hung, or sent an invalid answer. Every method
+        of Worker that sends an order may raise a WorkerError. After a failure, this process kills the worker, and the
+        error message quotes the newest output of the worker.
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -83,7 +85,9 @@ class Worker:
 
     @property
     def name(self) -> str:
-        """A name of the worker for messages. The name contains the factory, and the process ID of a started worker."""
+        """A name of the worker for messages. The name of a worker contains the factory, and the process ID of a started
+        worker.
+        """
         process = getattr(self, "_process", None)
         return f"environment {self.recipe.factory!r}" + (f" (worker {process.pid})" if process else "")
 
@@ -93,15 +97,17 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether this process has neither closed nor killed the worker."""
+        """Whether this process has neither closed nor killed the worker process."""
         return self._end.alive
 
     def share(self, size: int) -> mmap.mmap:
-        """Set the size of the shared memory in bytes, and return the mapped memory."""
+        """Set the size of the memory that is shared with the worker, in bytes, and return the mapped memory."""
         return memory.mapped(self.memory, size)
 
     def ask(self, order: Message, seconds: float) -> Message:
-        """Send an order and return the answer, which must arrive within ``seconds`` of wall time."""
+        """Send an order to the worker and return the answer, which must arrive within ``seconds`` of wall-clock
+        time.
+        """
         self._doing = str(order["do"])
         try:
             self._connection.settimeout(seconds)
@@ -121,8 +127,8 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        """Wait until the worker ends, as long as the recipe allows. Then kill the worker and every process that it
-        started. A second call has no effect.
+        """Wait until the worker process ends, for at most the time that the recipe allows. After the wait, kill the
+        worker and every process that the worker started. A second call has no effect.
         """
         self._end()
 
@@ -229,8 +235,8 @@ def _end(
     owner: int,
     seconds: float,
 ) -> None:
-    """Close the connection, so that the worker ends, and kill the processes that remain. A forked child of this process
-    only closes its handles.
+    """Close the connection, so that the worker ends, and kill the worker's processes that remain. In a forked child of
+    this process, the function only closes the handles of the child.
     """
     connection.close()
     if os.getpid() == owner:
@@ -248,8 +254,8 @@ def _end(
 
 
 def _drained(output: int) -> bool:
-    """Read a part of the worker's output, because a worker blocks while its output is not read. Returns whether there
-    may be more output.
+    """Read a part of the worker's output, because a worker waits while nobody reads its output. The function returns
+    whether the worker's output may contain more.
     """
     try:
         return bool(os.read(output, 1 << 16))

@@ -1,5 +1,5 @@
-"""Builds gymnasium spaces from descriptions that another process sends. Every description is checked
-before it is used.
+"""Builds gymnasium spaces from descriptions that a worker process sends. Every description of a space is checked before
+a space is built from the description.
 """
 
 from __future__ import annotations
@@ -157,8 +157,9 @@ _ANY: TypeAdapter[Any] = TypeAdapter(_Space)
 def build(described: Described, limit: int) -> spaces.Space[Any]:
     """Build the described space.
 
-    :param limit: maximal size of one value of the space, in bytes. The size is checked before memory is allocated.
-    :raises Unusable: the description is invalid, contradicts itself, or exceeds ``limit``.
+    :param limit: maximal size of one value of the space, in bytes. The size of the space is checked before memory is
+        allocated.
+    :raises Unusable: the description of the space is invalid, contradicts itself, or exceeds ``limit``.
     """
     try:
         space = _ANY.validate_python(described)

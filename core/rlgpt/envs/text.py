@@ -1,4 +1,6 @@
-"""A gymnasium space for arrays of text. Gymnasium itself has a space only for single strings."""
+"""A gymnasium space for arrays of text. Gymnasium itself has a space only for single strings, not for arrays of
+strings.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 
 class TextArray(spaces.Space[NDArray[np.str_]]):
-    """A space of arrays of strings. The shape is fixed; the strings can have any length.
+    """A space of arrays of strings. The shape of the array is fixed; the strings in the array can have any length.
 
     >>> TextArray((2,)).contains(np.array(["a cow", ""]))
     True
@@ -30,7 +32,7 @@ class TextArray(spaces.Space[NDArray[np.str_]]):
         return False
 
     def sample(self, mask: None = None, probability: None = None) -> NDArray[np.str_]:
-        """Random strings of lower case letters, with uniformly distributed lengths."""
+        """Draw random strings of lower case letters, with uniformly distributed lengths."""
         if mask is not None or probability is not None:
             raise ValueError("TextArray.sample accepts neither mask nor probability; leave both out")
         letters = np.array(list(string.ascii_lowercase))

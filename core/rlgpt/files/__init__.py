@@ -1,4 +1,6 @@
-"""Reads and writes files safely. Writes are atomic, size and schema are checked, and links are not followed."""
+"""Reads and writes files safely. Writes are atomic, the size and the schema of files are checked, and links are not
+followed.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
     """Read a text file at a path that the user chose, as :meth:`Folder.read_text` does.
 
-    :raises RlgptError: (an error of the class ``error``) the file cannot be read.
+    :raises RlgptError: (an error of the class ``error``) the text file cannot be read.
     """
     return Folder(path.parent, error).read_text(path.name, limit=limit)
 
@@ -36,7 +38,7 @@ def read_text(path: Path, *, limit: int, error: type[RlgptError]) -> str:
 def read_model(path: Path, model: type[M], *, error: type[RlgptError], limit: int = 32 << 20) -> M:
     """Read a pydantic value from a JSON file.
 
-    :raises RlgptError: (an error of the class ``error``) the file cannot be read, or its content does not fit
+    :raises RlgptError: (an error of the class ``error``) the JSON file cannot be read, or its content does not fit
         ``model``.
     """
     return read_json(read_text(path, limit=limit, error=error), model, path, error)

@@ -1,4 +1,6 @@
-"""Reads untrusted JSON. Nesting, numbers and keys are checked before a pydantic model reads the values."""
+"""Reads untrusted JSON. Nesting, numbers and keys of the JSON text are checked before a pydantic model reads the
+values.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +49,14 @@ def read_json(
 ) -> M:
     """Parse and validate ``text``.
 
-    :param kind: the type of the value, which is a pydantic model, or an adapter of any type that pydantic can validate.
+    :param kind: the type of the value in the text: a pydantic model, or an adapter of any type that pydantic can
+        validate.
     :param where: the beginning of an error message, which names the file, and the line if the file has several lines.
     :param advice: one sentence in the error message that tells the user what to do.
-    :param version: the value that ``schema_version`` must have in the text. If ``version`` is None, any value is valid.
-    :raises RlgptError: (an error of the class ``error``) the text exceeds a limit, has another version, or does not fit
-        the type.
+    :param version: the value that ``schema_version`` must have in the JSON text. If ``version`` is None, any schema
+        version is valid.
+    :raises RlgptError: (an error of the class ``error``) the text exceeds a limit, has another schema version, or does
+        not fit the type ``kind``.
     """
     name = "value" if isinstance(kind, TypeAdapter) else kind.__name__
     try:

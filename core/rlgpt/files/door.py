@@ -1,8 +1,9 @@
-"""Opens files in an untrusted folder. No link out of the folder is followed, and no device or pipe is read.
+"""Opens files in an untrusted folder. The functions of this module follow no link out of the folder, and read no device
+or pipe.
 
 Each part of a path is opened relative to the descriptor of its parent folder, and must not be a link. On systems
-without such descriptors (Windows), the parts of the path are checked one after the other. Every failed check raises an
-``OSError``.
+without descriptors of folders (Windows), the parts of the path are checked one after the other. Every failed check of a
+path raises an ``OSError``.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 
 @contextmanager
 def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
-    """Open the folder that contains ``name``. Returns the folder's descriptor and the last part of the name.
+    """Open the folder that contains ``name``. The function returns the descriptor of the folder, and the last part of
+    the name.
 
-    If the system has no folder descriptors, the function returns None and the whole path.
+    If the system has no descriptors of folders, the function returns None and the whole path.
 
-    :param make: whether missing folders above ``name`` are created.
+    :param make: whether missing folders above the file ``name`` are created.
     :raises OSError: a part of the path is a link or not a folder, or the name points outside ``root``.
     """
     parts = name.split("/")
@@ -53,12 +55,14 @@ def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int |
 
 
 def open_file(name: str, flags: int, at: int | None, *, single: bool = False) -> int:
-    """Open a regular file and return its descriptor. A missing file is an error unless ``flags`` create it.
+    """Open a regular file and return the descriptor of the file. A missing file is an error unless ``flags`` contain
+    the flag that creates the file.
 
     :param at: the descriptor of the folder that contains the file; None if ``name`` is the whole path (see
         :func:`parent`).
-    :param single: whether the file must have no second name (hard link), because the file is changed in place.
-    :raises OSError: ``name`` is a link, a folder, a device or a pipe.
+    :param single: whether the file must not have a second name (hard link), because the caller changes the file in
+        place.
+    :raises OSError: the file ``name`` is a link, a folder, a device or a pipe.
     """
     with suppress(
         FileNotFoundError

@@ -1,5 +1,5 @@
-"""The class ``Folder``, for safe access to a folder that may come from an untrusted source. All access to run folders
-and bundles uses this class.
+"""The class ``Folder``, for safe access to a folder that may come from an untrusted source. All access of rlgpt to run
+folders and bundles uses the class ``Folder``.
 """
 
 from __future__ import annotations
@@ -18,25 +18,27 @@ from rlgpt.files.trees import walk
 
 
 def is_utf8(name: str) -> bool:
-    """Whether the name of a file is valid UTF-8. Other names cannot be written into a record."""
+    """Whether the name of a file is valid UTF-8. The name of a file that is not valid UTF-8 cannot be written into a
+    record.
+    """
     return name.isascii() or not any("\ud800" <= c <= "\udfff" for c in name)
 
 
 class Folder:
-    """Safe operations in a folder with untrusted content.
+    """Folder offers safe operations in a folder with untrusted content.
 
-    Names are relative paths with ``/``. The user chose the folder, so its own path may contain links, but nothing
-    inside it may be a link. Only regular files are opened. Every fault raises an error of class ``error``, whose
-    message contains the path of the file and what to do.
+    Names are relative paths with ``/``. The user chose the folder, so its own path may contain links; the content of
+    the folder must not contain links. Only regular files are opened. Every failed operation raises an error of class
+    ``error``, whose message contains the path of the file and what to do.
     """
 
     def __init__(self, path: Path, error: type[RlgptError]) -> None:
         self.path, self.error = path, error
 
     def exists(self, name: str) -> bool:
-        """Whether there is a regular file of this name.
+        """Whether the folder contains a regular file with this name.
 
-        :raises RlgptError: there is a link, a folder or a device of this name.
+        :raises RlgptError: a link, a folder or a device has this name.
         """
         with self._faults(name, "read"):
             try:
@@ -59,7 +61,7 @@ class Folder:
         return file
 
     def read(self, name: str, *, limit: int) -> bytes:
-        """Read a whole file; :meth:`open` documents the arguments and the errors."""
+        """Read a whole file as bytes; :meth:`open` documents the arguments and the errors."""
         with self.open(name, limit=limit) as file, self._faults(name, "read"):
             content = file.read(limit + 1)
         if len(content) > limit:
@@ -77,7 +79,8 @@ class Folder:
             raise self.error(f"{self.path / name} is not UTF-8 text ({fault}).") from fault
 
     def open_in_place(self, name: str, *, append: bool = False) -> BinaryIO:
-        """Open a file to read and change it in place. If it is missing, it is created, with its parent folders.
+        """Open a file so that the caller can read it and change it in place. If the file is missing, the method creates
+        the file and its parent folders.
 
         :param append: whether every write goes to the end of the file.
         :raises RlgptError: the file is not a regular file, or it has a second name (hard link), whose content would
@@ -88,8 +91,8 @@ class Folder:
             return os.fdopen(open_file(last, flags, at, single=True), "r+b")
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a file atomically: after a crash, and for any reader, it has either the old or the new content. Parent
-        folders are created.
+        """Write a file atomically: after a crash, and for any reader, the file has either the old content or the new
+        content. Parent folders are created.
 
         :raises RlgptError: the file cannot be written.
         """
@@ -109,16 +112,16 @@ class Folder:
                 raise
 
     def remove(self, name: str) -> None:
-        """Delete a file. If the name is a link, the link is deleted, not its target. If there is no such
-        file, nothing happens.
+        """Delete a file. If the name is a link, the method deletes the link and not its target. If no file has this
+        name, the method does nothing.
         """
         with self._faults(name, "deleted"), suppress(FileNotFoundError), parent(self.path, name) as (at, last):
             os.unlink(last, dir_fd=at)
 
     def names(self, name: str) -> list[str]:
-        """The sorted names in the subfolder ``name``; empty if the subfolder is missing.
+        """The sorted names of the files and folders in the subfolder ``name``; empty if the subfolder is missing.
 
-        :raises RlgptError: ``name`` is a link or not a folder, or contains a name that is not UTF-8.
+        :raises RlgptError: the subfolder ``name`` is a link or not a folder, or contains a name that is not UTF-8.
         """
         with self._faults(name, "read"):
             try:
@@ -131,12 +134,13 @@ class Folder:
         return found
 
     def adopt(self, source: Path, name: str) -> bool:
-        """Move the folder ``source`` to ``name``, in one step. Parent folders are created.
+        """Move the folder ``source`` to the path ``name`` in this folder, in one atomic step. Parent folders are
+        created.
 
-        :param source: a folder on the same file system, which is not empty.
-        :returns: whether the folder was moved. False means that something with this name already exists; it does not
-            change.
-        :raises RlgptError: a part of the name is a link, or the folder cannot be moved.
+        :param source: a folder on the same file system, which must not be empty.
+        :returns: whether the folder was moved. False means that a file or folder with this name already exists, which
+            the method does not change.
+        :raises RlgptError: a part of the path ``name`` is a link, or the folder cannot be moved.
         """
         with self._faults(name, "written"), parent(self.path, name, make=True) as (at, last):
             with suppress(FileNotFoundError):
@@ -154,16 +158,17 @@ class Folder:
         """Move a file, a folder or a link out of this folder to ``target``, on the same file system. The target of a
         link does not change.
 
-        :raises RlgptError: there is nothing of this name, a folder above it is a link, or it cannot be moved.
+        :raises RlgptError: the name does not exist, a folder above it is a link, or the file, folder or link cannot be
+            moved.
         """
         with self._faults(name, "moved"), parent(self.path, name) as (at, last):
             os.rename(last, target, src_dir_fd=at)
 
     def subfolder(self, name: str) -> Path:
-        """The path of a subfolder, which may be missing, for a library that opens files by itself.
+        """The path of a subfolder, which may be missing, for a Python library that opens files by itself.
 
-        :raises RlgptError: the path or the content contains a link, or something that is neither a regular file nor a
-            folder.
+        :raises RlgptError: the path or the content of the subfolder contains a link, or something that is neither a
+            regular file nor a folder.
         """
         with self._faults(name, "used"):
             with suppress(FileNotFoundError), parent(self.path, f"{name}/."):

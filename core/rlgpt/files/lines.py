@@ -1,4 +1,6 @@
-"""Append-only files of JSON lines. Several processes may append, and a kill may leave an incomplete last line."""
+"""Append-only files of JSON lines. Several processes may append lines to the file, and a kill may leave an incomplete
+last line.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,11 @@ _BLOCK = 1 << 16
 
 class JsonLines(Generic[V]):
     """A file with one JSON value on each line. A last line without a line break is incomplete, because a kill
-    interrupted its write. Such a line is ignored.
+    interrupted the writing process. Such a line is ignored.
 
-    :param kind: the type of a value; see :func:`~rlgpt.files.bounded.read_json`.
+    :param kind: the type of the value on a line; see :func:`~rlgpt.files.bounded.read_json`.
     :param advice: one sentence that tells the user what to do about a damaged line.
-    :param full: size in bytes above which no more lines are appended.
+    :param full: size of the file in bytes above which no more lines are appended.
     """
 
     def __init__(
@@ -37,7 +39,7 @@ class JsonLines(Generic[V]):
     def read(self) -> list[V]:
         """The values of all complete lines, oldest first; an empty list if the file is missing.
 
-        :raises RlgptError: a complete line is not a valid value; the message names the line.
+        :raises RlgptError: a complete line of the file is not a valid value; the message names the line.
         """
         if not self.folder.exists(self.name):
             return []
@@ -45,8 +47,8 @@ class JsonLines(Generic[V]):
             return list(self._values(file))
 
     def append(self, value: BaseModel) -> None:
-        """Append one line. The line is on the disk when this method returns. An incomplete last line is removed
-        first.
+        """Append one line. The appended line is on the disk when this method returns. An incomplete last line of the
+        file is removed before a line is appended.
         """
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
             if file.seek(0, os.SEEK_END) < self._full:
@@ -83,7 +85,9 @@ def _cut_torn_line(file: BinaryIO) -> None:
 
 @contextmanager
 def _locked(file: BinaryIO) -> Iterator[None]:
-    """Lock the file against other processes that append. Closing the descriptor releases the lock."""
+    """Lock the file against other processes that append lines. The lock is released when the file's descriptor is
+    closed.
+    """
     if sys.platform != "win32":
         import fcntl
 

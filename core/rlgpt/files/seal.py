@@ -1,4 +1,4 @@
-"""Makes and checks seals. A seal proves that this user, on this machine, wrote certain bytes.
+"""Makes and checks seals. A seal proves that this user, on this machine, wrote certain bytes to a file.
 
 A seal is an HMAC (hash-based message authentication code) with a secret key that only this user has.
 """
@@ -25,13 +25,13 @@ def key_file() -> Path:
 
 
 def seal(content: bytes) -> str:
-    """The seal of ``content``. The text is empty if no secret key can be stored on this machine."""
+    """The seal of ``content``. The seal is an empty text if no secret key can be stored on this machine."""
     key = _key() or _new_key()
     return hmac.new(key, content, hashlib.sha256).hexdigest() if key else ""
 
 
 def is_sealed(content: bytes, given: str) -> bool:
-    """Whether ``given`` is this user's seal of ``content``."""
+    """Whether the text ``given`` is this user's seal of ``content``."""
     key = _key()
     return bool(key) and hmac.compare_digest(
         hmac.new(key, content, hashlib.sha256).hexdigest().encode(), given.encode(errors="replace")

@@ -1,4 +1,4 @@
-"""Walks through folders and deletes them without recursion. An untrusted folder may be nested so deeply that
+"""Walks through trees of folders and deletes them without recursion. An untrusted folder may be nested so deeply that
 ``os.walk`` and ``shutil.rmtree`` exceed Python's recursion limit.
 """
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 
 def walk(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """All files, folders and links below ``folder``, a folder before its content. Links are not followed. A missing
-    folder has no content.
+    """Yield all files, folders and links below ``folder``, a folder before its content. Links are not followed. A
+    missing folder has no content.
 
-    :raises OSError: ``folder`` or a folder below it cannot be listed.
+    :raises OSError: ``folder``, or a folder below it, cannot be listed.
     """
     waiting = [os.fspath(folder)]
     while waiting:

@@ -1,5 +1,5 @@
-"""Language models. The package has one interface for all providers, and handles budgets, recordings, replays and
-structured replies.
+"""Language models. The package ``rlgpt.llm`` has one interface for all providers of language models, and handles
+budgets, recordings, replays and structured replies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The interface of language models. A model receives a request and returns a reply with its cost."""
+"""The interface of language models. A language model receives a request and returns a reply with its cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ writes coded actions, ``function`` writes features, reward terms and predicates,
 
 
 class Message(Value):
-    """One message of a chat. ``images`` has PNG data URLs, for models that accept images."""
+    """One message of a chat. The field ``images`` has PNG data URLs, for models that accept images."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -26,13 +26,14 @@ class Message(Value):
 
 
 class RequestKey(Value):
-    """The key that identifies a request within a run. A replay finds the recorded reply by this key.
+    """The key that identifies a request within a run. By the key of a request, a replay finds the recorded reply.
 
     :ivar iteration: number of the iteration, from 0.
-    :ivar sub_action: the name of the sub-action or function that the request is about; empty if it is about neither.
-    :ivar attempt: number of the repair that is asked for; 0 for the first version.
-    :ivar candidate: number of the candidate (version of the code), if an attempt has several candidates. Files do not
-        contain the number 0.
+    :ivar sub_action: the name of the sub-action or coded function that the request is about; empty if the request is
+        about neither.
+    :ivar attempt: number of the repair that the request asks for; 0 for the first version.
+    :ivar candidate: number of the candidate (one of several versions of the code) that the request asks for. Files do
+        not contain the number 0.
     :ivar ask: number of unusable replies to this request so far.
     """
 
@@ -54,9 +55,9 @@ class Request(Value):
     """A request that is ready to send.
 
     :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). The
-        fingerprint does not depend on results of the run.
-    :ivar measured: the figures that the prompt shows, for example ``{"success": 0.35}``. A replay compares them with
-        the recorded figures.
+        fingerprint of a request does not depend on results of the run.
+    :ivar measured: the figures (results of the run) that the prompt shows, for example ``{"success": 0.35}``. A replay
+        compares the measured figures with the recorded figures.
     """
 
     key: RequestKey
@@ -69,7 +70,7 @@ class Usage(Value):
     """The cost of one exchange (a request with its reply).
 
     :ivar dollars: price of the exchange in dollars; None if the price is unknown.
-    :ivar calls: number of requests that were sent, retries included.
+    :ivar calls: number of requests that were sent for the exchange, retries included.
     :ivar seconds: wall-clock time of the exchange.
     """
 
@@ -83,12 +84,12 @@ class Usage(Value):
 
     @property
     def tokens(self) -> int:
-        """Number of prompt tokens and completion tokens together."""
+        """Number of prompt tokens and completion tokens of the exchange together."""
         return self.prompt_tokens + self.completion_tokens
 
 
 class Reply(Value):
-    """A reply as text. The text is untrusted until it is validated."""
+    """A reply as text. The text of a reply is untrusted until it is validated."""
 
     text: str
     model: str
@@ -98,22 +99,23 @@ class Reply(Value):
 
 
 class LLM(ABC):
-    """A language model, or an object that replays recorded replies."""
+    """LLM is the interface of a language model, or of an object that replays recorded replies."""
 
     supports_vision: bool = False
     """Whether the model accepts images."""
 
     @abstractmethod
     def complete(self, request: Request) -> Reply:
-        """Send one request and return the reply. If the transport fails, the method itself tries again.
+        """Send one request and return the reply. If a network or server error prevents a reply, ``complete`` itself
+        sends the request again.
 
-        :param request: the messages, and the key that says for which step of the run they are.
-        :returns: the reply, whose text is untrusted, with its cost in tokens, dollars and seconds.
-        :raises rlgpt.errors.LLMError: the last retry and the last fallback brought no reply.
+        :param request: the messages for the model, and the key that identifies the request within the run.
+        :returns: the reply of the model, whose text is untrusted, with its cost in tokens, dollars and seconds.
+        :raises rlgpt.errors.LLMError: the last retry and the last fallback model brought no reply.
         :raises rlgpt.errors.BudgetExceeded: the run's budget of tokens, dollars or calls is spent.
         """
 
     def forget(self, key: RequestKey) -> None:  # noqa: B027 - most implementations store no replies
-        """Delete the stored replies for ``key``, whatever its ``ask`` is, so that the model gets the next request with
-        this key.
+        """Delete the stored replies for the request ``key``, whatever its ``ask`` is, so that the model gets the next
+        request with this key.
         """

@@ -1,4 +1,4 @@
-"""Computes and limits what a run spends on language models."""
+"""Computes and limits the cost of the language models in a run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rlgpt.llm.exchange import Exchange
 
 
 class LLMBudget(Value):
-    """Hard limits on what a run spends on language models. The limits cover the whole run, including its resumed parts.
-    None means that there is no limit.
+    """Hard limits on the cost of the language models in a run. The limits cover the whole run, including all of its
+    sessions. None means that there is no limit.
     """
 
     tokens: int | None = Field(
@@ -29,13 +29,13 @@ class LLMBudget(Value):
 
 class Spending(Value):
     """The cost of a run's exchanges with language models. Replayed exchanges cost nothing; they are counted separately,
-    and a budget does not limit them.
+    and a budget does not limit their number.
 
-    :ivar dollars: cost, in dollars, of the calls whose price is known.
+    :ivar dollars: cost, in dollars, of the calls of language models whose price is known.
     :ivar unpriced: number of calls whose price is unknown.
-    :ivar estimated: number of calls whose tokens are estimated because the provider did not report them.
+    :ivar estimated: number of calls whose tokens are estimated, because the provider did not report them.
     :ivar seconds: wall-clock time of all calls together.
-    :ivar by_role: for each role, the number of exchanges, including replayed exchanges.
+    :ivar by_role: for each role of the language model, the number of exchanges, including replayed exchanges.
     """
 
     calls: int = 0
@@ -64,7 +64,7 @@ class Spending(Value):
         return self.prompt_tokens + self.completion_tokens
 
     def plus(self, role: Role, usage: Usage) -> Spending:
-        """This cost plus the cost of one more exchange."""
+        """The cost of a run so far plus the cost of one more exchange."""
         by_role = {**self.by_role, role: self.by_role.get(role, 0) + usage.calls}
         if usage.tokens_source == "recorded":
             changes: dict[str, object] = {
@@ -85,8 +85,8 @@ class Spending(Value):
         return self.model_copy(update={**changes, "by_role": by_role})
 
     def __str__(self) -> str:
-        """The cost as text, for example ``3 calls, 9,150 tokens, $0.0120``. Dollars are left out if no price is
-        known.
+        """The cost of a run as text, for example ``3 calls, 9,150 tokens, $0.0120``. The text contains no dollars if no
+        price is known.
         """
         parts = []
         if self.calls or not self.replayed_calls:
@@ -104,11 +104,11 @@ class Budgeted(LLM):
     """A language model that passes requests to another model, and refuses requests that a budget does not cover.
 
     A request is refused before it is sent if one more call, or the estimated tokens of its prompt, would exceed the
-    limit, or if the dollars are spent. The cost of a reply is unknown beforehand, so the last reply may exceed the
-    limit in tokens or dollars. With a budget in dollars, all requests after a call of unknown price are refused,
-    because the limit cannot be checked.
+    limit, or if the dollars are spent. The cost of a reply is unknown before the reply, so the last reply may exceed
+    the limit in tokens or dollars. After a call of unknown price, a budget in dollars refuses all requests, because the
+    limit cannot be checked.
 
-    :param spent: the cost of the run before it was resumed, as ``Spending.of(read_exchanges(path))`` computes it.
+    :param spent: the cost of the run before its resumption, as ``Spending.of(read_exchanges(path))`` computes it.
     """
 
     def __init__(self, llm: LLM, budget: LLMBudget, spent: Spending | None = None) -> None:

@@ -23,14 +23,14 @@ __all__ = ["LLMContext", "LLMSettings", "ModelSettings", "build_llm"]
 
 @dataclass(frozen=True)
 class LLMContext:
-    """Facts about the run for which a language model is built. A plugin's factory of language models (hook
-    ``rlgpt_llms``) gets an ``LLMContext``.
+    """LLMContext has the facts about the run for which a language model is built. A plugin's factory of language models
+    (hook ``rlgpt_llms``) gets an ``LLMContext`` as argument.
 
     :ivar folder: the run's folder.
     :ivar seed: the run's seed.
     :ivar transcripts: the paths of the recordings that the plugin contains for the task.
     :ivar task: the id of the task, for error messages.
-    :ivar recorded: the ids of the tasks that have recordings, for error messages.
+    :ivar recorded: the ids of the tasks for which the plugin has recordings, for error messages.
     """
 
     folder: Path
@@ -41,12 +41,14 @@ class LLMContext:
 
     @property
     def journal(self) -> Path:
-        """Path of the journal, the file with every exchange of the run."""
+        """Path of the journal, which is the file with every exchange of the run."""
         return self.folder / "llm.jsonl"
 
     @property
     def transcript(self) -> Path:
-        """Path of the run's own recording. The file exists only if the run makes a recording."""
+        """Path of the run's own recording. The file with the run's own recording exists only if the run makes a
+        recording.
+        """
         return self.folder / "transcript.jsonl"
 
 
@@ -54,13 +56,15 @@ Factory = Callable[[LLMSettings, LLMContext], LLM]
 
 
 def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | None = None) -> Recorder:
-    """Build the language model of a run. The attribute ``spending`` of the model has the cost of the run's exchanges.
+    """Build the language model of a run. The attribute ``spending`` of the returned model has the cost of the run's
+    exchanges.
 
-    Every exchange is written to the journal, and a resumed run does not repeat a request that the journal contains.
-    Unless ``kind`` is ``replay`` or ``live``, the run also makes a recording.
+    The returned model writes every exchange to the journal, and a resumed run does not repeat a request that the
+    journal contains. Unless the setting ``kind`` is ``replay`` or ``live``, the run also makes a recording of the
+    replies.
 
-    :param factory: the function that makes the model. By default, this is :func:`replay` or :func:`ask`, depending on
-        ``kind``.
+    :param factory: the function that makes the model. By default, the factory is :func:`replay` or :func:`ask`,
+        depending on the setting ``kind``.
     :raises ConfigError: the settings name no model, or the key of the model is missing.
     :raises TranscriptError: there is no recording to replay.
     """
@@ -76,14 +80,14 @@ def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | Non
 def replay(settings: LLMSettings, context: LLMContext) -> LLM:
     """Make a model that replays a recording.
 
-    :raises TranscriptError: there is no recording; the message names the tasks that have recordings.
+    :raises TranscriptError: the task has no recording; the message names the tasks that have recordings.
     """
     which, transcripts = settings.transcript, context.transcripts
     return Replay(choose(which, transcripts, context.seed, context.task, context.recorded))
 
 
 def ask(settings: LLMSettings, context: LLMContext) -> LLM:
-    """Make the models that ``settings`` name. A new run checks at once whether the keys of the models are set.
+    """Make the models that ``settings`` name. A new run checks immediately whether the API keys of the models are set.
 
     :raises ConfigError: the settings name no model, or the key of a model is missing.
     """
@@ -102,7 +106,7 @@ def choose(
     """Choose a recording.
 
     :param which: the index, the name or the path of the recording (see :class:`LLMSettings`). If ``which`` is None, the
-        recording with the index ``seed % n`` of ``n`` is chosen.
+        recording with the index ``seed % n`` of ``n`` recordings is chosen.
     :raises TranscriptError: ``transcripts`` is empty.
     :raises UnknownNameError: neither a recording nor a file has the name ``which``.
     :raises ConfigError: no recording has the index ``which``.

@@ -1,4 +1,4 @@
-"""Estimates numbers of tokens if the provider does not report them."""
+"""Estimates numbers of tokens if the provider of a language model does not report them."""
 
 from __future__ import annotations
 
@@ -23,5 +23,7 @@ def text_tokens(text: str) -> int:
 
 
 def prompt_tokens(messages: Sequence[Message]) -> int:
-    """The estimated number of tokens in ``messages``. Each message counts four tokens more than its text and images."""
+    """The estimated number of tokens in ``messages``. Each message counts as four tokens more than the tokens of its
+    text and images.
+    """
     return sum(4 + text_tokens(m.content) + _IMAGE * len(m.images) for m in messages)

@@ -1,5 +1,5 @@
-"""The journal of a run's exchanges (requests with replies). Each exchange is one line of JSON. Lines are appended and
-never changed.
+"""The journal of a run, which stores the run's exchanges (requests with replies). Each exchange is one line of JSON.
+Lines are appended and never changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Identity = tuple[RequestKey, str, str]
 
 
 class Exchange(Value):
-    """One request and its reply, without API keys. ``time`` is the time of the reply in UTC, in the format ISO 8601."""
+    """One request to a language model and its reply, without API keys. ``time`` is the time of the reply in UTC, in the
+    format ISO 8601.
+    """
 
     schema_version: Literal[1] = 1
     time: str
@@ -45,7 +47,7 @@ class Exchange(Value):
 
 class Forgotten(Value):
     """A line of the journal that invalidates all earlier exchanges with the key ``forgotten``, whatever their ``ask``
-    is. The line is written if none of the replies in these exchanges was usable.
+    is. The run writes the line Forgotten to the journal if none of the replies in these exchanges was usable.
     """
 
     schema_version: Literal[1] = 1
@@ -75,7 +77,7 @@ class Journal:
     """The journal ``llm.jsonl`` of a run, to which lines are appended.
 
     :ivar exchanges: all exchanges, oldest first.
-    :ivar remembered: the exchanges that no later line invalidates.
+    :ivar remembered: the exchanges that no later line of the journal invalidates.
     :raises RunError: a complete line is not a valid exchange.
     """
 
@@ -87,11 +89,13 @@ class Journal:
         self._enter(self._lines.read())
 
     def append(self, exchange: Exchange) -> None:
-        """Append one line. The line is on the disk when this method returns."""
+        """Append one line. The appended line is on the disk when this method returns."""
         self._write(exchange)
 
     def forget(self, key: RequestKey) -> None:
-        """Invalidate the stored replies for ``key``, so that the model gets the next request with this key."""
+        """Invalidate the stored replies for the request ``key``, so that the model gets the next request with this
+        key.
+        """
         self._write(Forgotten(time=_now(), forgotten=key))
 
     def _write(self, line: Exchange | Forgotten) -> None:
@@ -120,7 +124,7 @@ def _redacted(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _clean(text: str) -> str:
-    """``text`` without API keys and without lone surrogates, which cannot be written to a file."""
+    """``text`` without API keys and without lone surrogates (invalid characters), which cannot be written to a file."""
     return redact(text).encode(errors="replace").decode()
 
 

@@ -1,4 +1,6 @@
-"""Finds JSON objects and Python code in a model's reply. The computing time is linear in the length of the reply."""
+"""Finds JSON objects and Python code in a model's reply. The time of the search is linear in the length of the
+reply.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ _THINKING = re.compile(r"\A\s*<(think|thinking)>")
 
 @dataclass(frozen=True)
 class Found:
-    """The JSON objects and the code that were found in a reply.
+    """Found holds the JSON objects and the code that were found in a model's reply.
 
     :ivar objects: the outermost JSON objects of the reply, in order.
-    :ivar code: the last Python block that defines a function, or else the last Python block; None if the reply has no
-        Python block.
+    :ivar code: the last Python block of the reply that defines a function, or else the last Python block; None if the
+        reply has no Python block.
     :ivar fault: the reason why the text at the first ``{`` is not a JSON object; empty if an object was found, or if
         the reply has no ``{``.
     """
@@ -40,10 +42,10 @@ class Found:
 def find(text: str) -> Found:
     """Find the JSON objects and the Python block of ``text``.
 
-    Python blocks are removed before the search for objects, so that a dict in code is not found. Line breaks within
-    JSON strings are accepted, because models write them; NaN and infinities are not accepted.
+    Python blocks are removed before the search for JSON objects, so that a dict in code is not found. Line breaks
+    within JSON strings are accepted, because language models write them; NaN and infinities are not accepted.
 
-    :param text: the text of a reply, with at most :data:`REPLY_LIMIT` characters. The caller checks the length.
+    :param text: the text of a model's reply, with at most :data:`REPLY_LIMIT` characters. The caller checks the length.
     """
     prose, blocks = _cut_code(_without_thinking(text))
     functions = [b for b in blocks if "def " in b]
@@ -63,8 +65,8 @@ def _without_thinking(text: str) -> str:
 
 
 def _cut_code(text: str) -> tuple[str, list[str]]:
-    """``text`` without its Python blocks, and the dedented blocks. A block without an end is incomplete
-    and remains in the text.
+    """``text`` without its Python blocks, and the Python blocks without indentation. A Python block without an end is
+    incomplete and remains in the text.
     """
     prose: list[str] = []
     blocks: list[str] = []
@@ -87,8 +89,8 @@ def _cut_code(text: str) -> tuple[str, list[str]]:
 
 
 def _closing(lines: list[str], start: int, fence: str) -> int | None:
-    """The index of the line that closes a fenced block; None if another block opens first. With this rule, the time of
-    the search is linear in the number of lines.
+    """The index of the line that closes a fenced block; None if another block begins before such a line. Because a
+    search ends at the next block, the time of all searches is linear in the number of lines.
     """
     for at in range(start, len(lines)):
         line = lines[at].strip()

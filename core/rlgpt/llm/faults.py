@@ -1,4 +1,4 @@
-"""Explains failed requests to a provider, and decides whether to try again."""
+"""Explains failed requests to a provider of language models, and decides whether a request is sent again."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Fault:
     """The cause of one failed request.
 
     :ivar what: the cause as text, without API keys.
-    :ivar advice: one sentence that tells the user what to do.
+    :ivar advice: one sentence that tells the user what to do about the failed request.
     :ivar again: whether a later try may succeed.
-    :ivar error: the class of the error that is raised after the last try.
+    :ivar error: the class of the error that is raised after the last failed request.
     :ivar wait: the pause in seconds that the provider asks for; None if the provider asks for no pause.
     """
 
@@ -37,12 +37,12 @@ class Fault:
 
 
 def diagnose(error: BaseException, *, timeout: float, where: str, keys: str) -> Fault:
-    """Find the cause of an error from litellm. The class of the error does not suffice, because litellm reports, for
-    example, a refused connection as HTTP status 500.
+    """Find the cause of an error from litellm. The class of litellm's error does not show the cause, because litellm
+    reports, for example, a refused connection as HTTP status 500.
 
     :param timeout: the time limit of the request in seconds.
-    :param where: the address of the request, for messages.
-    :param keys: name of the environment variable with the key, for messages.
+    :param where: the address of the request, for error messages.
+    :param keys: name of the environment variable with the API key, for error messages.
     """
     status = getattr(error, "status_code", None)
     text = _NOISE.sub("", " ".join(redact(str(error)).split()))[:300]

@@ -1,8 +1,8 @@
-"""Describes, for prompts, the form that a reply must have. The text is rendered from the schema of the reply, so that
-prompt and parser always agree.
+"""Describes, for prompts, the form that a model's reply must have. The description of the form is rendered from the
+reply's schema, so that prompt and parser always agree.
 
-The text depends only on names, types, bounds and descriptions in the schema. The fingerprint of a prompt depends on the
-text.
+The description of the form depends only on names, types, bounds and descriptions in the schema. The fingerprint of a
+prompt depends on the description of the reply's form.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ def format_instructions(
 ) -> str:
     """Instructions about the form of a reply, with an example and one line for each field.
 
-    A text field ``source`` goes into a fenced Python block after the JSON, because models make mistakes in code inside
-    JSON strings.
+    A text field ``source`` is written in a fenced Python block after the JSON, because models make mistakes in code
+    inside JSON strings.
 
-    :param example: whether the text contains an example. The text needs none if the prompt has another example.
-    :param leave_out: names of fields that the text does not mention. Each of these fields needs a default.
-    :param code: what the Python block contains, in words.
-    :param defaults: for names of fields, the values that the text states as defaults, in place of the defaults in the
-        schema.
+    :param example: whether the text contains an example. The instructions need no example if the prompt has another
+        example.
+    :param leave_out: names of fields of the reply that the instructions do not mention. Each of these fields needs a
+        default.
+    :param code: words that describe what the Python block of the reply contains.
+    :param defaults: default values of fields that the instructions state instead of the defaults in the schema.
 
     >>> from rlgpt.domain import Review
     >>> print(format_instructions(Review))
@@ -72,7 +73,7 @@ def format_instructions(
 
 
 def _defaulted(node: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema ``node`` with other defaults of optional fields."""
+    """The schema ``node`` with other defaults of its optional fields."""
     properties, required = node.get("properties", {}), node.get("required", ())
     known = {name: value for name, value in defaults.items() if name in properties and name not in required}
     changed = {name: {**properties[name], "default": value} for name, value in known.items()}
@@ -86,7 +87,7 @@ def _offered(node: Mapping[str, Any], leave_out: Collection[str]) -> dict[str, A
 
 def _resolve(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema ``node`` with its reference resolved, and with the key ``nullable`` for a type ``| None``. Description
-    and default are those of ``node``.
+    and default of the resolved schema are those of ``node``.
     """
     outer = {k: v for k, v in node.items() if k in ("description", "default", "examples")}
     while True:
@@ -150,9 +151,7 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
 
 
 def _inner(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of the object whose fields are listed, which is ``node`` itself, or the items of a list or a
-    mapping.
-    """
+    """The schema of the object whose fields are listed: ``node`` itself, or the items of a list or a mapping."""
     for candidate in (node, node.get("items"), node.get("additionalProperties")):
         if isinstance(candidate, Mapping) and "properties" in (found := _resolve(candidate, defs)):
             return found

@@ -1,4 +1,4 @@
-"""Imports litellm at its first use, because the import takes 2 to 4 seconds."""
+"""Imports litellm when it is first used, because the import takes 2 to 4 seconds."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 
 @cache
 def litellm() -> Any:
-    """Import the module litellm. The module is configured so that the import uses no network and prints nothing.
+    """Import the module litellm. The module litellm is configured so that its import uses no network and prints
+    nothing.
 
-    With this configuration, litellm uses the price table in its package (by default, the import downloads a table),
-    sends no telemetry, adds no advertisements to error messages, and reads no ``.env`` file in the working directory.
-    Therefore API keys come only from environment variables.
+    The configured litellm uses the price table in its package (by default, the import downloads a table), sends no
+    telemetry, adds no advertisements to error messages, and reads no ``.env`` file. API keys come only from environment
+    variables, because litellm reads no ``.env`` file.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")

@@ -41,25 +41,26 @@ class MissingKeyError(ConfigError):
 
 
 class LiteLLM(LLM):
-    """A language model that litellm supports. If the transport fails, the request is sent again. Each try has a time
-    limit.
+    """A language model that litellm supports. If a network or server error prevents a reply, the request is sent again.
+    Each try has a time limit.
 
-    The API key is read from the environment variable ``key_env``, or from the provider's own variable. With an
-    ``api_base``, no key is needed, but a key in the provider's variable is sent.
+    LiteLLM reads the API key from the environment variable ``key_env``, or from the provider's own variable. With an
+    ``api_base``, no API key is needed, but a key in the provider's variable is sent.
 
     :param model: the name of the model, ``PROVIDER/MODEL``, or ``openai/NAME`` for any OpenAI-compatible ``api_base``.
-    :param temperature: the sampling temperature. If the temperature is None, the provider decides (some models refuse a
-        request with a temperature).
-    :param timeout: maximal duration of a try in seconds, from sending the request to receiving the last byte.
-    :param retries: maximal number of tries after the first try.
+    :param temperature: the sampling temperature. If the temperature is None, the provider decides the temperature (some
+        models refuse a request with a temperature).
+    :param timeout: maximal duration of one try of a request in seconds, from sending the request to receiving the last
+        byte.
+    :param retries: maximal number of further tries after the first try of a request.
     :param price: dollars per million prompt tokens and per million completion tokens. The price is needed if litellm's
-        table does not contain the model.
+        price table does not contain the model.
     :param extra: further arguments of ``litellm.completion``, such as ``top_p`` or ``reasoning_effort``. These
-        arguments are sent unchanged. An argument that the provider does not accept is an error.
+        arguments are sent unchanged. An argument in ``extra`` that the provider does not accept is an error.
     :param sleep: the function that waits between tries.
     :param clock: the function that returns the time in seconds.
     :param rng: the random generator that varies the pauses between tries.
-    :raises ConfigError: ``extra`` contains an API key, or an argument for which there is another parameter.
+    :raises ConfigError: ``extra`` contains an API key, or an argument for which LiteLLM has its own parameter.
     """
 
     def __init__(
@@ -95,17 +96,17 @@ class LiteLLM(LLM):
             )
 
     def check(self) -> None:
-        """Check that the provider is known and the key is set. No request is sent.
+        """Check that the provider is known and the API key is set. No request is sent.
 
-        :raises ConfigError: the API key is missing. The message names the environment variable for the key.
+        :raises ConfigError: the API key is missing. The error message names the environment variable for the API key.
         """
         self._key()
 
     def complete(self, request: Request) -> Reply:
-        """Send the request, at most ``1 + retries`` times.
+        """Send the request, with at most ``1 + retries`` tries.
 
-        :raises LLMError: every try failed. The message contains the cause of the last failure.
-        :raises ConfigError: the key, the model or the address is wrong, so no further try could succeed.
+        :raises LLMError: every try failed. The error message contains the cause of the last failed try.
+        :raises ConfigError: the API key, the model or the address is wrong, so no further try could succeed.
         """
         arguments = {**self._arguments(request.messages), "api_key": self._key()}
         began = self._clock()
@@ -186,7 +187,7 @@ class LiteLLM(LLM):
             return None
 
     def _key(self) -> str | None:
-        """The API key to send; None if litellm finds the key by itself."""
+        """The API key that is sent; None if litellm finds the key by itself."""
         if self.key_env is not None:
             if not os.environ.get(self.key_env):
                 raise MissingKeyError(
@@ -206,7 +207,7 @@ class LiteLLM(LLM):
         return "none" if missing else None
 
     def _missing(self) -> list[str]:
-        """Names of the environment variables for the provider's key; empty if one of them is set."""
+        """Names of the environment variables for the provider's API key; empty if one of these variables is set."""
         module = litellm()
         try:
             module.get_llm_provider(self.model, api_base=self.api_base)

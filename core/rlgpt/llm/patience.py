@@ -1,4 +1,4 @@
-"""Computes the pauses between tries of a request, and applies a time limit to each try."""
+"""Computes the pauses between the tries of a request to a language model, and applies a time limit to each try."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MAX_PAUSE_S = 60.0
 def pause(tries: int, asked: float | None, chance: float) -> float:
     """The number of seconds to wait after a failed try (exponential backoff with jitter).
 
-    The pause is ``min(60, 2^(tries - 1)) * (0.5 + chance / 2)``, and at least the time that the provider asked for, up
-    to 60 s.
+    The pause in seconds is ``min(60, 2^(tries - 1)) * (0.5 + chance / 2)``, and at least the time that the provider
+    asked for, up to 60 s.
 
     :param tries: number of failed tries so far, from 1.
-    :param asked: the provider's ``Retry-After`` in seconds; None if it sent none.
+    :param asked: the provider's ``Retry-After`` in seconds; None if the provider sent no such header.
     :param chance: a random number, uniform in [0, 1).
     """
     own = min(_MAX_PAUSE_S, 2.0 ** (tries - 1)) * (0.5 + chance / 2)
@@ -29,9 +29,9 @@ def pause(tries: int, asked: float | None, chance: float) -> float:
 def within(seconds: float, work: Callable[[], T]) -> T:
     """Call ``work()`` and return its result. The call may take at most ``seconds``.
 
-    The timeout of an HTTP client applies to each read, so it never ends a request to a server that sends a byte now and
-    then. After the time limit of this function, the call continues in a daemon thread until the client's timeout ends
-    it.
+    The timeout of an HTTP client limits only each read, so a server that sends single bytes with pauses can delay the
+    end of a request without limit. After the limit of ``seconds``, the call continues in a daemon thread until the HTTP
+    client's timeout ends it.
 
     :raises TimeoutError: the call of ``work`` took longer.
     """

@@ -1,4 +1,6 @@
-"""Writes every exchange into the run's ``llm.jsonl``, so that a resumed run does not send a request twice."""
+"""Writes every exchange with a language model into the run's ``llm.jsonl``, so that a resumed run does not send a
+request twice.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from rlgpt.llm.transcript import export
 
 
 class Recorder(LLM):
-    """A language model that passes requests to another model and records each exchange. A request that is recorded
-    already gets the stored reply.
+    """A language model that passes requests to another model and records each exchange. A request that is already
+    recorded gets the stored reply.
 
-    Two requests are the same if their key, fingerprint and messages are the same. An exchange is on the disk before its
-    reply is returned, so a kill loses at most the exchange in progress.
+    Two requests are equal if their key, fingerprint and messages are equal. An exchange is on the disk before its reply
+    is returned, so a kill loses at most the exchange in progress.
 
     :param path: path of the journal ``llm.jsonl``. The first exchange creates this file.
     :param transcript: path of the recording (``llm=record``), which is written again after each exchange; None if no
@@ -30,7 +32,7 @@ class Recorder(LLM):
 
     @property
     def spending(self) -> Spending:
-        """The cost of all exchanges since the run began."""
+        """The cost of all exchanges with language models since the run began."""
         return Spending.of(self.journal.exchanges)
 
     def complete(self, request: Request) -> Reply:
@@ -45,8 +47,8 @@ class Recorder(LLM):
         return exchange.reply
 
     def forget(self, key: RequestKey) -> None:
-        """Invalidate the stored replies for ``key``, so that the model gets the next request with this key. The cost of
-        the invalidated replies still counts.
+        """Invalidate the stored replies for the request ``key``, so that the model gets the next request with this key.
+        The cost of invalidated replies remains a part of the run's cost.
         """
         self.journal.forget(key)
         self._known = {e.identity: e.reply for e in self.journal.remembered}

@@ -1,5 +1,5 @@
-"""A language model that cannot repair code, for experiments. Such a model shows the effect of repairs that repeat the
-same code.
+"""A language model that cannot repair code, for experiments. A model that cannot repair code shows the effect of
+repairs that repeat the same code.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ WRITERS = ("fast", "function", "solo")
 
 
 class Repeating(LLM):
-    """A language model that passes requests to another model. A request for a repair gets the reply with the first
-    version again, at the same cost.
+    """Repeating is a language model that passes requests to another model. A request for a repair gets the reply with
+    the first version of the code again, at the same cost.
 
-    :param given: the replies with first versions that a resumed run has already.
+    :param given: the replies with first versions of code that a resumed run already has.
     """
 
     def __init__(self, llm: LLM, given: dict[RequestKey, Reply] | None = None) -> None:
@@ -33,8 +33,8 @@ class Repeating(LLM):
 
 
 def repeating(settings: LLMSettings, context: LLMContext) -> LLM:
-    """Make the model of ``llm=repeating``. Requests are passed to the model that the settings name. If the settings
-    name no model, a recording is used.
+    """Make the model of ``llm=repeating``. The made model passes requests to the model that the settings name. If the
+    settings name no model, the made model passes requests to a recording.
 
     :raises RlgptError: the model or the recording cannot be used; see :func:`rlgpt.llm.build.ask` and
         :func:`rlgpt.llm.build.replay`.

@@ -1,4 +1,4 @@
-"""Replays a recording in place of a language model. A replay needs no API key and no network."""
+"""Replays a recording in place of a language model. A replay of a recording needs no API key and no network."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from rlgpt.llm.transcript import Entry, Transcript, describe
 
 
 class Replay(LLM):
-    """A language model that replays recordings. A request gets the recorded reply with the same
+    """A language model that replays recordings. A request in a replay gets the recorded reply with the same
     :class:`~rlgpt.llm.base.RequestKey`.
 
-    If the run measured other figures than the recorded run, the reply has a ``note`` that names the differences. The
-    prompt itself must be the same, because otherwise the reply would answer another question.
+    If the figures of the run differ from those of the recorded run, the reply has a ``note`` that names the
+    differences. The prompt of a replayed reply must be the recorded prompt; for another prompt, the reply would not be
+    an answer.
 
-    :param paths: the paths of recordings of different tasks.
-    :ivar supports_vision: whether a recorded request had images. If one had images, the run renders images too, because
-        the prompts must be the same.
+    :param paths: the paths of the recordings, each for a different task.
+    :ivar supports_vision: whether a recorded request had images. If a recorded request had images, the run renders
+        images too, because the prompts must be equal.
     :raises TranscriptError: a recording cannot be read, or two recordings belong to the same task.
     """
 
@@ -66,14 +67,16 @@ class Replay(LLM):
         return entry.reply.model_copy(update={"note": drift(entry.measured, request.measured)})
 
     def _path(self, task: str) -> Path | None:
-        """The path of the recording for a task. If the task is a sub-goal, the recording of the whole task is used."""
+        """The path of the recording for a task. If the task is a sub-goal, the path is that of the recording for the
+        whole task.
+        """
         whole = (path for name, path in self.paths.items() if task.startswith(part_prefix(name)))
         return self.paths.get(task) or next(whole, None)
 
 
 def drift(then: Mapping[str, Plain], now: Mapping[str, Plain]) -> str:
-    """A note on figures that differ, such as ``written about success 0.35; this run measured 0.80``. Empty if all
-    figures agree.
+    """A note on figures that differ from the recorded run, such as ``written about success 0.35; this run measured
+    0.80``. Empty if all figures agree.
     """
     names = [n for n in now if n in then and not _same(then[n], now[n])]
     if not names:

@@ -1,4 +1,4 @@
-"""Reports the cost of a language model after every reply."""
+"""Reports the cost of a run's language model after every reply."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgpt.llm.record import Recorder
 
 
 class Reporter(Protocol):
-    """The receiver of the reports of a :class:`ReportingLLM`."""
+    """Reporter is the interface of an object that receives the reports of a :class:`ReportingLLM`."""
 
     def message(self, text: str) -> None:
         """Receive one line of text."""
@@ -20,8 +20,8 @@ class Reporter(Protocol):
 
 
 class ReportingLLM(LLM):
-    """A language model that passes requests to another model. After each reply, the cost of the run so far is reported.
-    The note of a replayed reply is reported too.
+    """ReportingLLM is a language model that passes requests to another model. After each reply, ReportingLLM reports
+    the cost of the run so far. ReportingLLM also reports the note of a replayed reply.
 
     A model without a known price is reported once, because the reported dollars do not include its calls.
     """

@@ -1,4 +1,4 @@
-"""Chooses the model for a request by its role, and asks other models if a model fails."""
+"""Chooses the language model for a request by the request's role, and asks other models if a model fails."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class ByRole(LLM):
 
 
 class WithFallbacks(LLM):
-    """A language model that asks several models in order until one of them replies. A model has failed if its last
-    retry failed.
+    """A language model that asks several models in order until a model replies. A model has failed if its last retry
+    failed, and then the next model is asked.
 
-    ``supports_vision`` has the value of the first model. A fallback without vision receives a line of text
-    instead of images.
+    ``supports_vision`` of WithFallbacks has the value of the first model. A fallback model without vision receives a
+    line of text instead of images.
     """
 
     def __init__(self, first: LLM, *others: LLM) -> None:
         self.llms, self.supports_vision = (first, *others), first.supports_vision
 
     def complete(self, request: Request) -> Reply:
-        """Return the reply of the first model that replies.
+        """Return the reply of the first model that does not fail.
 
-        :raises LLMError: no model replied. The message contains the error of each model.
+        :raises LLMError: no model replied. The error message contains the error of each model.
         :raises ConfigError: the settings of all models are wrong.
         """
         faults: list[RlgptError] = []

@@ -13,7 +13,9 @@ from rlgpt.llm.budget import LLMBudget
 
 
 class ModelSettings(Value):
-    """The settings of one language model. :class:`rlgpt.llm.litellm_llm.LiteLLM` documents the fields."""
+    """The settings of one language model. The class :class:`rlgpt.llm.litellm_llm.LiteLLM` documents the fields of
+    ModelSettings.
+    """
 
     model: str | None = Field(default=None, description="PROVIDER/NAME in litellm's form (openai/gpt-5, ollama/qwen3)")
     api_base: str | None = Field(default=None, description="URL of your own server, which needs no key")
@@ -41,17 +43,20 @@ class LLMSettings(ModelSettings):
     """The settings of the configuration's group ``llm``.
 
     :ivar kind: how replies are made. ``replay`` replays a recording and needs no API key, ``live`` asks a model, and
-        ``record`` asks a model and writes a recording into the run's folder. A plugin may offer further kinds (hook
-        ``rlgpt_llms``). The default is ``record`` if a model is given, else ``replay``.
-    :ivar target: dotted name of a factory of language models, which replaces ``kind``. In files and on the command line
-        this field is written ``_target_``. The factory has the signature of the hook ``rlgpt_llms``.
-    :ivar roles: other models for some roles. Each model is given by its name, or by the settings that differ from these
-        settings.
-    :ivar fallbacks: models that are asked if the first model gives no reply. Each model is given by its name, or by the
-        settings that differ from these settings. A model of another provider does not inherit ``api_base``,
-        ``key_env``, ``price`` and ``extra``.
-    :ivar transcript: the recording to replay, as the index or the file name (with or without ``.jsonl``) of one of the
-        plugin's recordings, or as a path. If ``transcript`` is None, ``seed`` chooses one of the plugin's recordings.
+        ``record`` asks a model and writes a recording into the run's folder. A plugin may offer further kinds of
+        language models (hook ``rlgpt_llms``). The default of ``kind`` is ``record`` if a model is given, and otherwise
+        ``replay``.
+    :ivar target: dotted name of a factory of language models, which replaces ``kind``. In files and on the command
+        line, the field ``target`` is written ``_target_``. The factory of language models has the signature of the hook
+        ``rlgpt_llms``.
+    :ivar roles: other models for some roles. Each model of a role is given by its name, or by the settings that differ
+        from the settings of the main model.
+    :ivar fallbacks: language models that are asked if the main model gives no reply. Each fallback model is given by
+        its name, or by the settings that differ from the settings of the main model. A model of another provider does
+        not inherit ``api_base``, ``key_env``, ``price`` and ``extra`` from the main model.
+    :ivar transcript: the recording that a run replays, as the index or the file name (with or without ``.jsonl``) of
+        one of the plugin's recordings, or as a path. If ``transcript`` is None, the run's ``seed`` chooses one of the
+        plugin's recordings.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -76,8 +81,8 @@ class LLMSettings(ModelSettings):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, data: Any) -> Any:
-        """Complete the given settings. A text in place of settings is the name of a model. If a model but no kind is
-        given, the kind is ``record``.
+        """Complete the given settings. A text instead of settings is the name of a language model. If the user gives a
+        model but no ``kind``, the kind is ``record``.
         """
         if not isinstance(data, Mapping):
             return data
@@ -94,8 +99,8 @@ class LLMSettings(ModelSettings):
         return value
 
     def derived(self, other: ModelSettings) -> ModelSettings:
-        """The settings ``other``, completed by these settings. Fields that depend on the provider are taken from these
-        settings only if both have the same provider.
+        """The model settings ``other``, completed by the settings of this object. Fields that depend on the provider
+        are completed only if ``other`` has the same provider.
         """
         inherited = {name: getattr(self, name) for name in ModelSettings.model_fields}
         if other.model is not None and _provider(other.model) != _provider(self.model or ""):

@@ -1,5 +1,5 @@
-"""Asks a language model for a reply with a given schema. The value is extracted from the text of the reply and
-validated. If the reply is unusable, the model is asked again.
+"""Asks a language model for a reply with a given schema. The value of the reply is extracted from its text and
+validated. If a reply is unusable, the model is asked again.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _REFUSALS = re.compile(
 
 
 class Answer(NamedTuple, Generic[T]):
-    """The value of the usable reply, and all replies to the request. The usable reply comes last."""
+    """Answer holds the value of the usable reply, and all replies to the request. The usable reply comes last."""
 
     parsed: T
     replies: tuple[Reply, ...]
 
 
 class UnreadableError(LLMError):
-    """A reply cannot be used. ``complaints`` has the reasons, in words for the model.
+    """A reply cannot be used. ``complaints`` has the reasons why the reply cannot be used, in words for the model.
 
-    :ivar rest: the value of the reply with defaults in place of the faulty fields, so that the other fields can be
+    :ivar rest: the value of the reply with defaults instead of the faulty fields, so that the other fields can be
         checked too; None if a faulty field has no default.
     """
 
@@ -55,14 +55,16 @@ def ask(llm: LLM, request: Request, schema: type[M], accept: Callable[[M], T], r
 def ask(
     llm: LLM, request: Request, schema: type[M], accept: Callable[[M], Any] | None = None, retries: int = 2
 ) -> Answer[Any]:
-    """Ask until a reply fits ``schema`` and ``accept`` accepts it, at most ``1 + retries`` times.
+    """Ask the language model until a reply fits ``schema`` and ``accept`` accepts its value, at most ``1 + retries``
+    times.
 
-    An unusable reply is sent back to the model with a description of its faults. For each further try, ``key.ask``
-    increases by one. A prompt shows the form of the reply with :func:`format_instructions`.
+    An unusable reply is sent back to the model with a description of its faults. For each further request after an
+    unusable reply, ``key.ask`` increases by one. A prompt describes the form of the reply with the text of
+    :func:`format_instructions`.
 
-    :param accept: a function that turns the parsed reply into the value that is returned. By default, the parsed reply
-        itself is returned. The function raises :class:`UnreadableError` with complaints for the model, for example
-        about an unknown primitive.
+    :param accept: a function that turns the parsed reply into the value that ``ask`` returns. By default, ``ask``
+        returns the parsed reply itself. The function ``accept`` raises :class:`UnreadableError` with complaints for the
+        model, for example about an unknown primitive.
     :raises UnusableReplyError: the reply of the last try was unusable. A resumed run asks the model again.
     """
     replies: list[Reply] = []
@@ -89,10 +91,11 @@ def ask(
 
 
 def read(reply: Reply, schema: type[M]) -> M:
-    """Read the first JSON object in ``reply`` that fits ``schema``. If the reply has a fenced block, the code comes
-    from this block.
+    """Read the first JSON object in ``reply`` that fits ``schema``. If the reply has a fenced block, the code of the
+    reply comes from this block.
 
-    :raises UnreadableError: the reply is empty, is a refusal, is too long, or contains no object that fits.
+    :raises UnreadableError: the reply is empty, is a refusal, is too long, or contains no JSON object that fits the
+        schema.
     """
     text = reply.text
     filtered = reply.finish_reason in ("content_filter", "refusal")
@@ -131,8 +134,8 @@ def _rest(candidate: dict[str, Any], fault: ValidationError, schema: type[M]) ->
 
 
 def _further(rest: Any, accept: Callable[[Any], Any] | None) -> Sequence[str]:
-    """The faults that ``accept`` finds in the valid fields of a faulty reply. All faults of a reply are reported
-    together, because otherwise a model would need one try for each fault.
+    """The faults that the function ``accept`` finds in the valid fields of a faulty reply. All faults of a reply are
+    reported together, because otherwise a model would need a separate request for each fault.
     """
     if rest is None or accept is None:
         return ()
@@ -144,7 +147,8 @@ def _further(rest: Any, accept: Callable[[Any], Any] | None) -> Sequence[str]:
 
 
 def complaints_of(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
-    """Describe the faults of a value for the model, one line for each field. At most the first eight faults are listed.
+    """Describe the faults of a reply's value for the language model, with one line for each field. Only the first eight
+    faults of a reply are listed.
 
     :param schema: the schema that the reply should fit.
     """

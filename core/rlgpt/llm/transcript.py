@@ -1,5 +1,6 @@
-"""Reads and writes recordings (called transcripts in code). A recording is a file with a model's replies in a run of
-one task. The file has a header line and a line for each reply, and contains no secrets.
+"""Reads and writes recordings, which are called transcripts in code. A recording is a file with a language model's
+replies in a run of one task. The file of a recording has a header line and one line for each reply, and contains no
+secrets.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _ADVICE = "Use another recording, or record again with llm=record."
 
 
 class Header(Value):
-    """The first line of a recording. ``date`` is the date of the last reply in the form ``YYYY-MM-DD``."""
+    """The first line of a recording. In the header, ``date`` is the date of the last reply in the form
+    ``YYYY-MM-DD``.
+    """
 
     format: Literal["rlgpt-transcript"] = "rlgpt-transcript"
     schema_version: Literal[1] = 1
@@ -32,7 +35,9 @@ class Header(Value):
 
 
 class Entry(Value):
-    """One reply and the key of its request. The messages are not stored, because a replay renders them again."""
+    """One reply and the key of its request. The recording does not contain the messages of a request, because a replay
+    renders the messages again.
+    """
 
     key: RequestKey
     fingerprint: str
@@ -45,7 +50,7 @@ class Entry(Value):
 
     @property
     def reply(self) -> Reply:
-        """The stored reply. The usage of this reply is marked as recorded, because a replay costs nothing."""
+        """The stored reply. The usage of a replayed reply is marked as recorded, because a replay costs nothing."""
         dollars = self.usage.dollars
         usage = self.usage.model_copy(
             update={"tokens_source": "recorded", "cost_source": "unknown" if dollars is None else "recorded"}
@@ -54,9 +59,7 @@ class Entry(Value):
 
 
 class Transcript(Value):
-    """The content of a recording, which is a header and the replies, in the order in which the replies were
-    received.
-    """
+    """Transcript holds the content of a recording: a header and the replies, in the order in which they arrived."""
 
     header: Header
     entries: tuple[Entry, ...]
@@ -65,7 +68,7 @@ class Transcript(Value):
     def read(cls, path: Path) -> Transcript:
         """Read the recording in ``path``.
 
-        :raises TranscriptError: the file is missing, is too large, has another schema version, or is damaged. The
+        :raises TranscriptError: the recording is missing, is too large, has another schema version, or is damaged. The
             message names the damaged line.
         """
         lines = read_text(path, limit=_LIMIT, error=TranscriptError).split("\n")
@@ -88,12 +91,13 @@ class Transcript(Value):
 
 
 def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
-    """Make a recording from a run's ``llm.jsonl`` and write it to ``out``. Unusable replies are included.
+    """Make a recording from a run's ``llm.jsonl`` and write the recording to ``out``. Unusable replies are included.
 
-    If a key has several replies, because the run was resumed with another prompt, the newest reply is taken. The first
-    exchange is about the whole task. Later exchanges may be about sub-goals of the task.
+    If a key has several replies, because the run was resumed with another prompt, the recording contains the newest
+    reply. The first exchange of a recording is about the whole task. Later exchanges of a recording may be about
+    sub-goals of the task.
 
-    :raises TranscriptError: the run has no exchanges, or exchanges about several tasks.
+    :raises TranscriptError: the run has no exchanges, or its exchanges are about several tasks.
     :raises rlgpt.errors.RunError: ``llm_jsonl`` is corrupt.
     """
     exchanges = read_exchanges(llm_jsonl)

@@ -1,6 +1,7 @@
-"""Observers of runs: the progress display of the terminal, and an observer that combines several observers.
+"""Observers of runs: This package offers the progress display of the terminal, and an observer that combines several
+observers.
 
-The names of this package are imported when they are first used.
+The names of the package ``rlgpt.observers`` are imported when they are first used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Computes the entries that trackers write about a run (named numbers at a step, and tables) from the run's record."""
+"""Computes, from a run's record, the entries that trackers write about the run: named numbers at a step, and tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def of_point(point: CurvePoint) -> Numbers:
 
 
 def of_spending(spending: Spending) -> Numbers:
-    """The numbers about the cost of the language models. A replayed reply counts with its original cost."""
+    """The numbers that a tracker writes about the cost of the language models. In these numbers, a replayed reply has
+    the cost of the recorded reply.
+    """
     return _finite(
         {
             "llm/calls": spending.calls + spending.replayed_calls,
@@ -47,7 +49,7 @@ def of_spending(spending: Spending) -> Numbers:
 
 
 def of_iteration(iteration: Iteration) -> Numbers:
-    """The numbers about a finished iteration: its evaluations and its steps by purpose."""
+    """The numbers about a finished iteration: the results of its evaluations, and its steps by purpose."""
     code, tuned = iteration.code_evaluation, iteration.tuned_evaluation
     return {
         **of_evaluation("selection", iteration.kept),
@@ -59,12 +61,14 @@ def of_iteration(iteration: Iteration) -> Numbers:
 
 
 def of_report(report: Report) -> Numbers:
-    """The numbers about the episodes of the report."""
+    """The numbers that a tracker writes about the episodes of the report."""
     return of_evaluation("report", report.kept)
 
 
 def of_evaluation(name: str, evaluation: Evaluation) -> Numbers:
-    """Success rate, score, return, steps and the mean of each metric of an evaluation; empty if it has no episodes."""
+    """Success rate, score, return, steps and the mean of each metric of an evaluation; empty if the evaluation has no
+    episodes.
+    """
     played = evaluation.episodes
     if not played:
         return {}
@@ -83,7 +87,7 @@ def of_evaluation(name: str, evaluation: Evaluation) -> Numbers:
 
 
 def episode_rows(iteration: Iteration) -> list[Row]:
-    """A row for each evaluated episode of an iteration."""
+    """The rows of a table with one row for each evaluated episode of an iteration."""
     code = (iteration.code_evaluation, iteration.tuned_evaluation)
     played = [*(e for e in code if e is not None), iteration.evaluation, *iteration.rivals]
     distinct = [e for n, e in enumerate(played) if e not in played[:n]]
@@ -91,7 +95,7 @@ def episode_rows(iteration: Iteration) -> list[Row]:
 
 
 def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "report") -> list[Row]:
-    """A row for each episode of an evaluation. All rows of an evaluation have the same columns."""
+    """A row for each episode of an evaluation. All rows of the table about an evaluation have the same columns."""
     names = dict.fromkeys(name for e in evaluation.episodes for name in e.metrics)
     return [
         {
@@ -112,8 +116,8 @@ def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "repor
 
 
 def action_rows(iteration: Iteration) -> list[Row]:
-    """A row for each action of an iteration: whether it is a coded action, whether the iteration kept it, how its
-    rehearsals ended, and its share of the decisions.
+    """A row for each action of an iteration: whether the action is a coded action, whether the iteration kept it, how
+    its rehearsals ended, and its share of the decisions.
     """
     usage, coded = iteration.kept.usage, [a.name for a in iteration.actions]
     return [_action_row(iteration, name, usage) for name in dict.fromkeys([*iteration.rehearsals, *coded, *usage])]

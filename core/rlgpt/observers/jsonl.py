@@ -1,4 +1,6 @@
-"""``observers=jsonl``: the entries for trackers as lines of JSON in the run's folder, for the user's own programs."""
+"""``observers=jsonl``: writes the entries of a tracker as lines of JSON in the run's folder, for the user's own
+programs.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,12 @@ _MESSAGE = 2000
 class Entry(Value):
     """One line of ``events.jsonl``.
 
-    :ivar time: when the line was written, in UTC, in the format of ISO 8601.
+    :ivar time: the time when the line was written, in UTC, in the format of ISO 8601.
     :ivar step: primitive steps since the run began; for numbers named ``llm/...``, the number of calls of the language
         model.
     :ivar name: name of the stage or table.
     :ivar facts: details of a stage. The entry at the start of a stage says what the stage works on (such as the name of
-        a coded action). The entry at the end of a stage has the results.
+        a coded action). The entry at the end of a stage has the results of the stage.
     :ivar text: a message for the user.
     :ivar file: path of a video or of the bundle, relative to the run's folder.
     """
@@ -47,9 +49,10 @@ class Entry(Value):
 
 
 class JsonlTracker(Tracker):
-    """Appends one JSON object for each entry to ``events.jsonl`` in the run's folder. ``rlgpt view`` reads this file.
+    """JsonlTracker appends one JSON object for each entry to ``events.jsonl`` in the run's folder. ``rlgpt view`` reads
+    this file.
 
-    The stages and messages of every session of the run also become lines of the file.
+    The stages and messages of every session of the run also become lines of ``events.jsonl``.
     """
 
     name = "jsonl"
@@ -91,4 +94,4 @@ class JsonlTracker(Tracker):
         self._lines.append(Entry(kind="bundle", file=folder.name))
 
     def close(self, status: str) -> None:
-        """Do nothing, because every line is already on the disk."""
+        """Do nothing, because every line of ``events.jsonl`` is already on the disk."""

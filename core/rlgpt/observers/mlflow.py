@@ -1,4 +1,4 @@
-"""``observers=mlflow``: a run of MLflow, on a server or in local files."""
+"""``observers=mlflow``: writes a run to MLflow, on a server or in local files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _STATUS = {"finished": "FINISHED", "stopped": "KILLED", "failed": "FAILED"}
 
 
 class MlflowTracker(Tracker):
-    """Writes metrics, parameters, tables as JSON artefacts (in the form of ``mlflow.log_table``), videos and the
-    bundle.
+    """MlflowTracker writes metrics, parameters, tables as JSON artefacts (in the form of ``mlflow.log_table``), videos
+    and the bundle of a run.
 
-    :param uri: the address at which MLflow stores runs (``observers.mlflow.uri=http://...``). Default: MLflow's
-        default, which is the variable ``MLFLOW_TRACKING_URI`` or a database in the current folder.
-    :param experiment: name of the experiment. The experiment is made if it does not exist.
+    :param uri: the address at which MLflow stores runs (``observers.mlflow.uri=http://...``). Default: the default of
+        MLflow, which is the variable ``MLFLOW_TRACKING_URI`` or a database in the current folder.
+    :param experiment: name of the experiment. MLflow makes the experiment if the experiment does not exist.
     """
 
     name = "mlflow"
@@ -89,5 +89,5 @@ class MlflowTracker(Tracker):
 
 
 def _name(name: str) -> str:
-    """A name with the characters that MLflow accepts."""
+    """A name in which only characters that MLflow accepts remain."""
     return re.sub(r"[^\w\-. /]", "_", name)[:250]

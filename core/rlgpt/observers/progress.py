@@ -1,4 +1,4 @@
-"""Shows the progress of a run: as a live line on a terminal, as lines of text elsewhere."""
+"""Shows the progress of a run: the progress is a live line on a terminal, and lines of text elsewhere."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rlgpt.terminal import say, visible
 
 
 class Meter:
-    """Measures the speed of a training in primitive steps per second. The speed is measured from the first point of the
-    learning curve on, because the step count of a resumed training does not start at zero.
+    """Meter measures the speed of a training in primitive steps per second. The speed is measured from the first point
+    of the learning curve on, because the step count of a resumed training does not start at zero.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -30,7 +30,7 @@ class Meter:
     def rate(self, steps: int) -> float | None:
         """Primitive steps per second since the first call of this method; None in the first call.
 
-        :param steps: the primitive steps of the training so far.
+        :param steps: number of primitive steps of the training so far.
         """
         now = self._clock()
         if self._start is None or steps < self._start[1]:
@@ -47,7 +47,9 @@ def headline(name: str, facts: dict[str, Any]) -> str:
 
 
 class PlainProgressReporter(Observer):
-    """Shows progress as lines of text, for logs. A training gets one line for each tenth of its budget."""
+    """PlainProgressReporter shows the progress of a run as lines of text, for logs. A training gets one line of
+    progress for each tenth of its budget.
+    """
 
     def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._out = sys.stderr if out is None else out
@@ -85,8 +87,8 @@ class PlainProgressReporter(Observer):
 
 
 class RichProgressReporter(Observer):
-    """Shows progress as one live line: stage, bar, steps per second, success and cost so far. Finished
-    stages stay above the line.
+    """Shows progress as one live line: the line contains the stage, a progress bar, steps per second, success and cost
+    so far. Finished stages stay above the line.
     """
 
     def __init__(self, console: Any) -> None:
@@ -154,7 +156,7 @@ def _words(value: Any) -> str:
 
 
 def _result(point: CurvePoint) -> str:
-    """Success and score of a point of the learning curve. For a task with a score, success is shown only
+    """Success and score of a point of the learning curve, as text. For a task with a score, the success is shown only
     if an episode succeeded.
     """
     parts = [f"success {point.success:.2f}"] if point.success or point.score is None else []
@@ -166,8 +168,8 @@ def _rate(rate: float | None) -> str:
 
 
 def progress_reporter(out: TextIO | None = None) -> Observer:
-    """The progress reporter for ``out`` (default: standard error). The reporter shows a live line if ``out`` is a
-    terminal, else lines of text.
+    """The progress reporter that writes to the stream ``out`` (default: standard error). The reporter shows a live line
+    if ``out`` is a terminal, and lines of text otherwise.
     """
     stream = sys.stderr if out is None else out
     if not stream.isatty():

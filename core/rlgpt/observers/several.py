@@ -15,8 +15,8 @@ from rlgpt.terminal import say
 
 
 class Several(Observer):
-    """Forwards each event to every observer. An observer that raises an error is dropped with one message; the run
-    continues.
+    """Forwards each event to every observer. An observer that raises an error gets no further events; one message
+    reports the error, and the run continues.
     """
 
     def __init__(self, observers: Sequence[Observer]) -> None:

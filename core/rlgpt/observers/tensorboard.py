@@ -24,7 +24,7 @@ _EPISODE_NUMBERS = ("return", "score", "primitive_steps")
 
 
 class TensorBoardTracker(Tracker):
-    """Writes scalars, histograms over episodes, tables as text, and videos as animated pictures."""
+    """TensorBoardTracker writes scalars, histograms over episodes, tables as text, and videos as animated pictures."""
 
     name = "tensorboard"
 

@@ -1,4 +1,6 @@
-"""The common part of observers that write a run to a tracker (TensorBoard, Weights & Biases, MLflow, a JSON file)."""
+"""The common code of the observers that write a run to a tracker (TensorBoard, Weights & Biases, MLflow, a JSON
+file).
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,16 @@ FILM_LIMIT = 64 << 20
 class Tracker(Observer, ABC):
     """Writes configuration, curves, episodes, a table of actions, videos and the bundle of a run to a tracker.
 
-    The step of an entry is the number of primitive steps since the run began. The step of numbers named ``llm/...`` is
-    the number of calls of the language model.
+    The step of a tracker's entry is the number of primitive steps since the run began. The step of numbers named
+    ``llm/...`` is the number of calls of the language model.
 
-    No entry is written twice, even if the run is killed and resumed. A *mark* is the last written step of a family of
-    entries (for example, all points of the curve). The marks are in ``observers/NAME.json`` in the run's folder; a mark
-    is stored before its entry is written. If the tracker has lost the run, all finished iterations are written again.
+    A tracker writes no entry twice, even if the run is killed and resumed. A *mark* is the last step that was written
+    for a family of entries (for example, all points of the curve). The marks are in ``observers/NAME.json`` in the
+    run's folder; a mark is stored before its entry is written. If the tracker's storage has lost the run, all finished
+    iterations are written again.
 
-    An error that a method raises ends this tracker, and the run continues (:class:`~rlgpt.observers.several.Several`).
+    An error that a method of a tracker raises ends this tracker, and the run continues
+    (:class:`~rlgpt.observers.several.Several`).
 
     :ivar name: name of the tracker, as in ``observers=NAME``.
     """
@@ -49,20 +53,21 @@ class Tracker(Observer, ABC):
 
     @abstractmethod
     def open(self, run: Run, marks: Mapping[str, Any]) -> bool:
-        """Open the tracker. This method is called once, before all other methods.
+        """Open the tracker. The method ``open`` is called once, before all other methods of the tracker.
 
         :param run: the run that is written.
-        :param marks: family of entries -> mark, and under ``place`` the text that :meth:`place` returned when the run
-            was first written; empty for a new run.
-        :returns: whether the tracker already contains this run, so that the run is continued.
-        :raises Exception: the tracker cannot be reached, or cannot be written. The other methods raise this error, too.
+        :param marks: the mark of each family of entries, and under ``place`` the text that :meth:`place` returned when
+            the run was first written; empty for a new run.
+        :returns: whether the tracker already contains this run, so that the run is continued there.
+        :raises Exception: the tracker cannot be reached, or the entry cannot be written to the tracker. The other
+            methods raise this error, too.
         """
 
     @abstractmethod
     def numbers(self, values: Numbers, step: int) -> None:
         """Write numbers at a step.
 
-        :param values: at least one number; success rates are from 0 to 1, costs are in dollars.
+        :param values: at least one number with its name; success rates are from 0 to 1, costs are in dollars.
         :param step: primitive steps since the run began; for numbers named ``llm/...``, calls of the language model.
         """
 
@@ -70,8 +75,8 @@ class Tracker(Observer, ABC):
     def table(self, name: str, rows: Sequence[Row], step: int) -> None:
         """Write a table.
 
-        :param name: ``episodes``, ``actions`` or ``report_episodes``.
-        :param rows: at least one row; all rows have the same columns.
+        :param name: the name of the table: ``episodes``, ``actions`` or ``report_episodes``.
+        :param rows: at least one row of the table; all rows have the same columns.
         :param step: primitive steps since the run began.
         """
 
@@ -90,7 +95,7 @@ class Tracker(Observer, ABC):
 
     @abstractmethod
     def close(self, status: str) -> None:
-        """Close the tracker. This method is called once, also if the run failed.
+        """Close the tracker. The method ``close`` is called once, even if the run failed.
 
         :param status: the status of the run (:class:`~rlgpt.runs.record.RunRecord`), for example ``finished``.
         """
@@ -161,8 +166,8 @@ class Tracker(Observer, ABC):
                 self.video(folder / name)
 
     def _iteration(self, iteration: Iteration, before: int) -> None:
-        """Write a finished iteration: its numbers, its tables, and those points of its curve that are not written
-        yet.
+        """Write a finished iteration: the numbers of the iteration, its tables, and those points of its learning curve
+        that are not written yet.
         """
         step = before + iteration.steps.total
         if step <= self._marks.get("iteration", -1):
@@ -188,7 +193,9 @@ class Tracker(Observer, ABC):
             self.table(name, rows, step)
 
     def _new(self, family: str, step: float) -> bool:
-        """Whether ``step`` is above the family's mark. If ``step`` is above the mark, store it as the new mark."""
+        """Whether ``step`` is larger than the mark of the family of entries. If ``step`` is larger than the mark, the
+        method stores ``step`` as the new mark.
+        """
         run = self._run
         if run is None or step <= self._marks.get(family, -1):
             return False

@@ -25,16 +25,16 @@ _MANY = 32
 
 
 def slug(text: str) -> str:
-    """Convert ``text`` to a valid name of at most 40 characters: a letter, then lower-case letters, digits and
-    underscores.
+    """Convert ``text`` to a valid name of at most 40 characters: a name is a letter, followed by lower-case letters,
+    digits and underscores.
     """
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "x"
     return (name if name[0].isalpha() else f"x{name}")[:40]
 
 
 class FreeNames:
-    """Finds names that are not taken. Each search takes constant time, because the search for a suffix continues where
-    the last search ended.
+    """Finds names that are not taken. Each search for a free name takes constant time, because the search for a suffix
+    continues where the last search ended.
 
     :param taken: sets of names that are not free. These sets may grow but must not shrink.
     """
@@ -44,7 +44,7 @@ class FreeNames:
         self._suffix: dict[str, int] = {}
 
     def next(self, name: str) -> str:
-        """``name`` if it is free, else the first free name of ``NAME_2``, ``NAME_3``, ..."""
+        """The name ``name`` if it is free, else the first free name of ``NAME_2``, ``NAME_3``, ..."""
         if self._is_free(name):
             return name
         stem = name[:35]
@@ -59,7 +59,7 @@ class FreeNames:
 
 
 def names(labels: Sequence[str]) -> list[str]:
-    """A different name for each label. No name is in :data:`RESERVED` or a keyword of Python."""
+    """A different name for each label. No returned name is in :data:`RESERVED` or a keyword of Python."""
     given: set[str] = set()
     free = FreeNames(given, RESERVED, keyword.kwlist)
     found = []
@@ -70,9 +70,10 @@ def names(labels: Sequence[str]) -> list[str]:
 
 
 def default_labels(space: spaces.Space[Any]) -> tuple[str, ...]:
-    """The labels ``action_0``, ``action_1``, ..., one for each part of the space. The labels of a Dict are its keys.
+    """The labels ``action_0``, ``action_1``, ..., one label for each part of the action space. The labels of a Dict are
+    its keys.
 
-    :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
+    :raises ConfigError: the action space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
     """
     if isinstance(space, spaces.Dict):
         return tuple(slug(key) for key in space.spaces)
@@ -80,15 +81,15 @@ def default_labels(space: spaces.Space[Any]) -> tuple[str, ...]:
 
 
 class ActionCodec:
-    """Converts parameters to actions of one space.
+    """Converts the parameters of a primitive to actions of one action space.
 
-    A Discrete space has one parameter, a choice among its labels (a number if there are more than 32 labels). Other
-    spaces have one parameter for each number, named by the label of the number. A part that can take only one value has
-    no parameter.
+    A Discrete action space has one parameter, a choice among its labels (a number if the space has more than 32
+    labels). Other action spaces have one parameter for each number, with the label of the number as name. A part of the
+    action that can take only one value has no parameter.
 
-    :param labels: one label for each value of a Discrete, for each number of a Box, or for each head of another space.
-        A dict from label to meaning is also valid; the descriptions of the parameters then contain the meanings. The
-        numbers of a head that is not a Discrete may have names: label -> (name -> meaning).
+    :param labels: one label for each value of a Discrete, for each number of a Box, or for each head of another action
+        space. ``labels`` may also be a dict from label to meaning; the descriptions of the parameters then contain the
+        meanings. The numbers of a head that is not a Discrete may have their own names: label -> (name -> meaning).
     :raises ConfigError: the space has no parameters, or the labels do not fit the space.
     """
 
@@ -122,16 +123,16 @@ class ActionCodec:
             self.parameters = tuple(p.model_copy(update={"doc": docs.get(p.name) or p.doc}) for p in found)
 
     def action(self, args: Mapping[str, Plain]) -> Any:
-        """Convert ``args`` (a value for each parameter) to an action of the space."""
+        """Convert ``args`` (a value for each parameter) to an action of the action space."""
         if self._choices and isinstance(self.space, spaces.Discrete):
             return np.int64(self.space.start + self._choices.index(str(args["action"])))
         return _build(self.space, iter([args[p.name] for p in self.parameters]))
 
 
 def zero_action(space: spaces.Space[Any]) -> Any:
-    """The action whose numbers are all zero, or the action of ``space`` that is nearest to it.
+    """The action whose numbers are all zero, or the action of ``space`` that is nearest to this action.
 
-    :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
+    :raises ConfigError: the action space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
     """
     if isinstance(space, spaces.Discrete):
         return np.int64(min(max(0, space.start), space.start + space.n - 1))
@@ -202,8 +203,8 @@ def _number(name: str, low: float, high: float, kind: Any) -> Parameter:
 
 
 def _bounds(space: spaces.Box) -> tuple[list[float], list[float]]:
-    """The lower and the upper bounds of each number, finite and as flat arrays. A bound whose absolute value is more
-    than a million is treated as infinite.
+    """The lower bounds and the upper bounds of all numbers of the space, finite and as flat arrays. A bound whose
+    absolute value is more than a million is treated as infinite.
     """
     low, high = (np.asarray(b, np.float64).reshape(-1) for b in (space.low, space.high))
     no_low, no_high = low < -1e6, high > 1e6
@@ -218,7 +219,7 @@ def _children(space: spaces.Space[Any]) -> list[spaces.Space[Any]]:
 
 
 def _build(space: spaces.Space[Any], values: Iterator[Any]) -> Any:
-    """Build a member of the space from the next items of ``values``, in the order of the parameters."""
+    """Build a member of the action space from the next items of ``values``, in the order of the parameters."""
     if isinstance(space, spaces.Discrete):
         return np.int64(next(values) if space.n > 1 else space.start)
     if isinstance(space, spaces.Box):

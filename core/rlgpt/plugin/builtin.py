@@ -1,5 +1,5 @@
-"""The built-in teams of agents, planners, trainers, language models, observers and executors. rlgpt registers these
-components through the same hooks as the components of other distributions.
+"""The built-in teams of agents, planners, trainers, language models, observers and executors. rlgpt registers its
+built-in components through the same hooks as the components of other distributions.
 """
 
 from __future__ import annotations

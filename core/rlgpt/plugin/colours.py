@@ -1,4 +1,6 @@
-"""View keys of a colour picture: regions of one colour, their movement in the last step, and a coarse map."""
+"""View keys of a colour picture: regions of one colour, the movement of the regions in the last step, and a coarse
+map.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ Region = tuple[int, int, int, int, str]
 
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.uint8]:
-    """A table ``[32768]`` with a colour for each 15-bit value: 5 bits each for red, green and blue."""
+    """A table of shape ``[32768]`` with a colour for each 15-bit value: 5 bits each for red, green and blue."""
     red, green, blue = np.meshgrid(*[np.arange(32) * 255 / 31] * 3, indexing="ij")
     value, chroma = np.maximum(np.maximum(red, green), blue), np.ptp(np.stack([red, green, blue]), axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -65,7 +67,7 @@ def _table() -> NDArray[np.uint8]:
 
 
 def named(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The colour of each pixel, ``[height, width]``, as an index of :data:`COLOURS`.
+    """The colour of each pixel of a picture, ``[height, width]``, as an index of :data:`COLOURS`.
 
     :param picture: ``[height, width, 3]``.
     """
@@ -75,7 +77,8 @@ def named(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def regions(colours: NDArray[np.uint8]) -> list[Region]:
-    """Connected regions of one colour, the largest first. Regions of the most common colour are left out.
+    """Connected regions of one colour in a picture, the largest region first. Regions of the most common colour (the
+    background) are left out.
 
     Pixels are connected along rows and columns, as in :func:`rlgpt.plugin.pictures.shapes`.
     """
@@ -114,13 +117,14 @@ def regions(colours: NDArray[np.uint8]) -> list[Region]:
 
 
 def parted(now: list[Region], before: list[Region] | None) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Two lists: the regions that did not move, and the regions that moved. A moved region also has ``dx, dy``, its
-    movement in pixels since the previous step.
+    """Two lists: the regions of a picture that did not move, and the regions that moved. A region that moved also has
+    ``dx, dy``, its movement in pixels since the previous step.
 
-    A region counts as the same region as the nearest region of the previous step with the same colour and a similar
-    size. Each list has at most :data:`MOST` regions.
+    A region is identified with the nearest region of the previous step that has the same colour and a similar size.
+    Each of the two lists has at most :data:`MOST` regions.
 
-    :param before: the regions of the previous step; None if they are unknown. With None, no region has moved.
+    :param before: the regions of the previous step; None if the previous regions are unknown. With None, no region has
+        moved.
     """
     if before is None:
         return [list(region) for region in now[:MOST]], []
@@ -148,13 +152,17 @@ def _alike(a: int, b: int) -> bool:
 
 
 def rows_of(height: int, width: int) -> tuple[int, int]:
-    """The numbers of rows and columns of the map, at most :data:`COLUMNS` each. Cells are about as high as wide."""
+    """The numbers of rows and columns of the coarse map, each at most :data:`COLUMNS`. Cells are about as high as
+    wide.
+    """
     cell = max(1, -(-max(height, width) // COLUMNS))
     return max(1, height // cell), max(1, width // cell)
 
 
 def drawn(colours: NDArray[np.uint8]) -> list[str]:
-    """A coarse map of a picture: one text for each row, with one letter for the most common colour of each cell."""
+    """A coarse map of a picture: one text for each row of cells, with one letter for the most common colour of each
+    cell.
+    """
     height, width = colours.shape
     rows, columns = rows_of(height, width)
     cell = np.add.outer(np.arange(height) * rows // height * columns, np.arange(width) * columns // width)
@@ -164,11 +172,12 @@ def drawn(colours: NDArray[np.uint8]) -> list[str]:
 
 
 class ColourView:
-    """The view keys of one colour picture. All keys share the regions that were computed for a step.
+    """The view keys of one colour picture. All keys of the colour view share the regions that were computed for a step.
 
     :param newest: a function that returns the newest picture in an observation, ``[height, width, 3]``, uint8.
-    :param second: a function that returns the second newest picture in an observation. None if an observation contains
-        only one picture; the previous picture is then taken from the observation of the previous step.
+    :param second: a function that returns the second newest picture in an observation. If ``second`` is None, an
+        observation contains only one picture, and the previous picture is taken from the observation of the previous
+        step.
     """
 
     def __init__(

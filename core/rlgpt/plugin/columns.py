@@ -1,4 +1,4 @@
-"""Views of several environments that are computed key by key, for all environments at once."""
+"""Computes the views of several environments key by key, for all environments together."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 
 class Columns:
-    """A table with a row for each environment and a column for each key. A column is computed when it is first read.
+    """A table with one row for each environment and one column for each key of the view. A column of the table is
+    computed when the column is first read.
 
     :param keys: the keys, in order.
-    :param compute: a function that returns the values of a key for all rows.
+    :param compute: a function that returns the values of a key of the view for all rows.
     """
 
     def __init__(self, keys: Sequence[str], compute: Callable[[str], Sequence[Any]]) -> None:
@@ -26,7 +27,7 @@ class Columns:
         return found
 
     def rows(self, count: int) -> list[Mapping[str, Any]]:
-        """The first ``count`` rows. Each row is a mapping with the keys of the table."""
+        """The first ``count`` rows. Each row of the table is a mapping with the keys of the table."""
         return [_Row(self, i) for i in range(count)]
 
 

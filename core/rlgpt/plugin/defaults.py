@@ -56,7 +56,7 @@ too little; a policy with more such choices performs worse than the code.
 
 
 class Offers(Protocol):
-    """The methods of a plugin whose results are completed here."""
+    """Offers is the interface of a plugin whose default setup and reward terms this module completes."""
 
     def default_setup(self, task: Task) -> RLSetup: ...
 
@@ -64,9 +64,9 @@ class Offers(Protocol):
 
 
 def default_setup_of(plugin: Offers, task: Task) -> RLSetup:
-    """The plugin's default setup. Fields in :data:`GUIDED` that the plugin leaves unset get values. With these values,
-    an untrained policy acts as the plan's code does, and may correct or interrupt the code up to :data:`DECISIONS`
-    times in an episode.
+    """The plugin's default setup. If the plugin leaves fields in :data:`GUIDED` unset, the function sets values for
+    these fields. With these values, an untrained policy acts as the plan's code does, and may correct or interrupt the
+    code up to :data:`DECISIONS` times in an episode.
     """
     setup = plugin.default_setup(task)
     every = max(5, round(task.horizon / DECISIONS))
@@ -86,23 +86,22 @@ this reward term.
 
 
 def reward_terms_of(plugin: Offers, task: Task) -> tuple[RewardTerm, ...]:
-    """The plugin's reward terms, and :data:`SUCCESS` if the plugin has no term of this name."""
+    """The plugin's reward terms, and the reward term :data:`SUCCESS` if the plugin has no term of this name."""
     terms = tuple(plugin.reward_terms(task))
     return terms if any(term.name == SUCCESS.name for term in terms) else (*terms, SUCCESS)
 
 
 class SpaceDefaults:
-    """The default labels, primitives and view for one environment, derived from its spaces.
+    """The default labels, primitives and view for one environment, derived from the spaces of the environment.
 
-    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or a dict from name to meaning. If
-        a part of a Tuple or Dict space is a vector, the value for this part's name in ``labels`` may be a list with the
-        names of the vector's numbers, or a dict from these names to their meanings, instead of a meaning. Default:
-        ``action_0``, ``action_1``, ...
+    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or a dict from name to meaning.
+        For a part of a Tuple or Dict space that is a vector, the value in ``labels`` may be a list with the names of
+        the vector's numbers, or a dict from these names to their meanings. Default: ``action_0``, ``action_1``, ...
     :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning. For a
-        Dict or Tuple, a dict from the name of a part to its meaning; if the part is a vector, the value may also be a
-        list with the names of its numbers, or a dict from these names to their meanings. A part that is missing in the
-        dict keeps its name. Default: names from the parts of the space.
-    :ivar labels: name -> meaning. A name without a given meaning has an empty text.
+        Dict or Tuple, ``observations`` is a dict from the name of a part to its meaning; for a part that is a vector,
+        the value may also name the vector's numbers, as a list or as a dict to their meanings. A part of the
+        observation that is missing in the dict keeps its name. Default: names from the parts of the space.
+    :ivar labels: name -> meaning. A name whose meaning is not given has an empty text as meaning.
     :raises ConfigError: the action space has no parameters, or names do not fit their space.
     """
 
@@ -123,8 +122,8 @@ class SpaceDefaults:
     def of(
         cls, env: gymnasium.Env[Any, Any], *, labels: Named | None = None, observations: Named | None = None
     ) -> SpaceDefaults:
-        """The defaults for ``env``. Without the argument ``labels``, the environment's own labels are used, if it has
-        any.
+        """The defaults for ``env``. Without the argument ``labels``, the environment's own labels are used, if the
+        environment has labels.
         """
         if labels is None:
             labels = _action_meanings(env)
@@ -134,7 +133,7 @@ class SpaceDefaults:
         """The primitives ``act``, ``repeat`` and, if the view has numbers for a policy, ``act_until``.
 
         :param labels: the plugin's names for the parts of the action.
-        :param look: returns the value of one key of the view.
+        :param look: a function that returns the value of one key of the view.
         """
         return skills(ActionCodec(self.actions.space, with_meanings(labels)), view_keys, look)
 
@@ -144,8 +143,8 @@ class SpaceDefaults:
 
     @property
     def alone(self) -> tuple[str, ...]:
-        """The observation keys of pictures and long arrays. The numbers of these keys are not in the view, so that only
-        a policy observes these numbers.
+        """The observation keys whose values are pictures and long arrays. The view does not contain the numbers of
+        these keys, so only a policy observes them.
         """
         return self._observations.alone
 
@@ -153,13 +152,13 @@ class SpaceDefaults:
         return self._observations.view(ctx)
 
     def view_value(self, ctx: Context, key: str) -> Plain:
-        """The value of one key of the view; no other key is computed."""
+        """The value of one key of the view; the function computes no other key."""
         return self._observations.value(ctx, key)
 
 
 def with_meanings(named: Named) -> Meanings:
-    """Convert names to a dict from name to meaning, or to a dict from name to such a dict. A name without a given
-    meaning has an empty text.
+    """Convert names to a dict from name to meaning, or to a dict from name to a dict from name to meaning. A name whose
+    meaning is not given gets an empty text as meaning.
     """
     if not isinstance(named, Mapping):
         return dict.fromkeys(named, "")
@@ -179,9 +178,9 @@ def summarize(view: Mapping[str, Plain]) -> str:
 
 
 def _action_meanings(env: gymnasium.Env[Any, Any]) -> tuple[str, ...]:
-    """The environment's own labels if it has one for each part of the action, else the default labels. An environment's
-    own labels are in a method ``get_action_meanings()``, in an enum ``actions``, or in a mapping ``actions`` from
-    values of a Discrete to labels, which may be an attribute of ``action_type`` (highway-env).
+    """The environment's own labels if it has a label for each part of the action, else the default labels. An
+    environment's own labels are in a method ``get_action_meanings()``, in an enum ``actions``, or in a mapping
+    ``actions`` from values of a Discrete to labels. The mapping may be an attribute of ``action_type`` (highway-env).
     """
     plain, labels = env.unwrapped, default_labels(env.action_space)
     meanings = getattr(plain, "get_action_meanings", None)

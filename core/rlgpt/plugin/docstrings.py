@@ -1,5 +1,5 @@
-"""Makes the description of an environment for a prompt. The description is the environment's docstring, without padding
-and without sections that do not describe the environment, and the settings that the environment was made with.
+"""Makes the description of an environment for a prompt. The description consists of the settings of the environment and
+of its docstring, without padding and without sections that do not describe the environment.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RULE = re.compile(r"^\|[\s:|-]+\|$")
 
 def readable(doc: str, limit: int = LIMIT) -> str:
     """A docstring without indentation, padding of tables, code that makes the environment, and sections that do not
-    describe the environment. A note lists the sections that were left out.
+    describe the environment. A note lists the sections of the docstring that were left out.
 
     >>> print(readable('''Moves a car.
     ...
@@ -66,8 +66,9 @@ def readable(doc: str, limit: int = LIMIT) -> str:
 
 
 def described(env: gymnasium.Env[Any, Any]) -> str:
-    """The description of an environment: its class, its docstring as :func:`readable` text, and its settings. The
-    settings are the keyword arguments of its registration, and ``env.config`` if this is a mapping.
+    """The description of an environment: the environment's class, its docstring as :func:`readable` text, and its
+    settings. The settings of an environment are the keyword arguments of its registration, and ``env.config`` if this
+    attribute is a mapping.
     """
     plain, settings = env.unwrapped, dict[str, Any]()
     if plain.spec is not None:
@@ -84,8 +85,8 @@ def described(env: gymnasium.Env[Any, Any]) -> str:
 
 
 def _shortened(text: str, limit: int) -> str:
-    """``text`` with at most ``limit`` characters. The longest sections of the text are cut to the same length, so that
-    a long table does not hide the sections after it.
+    """``text``, shortened to at most ``limit`` characters. The longest sections of the text are cut to the same length,
+    so that a long table does not displace the sections after it.
     """
     if len(text) <= limit:
         return text
@@ -104,8 +105,8 @@ _CUT = "\n[... {:,} characters of this section are left out]\n\n"
 
 
 def _cut(section: str, limit: int) -> str:
-    """The lines of ``section`` that fit into ``limit`` characters, followed by a note. If no whole line fits, the
-    beginning of the first line.
+    """The lines of ``section`` that fit into ``limit`` characters, followed by a note about the cut. If no whole line
+    of the section fits, the result has the beginning of the first line.
     """
     end = section.rfind("\n", 0, limit)
     end = end if end > limit // 2 else max(0, limit)
@@ -113,7 +114,7 @@ def _cut(section: str, limit: int) -> str:
 
 
 def _plain(line: str) -> str:
-    """A line of text without the padding of tables. The indentation of lists and code is kept."""
+    """A line of text without the padding of table cells. The line keeps its indentation, which lists and code need."""
     if line.strip().startswith("|"):
         return re.sub(r" *\| *", "|", line.strip())
     indent = line[: len(line) - len(line.lstrip())]

@@ -1,5 +1,5 @@
-"""``GenericPlugin``: a plugin for an environment without a plugin of its own. The plugin is derived from the spaces of
-the environment and the caller's arguments.
+"""``GenericPlugin``: the plugin of an environment for which no plugin was written. A GenericPlugin is derived from the
+spaces of the environment and the caller's arguments.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ NEVER = SuccessRule("never", (), "at the end", never=True)
 
 
 class GenericPlugin(EnvironmentPlugin):
-    """A plugin with one task for any gymnasium environment. :meth:`of` makes such a plugin.
+    """A plugin with a single task, for any gymnasium environment. :meth:`of` makes such a plugin.
 
-    :ivar world: the names and settings that the caller gave. A bundle stores these names and settings, so that its
-        actions run on other machines.
+    :ivar world: the names and settings that the caller of ``of`` gave. A bundle stores these names and settings, so
+        that its actions run on other machines.
     :ivar has_limit: whether the environment states a maximal number of steps of an episode.
-    :ivar threshold: the ``reward_threshold`` in the environment's gymnasium registration; None if it has none.
+    :ivar threshold: the ``reward_threshold`` in the environment's gymnasium registration; None if the registration has
+        no threshold.
     """
 
     name = "gymnasium"
@@ -80,29 +81,29 @@ class GenericPlugin(EnvironmentPlugin):
     ) -> GenericPlugin:
         """Make the plugin for an environment.
 
-        :param env: the environment, or a function that makes one: ``make_env()`` or ``make_env(render_mode=...)``.
-            Training needs the function, because a training uses several environments.
-        :param task: the task. Default: a task with the id of the environment, the environment's horizon, and ``goal``.
+        :param env: the environment, or a function that makes an environment: ``make_env()`` or
+            ``make_env(render_mode=...)``. A training needs the function, because it uses several environments.
+        :param task: the task. Default: a task with the id and the horizon of the environment, and with ``goal``.
         :param labels: names of the action's parts (see :class:`~rlgpt.plugin.types.Labels`), or a dict from name to
             meaning. Default: the result of ``get_action_meanings()`` or the enum ``actions`` of the environment, else
             ``action_0``, ``action_1``, ...
         :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning.
         :param docs: expert knowledge about the environment. Default: the environment's class, docstring and settings
             (:func:`rlgpt.plugin.docstrings.described`).
-        :param success: a rule (:mod:`rlgpt.plugin.rules`), the return that counts as success, or a function
-            (:data:`rlgpt.plugin.judged.Success`). Default: no success if ``score`` is given, else
-            :func:`rlgpt.plugin.judged.usual_rule`.
-        :param score: the number that measures the quality of an episode: the return, or the name of one of ``metrics``.
-        :param metrics: key of ``info`` -> the metric that is computed from the numbers under this key.
-        :param horizon: primitive steps after which an episode is truncated. Default: the limit of the environment, else
-            1,000.
-        :param primitives: further primitives, in addition to ``act``, ``repeat`` and ``act_until``.
+        :param success: a rule of success (:mod:`rlgpt.plugin.rules`), the return that counts as success, or a function
+            (:data:`rlgpt.plugin.judged.Success`). Default: the task has no success if ``score`` is given, else it has
+            the rule of :func:`rlgpt.plugin.judged.usual_rule`.
+        :param score: the number that measures the quality of an episode: the return, or the name of a metric in
+            ``metrics``.
+        :param metrics: a dict from a key of ``info`` to the metric that is computed from the numbers under this key.
+        :param horizon: number of primitive steps after which an episode is truncated. Default: the environment's own
+            limit of steps, else 1,000.
+        :param primitives: primitives in addition to ``act``, ``repeat`` and ``act_until``.
         :param idle: the idle action: a label of a Discrete space, or an action of the space. Default: the first label
-            in :data:`~rlgpt.plugin.idle.IDLE` that the space has, else zeros. (Value 0 of a Discrete may have an
-            effect.)
-        :param states: the object that saves and restores an environment made by :meth:`make_env`. Default: an
-            :class:`~rlgpt.plugin.states.AttributeStates`, if a test shows that a restored episode continues exactly as
-            before.
+            in :data:`~rlgpt.plugin.idle.IDLE` that the action space has, else an action of zeros. (The value 0 of a
+            Discrete action space may have an effect.) :param states: the object that saves and restores the state of an
+            environment that :meth:`make_env` made. Default: an :class:`~rlgpt.plugin.states.AttributeStates`, if a test
+            shows that a restored episode continues exactly as the saved episode.
         :raises ConfigError: the action space has no parameters, labels or ``idle`` do not fit their space, two metrics
             have the same name, or ``score`` is the name of no metric.
         :raises UnknownNameError: ``idle`` is a text that is not a label.
@@ -150,16 +151,16 @@ class GenericPlugin(EnvironmentPlugin):
 
     @property
     def rule(self) -> SuccessRule | Asked | None:
-        """The rule of success; None if the task has only a score."""
+        """The rule of success of the task; None if the task has only a score."""
         return self._success
 
     def tasks(self) -> Mapping[str, Task]:
         return {self._task.id: self._task}
 
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-        """A new environment with ``info["success"]``, truncated at the task's horizon.
+        """A new environment with ``info["success"]``, whose episodes are truncated at the task's horizon.
 
-        :raises PluginError: the plugin was made from an environment and not from a function that makes one.
+        :raises PluginError: the plugin was made from an environment, and not from a function that makes an environment.
         """
         if self._make is None:
             raise PluginError(
@@ -172,8 +173,8 @@ class GenericPlugin(EnvironmentPlugin):
         return env
 
     def states(self, task: Task) -> StateCodec | None:
-        """The codec that the caller gave. Without one, the default codec if a test of 30 steps shows that it is exact,
-        else None. The test runs once, in a separate environment.
+        """The codec that the caller gave. If the caller gave no codec, the plugin uses AttributeStates if a test of 30
+        steps shows that it is exact, else None. The test of the codec runs once, in a separate environment.
         """
         if not self._states_tried and self._make is not None:
             self._states_tried, codec = True, AttributeStates()
@@ -188,15 +189,15 @@ class GenericPlugin(EnvironmentPlugin):
         return self._defaults
 
     def primitives(self, task: Task) -> Sequence[Primitive]:
-        """The default primitives, followed by the caller's primitives. The meanings of the labels document the
-        parameters of the default primitives.
+        """The default primitives, followed by the primitives that the caller gave. The meanings of the labels document
+        the parameters of the default primitives.
         """
         defaults = self._defaults.primitives(self._defaults.labels, self.view_keys(task), self.view_value)
         return *defaults, *self._own_primitives
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> Any:
-        """The caller's idle action. Without one, the value of a Discrete space whose label is in
-        :data:`~rlgpt.plugin.idle.IDLE`, else zeros.
+        """The caller's idle action. If the caller gave no idle action, the idle action is the value of a Discrete space
+        whose label is in :data:`~rlgpt.plugin.idle.IDLE`, else zeros.
         """
         return self.idle(action_space)
 
@@ -211,7 +212,7 @@ class GenericPlugin(EnvironmentPlugin):
 
     @property
     def idle_words(self) -> str:
-        """The label of the idle action of a Discrete space as `` (LABEL)``; empty for other spaces."""
+        """The label of the idle action of a Discrete space as the text `` (LABEL)``; empty for other spaces."""
         space = self._defaults.actions.space
         if not isinstance(space, gymnasium.spaces.Discrete):
             return ""
@@ -220,8 +221,8 @@ class GenericPlugin(EnvironmentPlugin):
 
     @property
     def unnamed(self) -> dict[str, str]:
-        """Words for a message about actions and numbers without a name. The keys are the arguments of ``design()`` that
-        can name these actions and numbers.
+        """Words for a message about actions and numbers that have no name. The keys of the returned dict are the
+        arguments of ``design()`` that can name these actions and numbers.
         """
         labels, keys = list(self._defaults.labels), [k for k in self._defaults.view_keys if k.shape and k.size > 1]
         found = {}
@@ -265,7 +266,7 @@ def _task(
 
 def limit_of(env: gymnasium.Env[Any, Any]) -> int | None:
     """Maximal number of steps of an episode, from the TimeLimit wrapper, the gymnasium registration, or an attribute of
-    the environment; None if there is no such limit.
+    the environment; None if the environment has no limit.
     """
     if env.has_wrapper_attr("_max_episode_steps"):
         limit = env.get_wrapper_attr("_max_episode_steps")

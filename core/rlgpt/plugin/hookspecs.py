@@ -1,11 +1,11 @@
 """The complete interface between rlgpt and its plugins.
 
-A plugin is an installed distribution with one entry point of group ``rlgpt``, which names a module:
+A plugin is an installed distribution with one entry point of the group ``rlgpt``, which names a module:
 
     [project.entry-points.rlgpt]
     kitchen = "rlgpt_kitchen"
 
-The module imports nothing heavy and implements at least one hook:
+The module of a plugin imports nothing heavy and implements at least one hook:
 
     @rlgpt.plugin.hookspecs.hookimpl
     def rlgpt_plugins():
@@ -13,10 +13,10 @@ The module imports nothing heavy and implements at least one hook:
 
 If the entry point has the plugin's name, ``rlgpt`` can make the plugin's environments without loading other plugins.
 
-All other hooks except ``rlgpt_config`` return a mapping from a name to the dotted name (``package.module.Class``) of a
-class or function that makes the object. The module of the dotted name is imported when the user selects the name
-(``trainer=NAME``), not before. rlgpt registers its own trainers, agents and other parts through the same hooks
-(:mod:`rlgpt.plugin.builtin`).
+All hooks except ``rlgpt_plugins`` and ``rlgpt_config`` return a mapping from a name to the dotted name
+(``package.module.Class``) of a class or function that makes the object. The module of a dotted name is imported only
+when the user selects its name (``trainer=NAME``). rlgpt registers its own trainers, agents and other components through
+the same hooks (:mod:`rlgpt.plugin.builtin`).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 
 @hookspec
 def rlgpt_plugins() -> list[EnvironmentPlugin]:  # type: ignore[empty-body]
-    """The environment plugins of this module. The hook must be fast: it must not import a simulator or make an
-    environment.
+    """The environment plugins of this module. The hook must be fast: The hook ``rlgpt_plugins`` must be fast: it must
+    not import a simulator or make an environment.
     """
 
 
@@ -54,24 +54,26 @@ def rlgpt_planners() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def rlgpt_trainers() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(**settings) -> rlgpt.rl.Trainer`` (``trainer=NAME``)."""
+    """A mapping from name to dotted name of ``f(**settings) -> rlgpt.rl.Trainer`` (``trainer=NAME``)."""
 
 
 @hookspec
 def rlgpt_llms() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(settings, context: rlgpt.llm.LLMContext) -> LLM`` (``llm=NAME``)."""
+    """A mapping from name to dotted name of ``f(settings, context: rlgpt.llm.LLMContext) -> LLM`` (``llm=NAME``)."""
 
 
 @hookspec
 def rlgpt_observers() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(**settings) -> rlgpt.loop.Observer`` (``observers.NAME.KEY=VALUE``)."""
+    """A mapping from name to dotted name of ``f(**settings) -> rlgpt.loop.Observer`` (``observers.NAME.KEY=VALUE``)."""
 
 
 @hookspec
 def rlgpt_executors() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(work, **settings) -> rlgpt.executors.Executor`` (``executor=NAME``)."""
+    """A mapping from name to dotted name of ``f(work, **settings) -> rlgpt.executors.Executor`` (``executor=NAME``)."""
 
 
 @hookspec
 def rlgpt_config() -> str:  # type: ignore[empty-body]
-    """A folder of configuration groups in the distribution, in Hydra's notation: ``pkg://rlgpt_kitchen.conf``."""
+    """A folder with configuration groups in the plugin's distribution, in Hydra's notation:
+    ``pkg://rlgpt_kitchen.conf``.
+    """

@@ -1,4 +1,4 @@
-"""Converts the idle action that a user gives for an environment without a plugin to an action of the space."""
+"""Converts the idle action that a user gives for an environment without a plugin to an action of the action space."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ IDLE = ("noop", "no_op", "nop", "none", "nothing", "do_nothing", "idle", "stay",
 
 
 def idle_action(space: spaces.Space[Any], labels: Sequence[str], given: Any) -> Any:
-    """Convert the user's idle action to an action of ``space``.
+    """Convert the user's idle action to an action of the action space ``space``.
 
-    :param labels: labels of the values of a Discrete space.
-    :param given: a label, or an action in which lists may stand for arrays and tuples. The result for None is None.
+    :param labels: labels of the values of a Discrete action space.
+    :param given: the idle action as a label, or as an action in which lists may stand for arrays and tuples. The result
+        for None is None.
     :raises UnknownNameError: ``given`` is a text that is not a label.
     :raises ConfigError: ``given`` is not an action of the space.
     """
@@ -43,7 +44,7 @@ def idle_action(space: spaces.Space[Any], labels: Sequence[str], given: Any) -> 
 
 
 def plain_idle(given: Any) -> Plain:
-    """Convert the user's value to a form that a bundle can store: arrays and tuples become lists."""
+    """Convert the user's idle action to a form that a bundle can store: arrays and tuples become lists."""
     if isinstance(given, np.ndarray | np.generic):
         return given.tolist()  # type: ignore[no-any-return]
     if isinstance(given, Mapping):
@@ -54,7 +55,7 @@ def plain_idle(given: Any) -> Plain:
 def _cast(space: spaces.Space[Any], given: Any) -> Any:
     """Convert lists to the types of ``space``.
 
-    :raises ValueError: a number does not fit the space, for example 0.9 in a space of integers.
+    :raises ValueError: a number does not fit the action space, for example 0.9 in a space of integers.
     """
     if isinstance(space, spaces.Box | spaces.MultiDiscrete | spaces.MultiBinary) and isinstance(given, list):
         action = np.asarray(given, space.dtype)

@@ -37,7 +37,7 @@ _WANTED = frozenset({"env", "info", "total_reward", "observation", "terminated",
 class Asked:
     """A rule of success that calls the user's function.
 
-    :ivar names: names of the function's parameters; empty if one of these names is not a known name.
+    :ivar names: names of the parameters of the user's function; empty if one of these names is not a known name.
     """
 
     function: Success
@@ -67,7 +67,7 @@ class Asked:
 
 
 def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | Asked:
-    """Make a rule of success from a text, a number or a function.
+    """Make a rule of success from a text, a number or a function of the user.
 
     :raises ConfigError: ``success`` has another type, or is a text that is not a rule.
     """
@@ -79,11 +79,12 @@ def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | 
 
 
 def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
-    """The rule of success that is used if the user gives no rule. An episode succeeds if ``success`` or ``is_success``
-    in ``info`` is true. If ``info`` has neither key, the episode's return must reach the registered
-    ``reward_threshold``. If no threshold is registered, the environment must end the episode with a positive return.
+    """The rule of success that is used if the user gives no rule. With the usual rule, an episode succeeds if
+    ``success`` or ``is_success`` in ``info`` is true. If ``info`` has neither ``success`` nor ``is_success``, the
+    episode's return must reach the registered ``reward_threshold``. If the environment registers no
+    ``reward_threshold``, the environment must end the episode with a positive return.
 
-    :func:`rlgpt.design` does not use this rule.
+    The function :func:`rlgpt.design` does not use the usual rule.
     """
     threshold = env.spec.reward_threshold if env.spec is not None else None
     return parse_rule(
@@ -94,17 +95,17 @@ def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Adds a bool ``info["success"]`` to every step and truncates an episode after ``horizon`` primitive steps.
 
-    A training may use a shorter horizon (:attr:`rlgpt.domain.RLSetup.horizon`). The wrapper does not know when an
-    episode with a shorter horizon ends. So a rule that is judged at the end of an episode cannot make a short episode a
-    success.
+    A training may use a shorter horizon than the wrapper (:attr:`rlgpt.domain.RLSetup.horizon`). The wrapper Judged
+    does not know when an episode with a shorter horizon ends. A rule that is judged at the end of an episode cannot
+    make an episode with a shorter horizon a success.
 
     :param success: the rule of success: a text (:mod:`rlgpt.plugin.rules`), the return that an episode must reach, or a
         function. Default: an episode succeeds if ``success`` or ``is_success`` in ``info`` is true. If ``info`` has
-        neither key, an episode succeeds if the environment ends it with a positive return.
-    :param metrics: key of ``info`` -> name of a metric. The wrapper puts the number under the key into
-        ``info["metrics"]`` under the name.
+        neither ``success`` nor ``is_success``, an episode succeeds if the environment ends it with a positive return.
+    :param metrics: key of ``info`` -> name of a metric. For each key of ``metrics``, the wrapper copies the number
+        under this key of ``info`` into ``info["metrics"]`` under the metric's name.
     :ivar reported: whether the environment's own ``info`` has contained ``success`` or ``is_success`` so far.
-    :ivar seen: the keys of ``info`` that have occurred so far.
+    :ivar seen: the keys of ``info`` that the environment has reported so far.
     :raises ConfigError: the function ``success`` did not return a bool, or a metric is not a number (raised by
         ``step``).
     :raises PluginError: the environment's reward is not a finite number (raised by ``step``).
@@ -163,9 +164,10 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
 
 
 def finite(reward: Any, step: int) -> float:
-    """Convert the environment's reward at primitive step ``step`` of its episode to a float.
+    """Convert the environment's reward at primitive step ``step`` of the episode to a float.
 
-    :raises PluginError: the reward is not a finite number. With such a reward, the return would be undefined.
+    :raises PluginError: the reward is not a finite number. With a reward that is not finite, the return of the episode
+        would be undefined.
     """
     number = number_of(reward)
     if number is None:

@@ -1,5 +1,5 @@
-"""Makes the sandbox's library for a task. The library contains the primitives that coded actions may call, and the keys
-of the view that coded actions can read.
+"""Makes the sandbox's library for a task. The library of a task contains the primitives that coded actions may call,
+and the keys of the view that coded actions can read.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from rlgpt.sandbox.library import Library, Signature, ViewDoc
 
 
 def library_of(plugin: EnvironmentPlugin, task: Task) -> Library:
-    """The library with the plugin's primitives and view keys. The library writes both the text about them in prompts
-    and the functions that code calls in the sandbox.
+    """The library of a task with the plugin's primitives and view keys. The library makes the text about primitives and
+    view keys for prompts, and the functions that code calls in the sandbox.
 
-    :raises PluginError: two names are equal, or a name is not an identifier.
+    :raises PluginError: two primitives or keys have the same name, or a name is not an identifier.
     """
     try:
         return Library(

@@ -1,6 +1,8 @@
-"""Finds plugins, which are entry points of group ``rlgpt``. A plugin is loaded when it is first needed.
+"""Finds the installed plugins, which are entry points of the group ``rlgpt``. A plugin is loaded when the process first
+needs it.
 
-A broken plugin is reported and skipped. A broken plugin causes an error only when it is selected.
+A broken plugin is reported and skipped. A plugin that cannot be loaded causes an error only when the user selects this
+plugin.
 """
 
 from __future__ import annotations
@@ -34,11 +36,12 @@ _CONFIG = re.compile(r"pkg://[A-Za-z_][\w./]*")
 
 
 class PluginManager:
-    """The plugins of one process. A plugin is imported when it is first needed.
+    """The plugins of one process. The manager imports a plugin when the process first needs the plugin.
 
     :param points: the entry points to use. Default: those of the installed distributions.
-    :param disabled: plugins that are turned off: ``"1"`` for all, or names of entry points or plugins, separated by
-        commas. Default: the environment variable ``RLGPT_DISABLE_PLUGINS``.
+    :param disabled: plugins that are turned off: ``"1"`` turns off all plugins; otherwise the names of entry points or
+        plugins that are turned off, separated by commas. Default: the value of the environment variable
+        ``RLGPT_DISABLE_PLUGINS``.
     """
 
     def __init__(self, points: Iterable[EntryPoint] | None = None, *, disabled: str | None = None) -> None:
@@ -58,18 +61,22 @@ class PluginManager:
 
     @property
     def broken(self) -> Mapping[str, str]:
-        """Name of a broken entry point -> its error. Reading this property loads every plugin."""
+        """A dict from the name of an entry point that cannot be loaded to its error. The first access to ``broken``
+        loads every plugin.
+        """
         self._load(self._find())
         return self._broken
 
     @property
     def plugins(self) -> Mapping[str, EnvironmentPlugin]:
-        """Name -> plugin, for every plugin that works. Reading this property loads every plugin."""
+        """A dict from the name of a plugin to the plugin, for every plugin that works. The first access to ``plugins``
+        loads every plugin.
+        """
         self._load(self._find())
         return dict(sorted(self._plugins.items()))
 
     def plugin(self, name: str) -> EnvironmentPlugin:
-        """The plugin with the name ``name``. If the entry point of the plugin has the same name, no other plugin is
+        """The plugin with the name ``name``. If the entry point has the same name as the plugin, no other plugin is
         loaded.
 
 
@@ -91,16 +98,16 @@ class PluginManager:
         return self._plugins[name]
 
     def parts(self, kind: str) -> Mapping[str, str]:
-        """Name -> dotted name, for every part of the kind ``kind`` (a key of :data:`HOOKS`). This method loads every
-        plugin.
+        """A dict from name to dotted name, for every component of the kind ``kind`` (a key of :data:`HOOKS`). This
+        method loads every plugin.
         """
         self._load(self._find())
         return dict(sorted(self._parts[kind].items()))
 
     def part(self, kind: str, name: str) -> str:
-        """The dotted name of one part, such as a trainer. For a built-in part, no plugin is loaded.
+        """The dotted name of one component, such as a trainer. For a built-in component, the manager loads no plugin.
 
-        :raises UnknownNameError: no distribution offers a part of this kind and name.
+        :raises UnknownNameError: no distribution offers a component of this kind with this name.
         """
         if name not in self._parts[kind] and name not in self.parts(kind):
             broken = f"Broken plugins: {', '.join(self.broken)}." if self.broken else ""
@@ -109,26 +116,28 @@ class PluginManager:
 
     @property
     def config_packages(self) -> tuple[str, ...]:
-        """Folders of configuration groups in plugins. Reading this property loads every plugin."""
+        """The folders with configuration groups that plugins offer. A call of ``config_packages`` loads every
+        plugin.
+        """
         self._load(self._find())
         return tuple(self._config)
 
     def register(self, module: Any, name: str) -> None:
-        """Add a module or object with hooks, as if there were an entry point ``name`` for it.
+        """Add a module or object with hooks, as if an entry point with the name ``name`` pointed to it.
 
         :raises PluginError: the hooks of ``module`` return invalid values.
         """
         self._take(name, module)
 
     def tasks(self) -> Mapping[str, Task]:
-        """Task id -> task, for every plugin that works. This method loads every plugin."""
+        """A dict from task id to task, for every plugin that works. This method loads every plugin."""
         return {task_id: task for name in self.plugins for task_id, task in sorted(self._tasks[name].items())}
 
     def task(self, task_id: str) -> tuple[EnvironmentPlugin, Task]:
         """A task and its plugin. If the plugin's entry point has the plugin's name, no other plugin is loaded.
 
         :raises PluginError: the plugin is broken, or turned off.
-        :raises UnknownNameError: there is no such task; the message gives similar and valid names.
+        :raises UnknownNameError: no task has this id; the message gives similar and valid ids.
         """
         name, slash, _ = task_id.partition("/")
         try:
@@ -144,8 +153,8 @@ class PluginManager:
         return f"Broken plugins: {broken}." if broken else "Tasks belong to plugins: install the plugin with the task."
 
     def _find(self) -> dict[str, EntryPoint]:
-        """Key -> entry point, for each entry point that is not turned off. The key is the name of the entry point. If
-        two entry points have the same name, their keys also contain the name of the distribution.
+        """A dict from a key to an entry point, for each entry point that is not turned off. The key is the name of the
+        entry point. If two entry points have the same name, their keys also contain the name of their distribution.
         """
         if self._points is None:
             found = entry_points(group=hookspecs.GROUP) if self._given is None else self._given
@@ -168,7 +177,9 @@ class PluginManager:
                 self._broken[key] = text if isinstance(fault, PluginError) else f"{type(fault).__name__}: {text}"
 
     def _take(self, key: str, module: Any) -> None:
-        """Validate everything that ``module`` offers. Then register everything, or nothing if a part is not valid."""
+        """Validate all plugins and components that ``module`` offers. After the checks, the method registers all
+        plugins and components of the module, or none if one of them is not valid.
+        """
         self._pluggy.register(module, name=key)
         try:
             self._pluggy.check_pending()
@@ -209,10 +220,10 @@ class PluginManager:
     def _checked(self, kind: str, targets: Any) -> dict[str, str]:
         """The result of a hook, after checks.
 
-        :param kind: the kind of the parts that the hook returns.
+        :param kind: the kind of the components that the hook returns.
         :param targets: the unchecked result.
-        :raises PluginError: the result is not a mapping from names to dotted names, or another part already has one of
-            the names.
+        :raises PluginError: the hook's result is not a mapping from names to dotted names, or another component already
+            has one of the names.
         """
         hook = HOOKS[kind]
         if not isinstance(targets, Mapping):

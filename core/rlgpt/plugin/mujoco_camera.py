@@ -1,4 +1,4 @@
-"""Renders frames of MuJoCo without a window, for the plugins that use MuJoCo. A camera imports mujoco."""
+"""Renders frames of MuJoCo without a window, for plugins that use MuJoCo. A camera imports mujoco."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """The position of a free camera: ``distance`` (m) from the point ``look_at`` (m), azimuth and elevation in degrees.
-    MuJoCo defines the directions of the angles.
+    """The position of a free camera: the camera has the distance ``distance`` (m) from the point ``look_at`` (m), and
+    azimuth and elevation in degrees. MuJoCo defines the directions of azimuth and elevation.
     """
 
     look_at: tuple[float, float, float]
@@ -33,11 +33,12 @@ class Viewpoint:
 
 
 class Camera:
-    """Renders one model at a time. Make a camera only when frames are needed, because it holds an OpenGL context.
+    """Renders one model at a time. Make a camera only when frames are needed, because the camera holds an OpenGL
+    context.
 
-    :param place: a free viewpoint, or the name of one of the model's own cameras.
+    :param place: a free viewpoint, or the name of one of the MuJoCo model's own cameras.
 
-    The camera makes its OpenGL context from EGL or OSMesa. The camera does not use ``mujoco.Renderer``, because that
+    The camera makes its OpenGL context from EGL or OSMesa. The camera does not use ``mujoco.Renderer``, because this
     class needs a window system if the variable ``MUJOCO_GL`` was unset when mujoco was imported.
     :raises ConfigError: no offscreen OpenGL library works on this machine.
     """
@@ -63,8 +64,8 @@ class Camera:
         atexit.register(self._at_exit)
 
     def show(self, model: Any) -> None:
-        """Render another model from now on. A change of the model is faster than a new camera, because the OpenGL
-        context is reused.
+        """Render another model from now on. A change of the camera's model is faster than a new camera, because the
+        OpenGL context is reused.
         """
         self._load(model)
         self._aim()
@@ -99,7 +100,7 @@ class Camera:
             self._view.fixedcamid = self._model.camera(place).id
 
     def frame(self, data: Any) -> NDArray[np.uint8]:
-        """An image of the current scene, uint8, (height, width, 3)."""
+        """An image of the current scene of the simulator, uint8, (height, width, 3)."""
         mj, (height, width) = self._mujoco, self._size
         mj.mjv_updateScene(
             self._model, data, self._options, None, self._view, mj.mjtCatBit.mjCAT_ALL.value, self._scene

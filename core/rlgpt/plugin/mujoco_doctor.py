@@ -1,4 +1,6 @@
-"""The checks of ``rlgpt doctor`` for a MuJoCo plugin: whether this machine has the simulator and OpenGL."""
+"""The checks of ``rlgpt doctor`` for a MuJoCo plugin: the checks show whether this machine has the simulator and
+OpenGL.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from rlgpt.plugin.types import Check
 def checks(without: str) -> list[Check]:
     """Check whether MuJoCo is installed, and whether OpenGL can render frames.
 
-    :param without: what does not work without OpenGL, as words for the message, for example ``"no video"``.
+    :param without: words for the message that say what does not work without OpenGL, for example ``"no video"``.
     """
     backend = find_backend()
     try:

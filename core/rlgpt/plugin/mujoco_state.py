@@ -29,7 +29,7 @@ def set_physics(model: Any, data: Any, flat: Any) -> None:
     """Set the simulation to a state from :func:`physics_of`, and compute the derived quantities (poses, contacts,
     sensors).
 
-    :raises StateError: ``flat`` is not a state of this model, or contains NaN or infinity.
+    :raises StateError: the array ``flat`` is not a state of this model, or contains NaN or infinity.
     """
     complete = numbers(flat, mujoco.mj_stateSize(model, _COMPLETE), "numbers of the simulator")
     mujoco.mj_setState(model, data, complete, _COMPLETE)

@@ -27,7 +27,7 @@ Read = Callable[[Any], Plain]
 
 @dataclass(frozen=True)
 class _OfContext:
-    """A value that needs more than the newest observation."""
+    """A value of the view that needs more than the newest observation."""
 
     read: Callable[[Context], Plain]
 
@@ -36,7 +36,7 @@ class _OfContext:
 
 
 class ObservationCodec:
-    """Makes the views for one observation space.
+    """Makes the views for one observation space of an environment.
 
     ========================  ======================================================================================
     space                     keys
@@ -58,15 +58,16 @@ class ObservationCodec:
     Dict, Tuple               the keys of the parts, with names joined by underscores
     ========================  ======================================================================================
 
-    ``NAME`` is the name of a part in a Dict or Tuple, and ``observation`` for any other observation. Other spaces
-    (Graph, Sequence, OneOf) have no key. If no other key has numbers for a policy, there is a key ``time``: the share
-    of the horizon that has passed.
+    In the names of keys, ``NAME`` is the name of a part in a Dict or Tuple, and ``observation`` for any other
+    observation space. Other observation spaces (Graph, Sequence, OneOf) have no key in the view. If no key of the view
+    has numbers for a policy, the view has a key ``time``: the value of ``time`` is the share of the horizon that has
+    passed.
 
     :param labels: for a one-dimensional Box, a dict from the name of each number to its meaning with its unit (or to an
-        empty text). For a Dict or Tuple, a dict from a part to its meaning, or to such a dict for the numbers of the
-        part; the keys of these numbers are ``PART_NAME``.
-    :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. The numbers of these parts
-        are in no key of the view, so a policy gets the numbers from the observation.
+        empty text). For a Dict or Tuple, ``labels`` is a dict from the name of a part to its meaning, or to a dict from
+        the names of the part's numbers to their meanings; the keys of these numbers are ``PART_NAME``.
+    :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. No key of the view has the
+        numbers of pictures and long arrays, so a policy gets these numbers from the observation.
     :raises ConfigError: the labels do not fit the space.
     """
 
@@ -102,8 +103,8 @@ class ObservationCodec:
         return tuple(self._keys)
 
     def view(self, ctx: Context) -> dict[str, Plain]:
-        """The value of each key in :attr:`keys` in the state ``ctx``. NaN becomes 0, infinity becomes 1e30, and minus
-        infinity becomes -1e30.
+        """The value of each key in :attr:`keys` in the state ``ctx``. In the view, NaN becomes 0, infinity becomes
+        1e30, and minus infinity becomes -1e30.
         """
         return {name: read(ctx) for name, read in self._values.items()}
 
@@ -132,7 +133,7 @@ def _all(every: Sequence[Part]) -> Iterator[tuple[ViewKey, Read]]:
 
 
 def _documented(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]) -> list[tuple[ViewKey, Read]]:
-    """The keys of all parts of a Dict or Tuple, with the names and meanings that ``labels`` gives."""
+    """The view keys of all parts of a Dict or Tuple, with the names and meanings that ``labels`` gives."""
     known = {str(part.path[0]): part.name for part in every if len(part.path) == 1} | {p.name: p.name for p in every}
     meanings: dict[str, Any] = {}
     given = labels if isinstance(labels, Mapping) else dict.fromkeys(labels, "")
@@ -160,7 +161,9 @@ def _documented(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]
 
 
 def _numbered(space: spaces.Box, labels: Sequence[str] | Mapping[str, str], where: str) -> Iterator[ViewKey]:
-    """A key for each number of a one-dimensional Box. The name of the key is the label of the number."""
+    """The view keys of a one-dimensional Box, one key for each number. The name of each view key is the label of its
+    number.
+    """
     size = space.shape[0]
     if len(labels) != size or len(set(labels)) != size:
         of = "" if where == "the observation" else f" for {where!r}"

@@ -1,7 +1,7 @@
 """Finds an offscreen OpenGL library.
 
-This module does not import a simulator, because it must run before mujoco is
-imported. ``import mujoco`` reads ``MUJOCO_GL`` and fails if the variable names a missing library or has an unknown
+The module ``rlgpt.plugin.offscreen`` does not import a simulator, because it must run before mujoco is imported. The
+statement ``import mujoco`` reads ``MUJOCO_GL`` and fails if the variable names a missing library or has an unknown
 value.
 """
 
@@ -21,7 +21,7 @@ ADVICE = (
 
 
 def loads(backend: str) -> bool:
-    """Whether the library for "egl" or "osmesa" can be loaded."""
+    """Whether the OpenGL library for "egl" or "osmesa" can be loaded."""
     path = ctypes.util.find_library(LIBRARIES[backend])
     if path is None:
         return False
@@ -35,15 +35,15 @@ def loads(backend: str) -> bool:
 def find_backend() -> str:
     """The name of an offscreen OpenGL library that can be loaded: "egl", "osmesa", or "" if there is none.
 
-    If the variable ``MUJOCO_GL`` names one of these libraries, that library is tried first.
+    If the variable ``MUJOCO_GL`` names one of the two libraries, this library is tried first.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     return next((name for name in sorted(LIBRARIES, key=lambda name: name != asked) if loads(name)), "")
 
 
 def make_mujoco_importable() -> None:
-    """Correct the variable ``MUJOCO_GL`` if ``import mujoco`` would fail with its value. Call this function before the
-    first import of mujoco.
+    """Correct the variable ``MUJOCO_GL`` if ``import mujoco`` would fail with its value. Call
+    ``make_mujoco_importable`` before the first import of mujoco.
     """
     asked = os.environ.get("MUJOCO_GL", "").lower()
     if "mujoco" in sys.modules or asked in HARMLESS:

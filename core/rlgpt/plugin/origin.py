@@ -1,5 +1,5 @@
-"""Finds the distribution that a plugin comes from, and its version. The record of a run contains both, because another
-version of a plugin may give other results.
+"""Finds the distribution that contains a plugin, and the version of the distribution. The record of a run contains
+distribution and version of the plugin, because another version may give other results.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from rlgpt.plugin.generic import GenericPlugin
 
 
 class Origin(NamedTuple):
-    """A distribution and its version; empty texts if they are unknown."""
+    """The name of a distribution and its version; empty texts if they are unknown."""
 
     distribution: str
     version: str
 
 
 def origin(plugin: EnvironmentPlugin) -> Origin:
-    """The distribution that contains ``plugin``. For a generic plugin, the environment's distribution."""
+    """The distribution that contains the plugin ``plugin``. For a generic plugin, the result is the distribution that
+    contains the environment.
+    """
     plugin = plugin.base or plugin
     if isinstance(plugin, GenericPlugin):
         return _of_module(_module_of(plugin))
@@ -33,8 +35,8 @@ def origin(plugin: EnvironmentPlugin) -> Origin:
 
 
 def installed(distribution: str) -> Origin | None:
-    """The installed version of ``distribution``; None if it is not installed. If the name is empty, the result is an
-    origin without name and version.
+    """The installed version of the distribution ``distribution``; None if it is not installed. If the name of the
+    distribution is empty, the result is an origin without name and version.
     """
     try:
         return Origin(distribution, metadata.version(distribution) if distribution else "")

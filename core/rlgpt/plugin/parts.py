@@ -1,4 +1,6 @@
-"""Divides an observation space into parts. Code gets parts as numbers in the view; a policy gets parts unchanged."""
+"""Divides an observation space into parts. Code gets the parts of an observation as numbers in the view; a policy gets
+the parts unchanged.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,10 @@ class Part:
     """A space within an observation space. A part is neither a Dict nor a Tuple.
 
     :ivar path: the keys and indices that lead from the observation to the part.
-    :ivar name: the keys and indices of ``path``, joined by underscores.
+    :ivar name: the name of the part: the keys and indices of ``path``, joined by underscores.
     :ivar read: a function that returns the value of the part in an observation.
-    :ivar kind: ``cells`` for a small image whose numbers are in the view; ``long`` for an array of which the view
-        contains only a summary.
+    :ivar kind: the kind of the part: ``cells`` for a small image whose numbers are in the view, ``long`` for an array
+        of which the view contains only a summary.
     """
 
     path: tuple[Any, ...]
@@ -53,9 +55,9 @@ class Part:
 class Shown:
     """A part of the observation that a policy may observe.
 
-    :ivar read: a function that returns the value of the part, an element of ``space``, in an observation.
-    :ivar alone: True if no key of the view contains the numbers of this part of the observation. A policy then gets
-        these numbers only from the part itself.
+    :ivar read: a function that returns the value of the part in an observation; the value is an element of ``space``.
+    :ivar alone: True if no key of the view contains the numbers of this part of the observation. If ``alone`` is True,
+        a policy gets the numbers of the part only from the part itself.
     """
 
     space: spaces.Space[Any]
@@ -64,8 +66,8 @@ class Shown:
 
 
 def parts(space: spaces.Space[Any]) -> list[Part]:
-    """All parts of ``space``, in order. If the numbers of all arrays exceed the sandbox's limit for a view, the largest
-    arrays are marked ``long``.
+    """All parts of ``space``, in order. If the numbers of all arrays together exceed the sandbox's limit for a view,
+    the largest arrays are marked ``long``.
     """
     every = _every(space)
     sizes = [_bytes(part) for part in every]
@@ -80,13 +82,13 @@ def parts(space: spaces.Space[Any]) -> list[Part]:
 
 
 def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
-    """The parts of the observation that a policy may observe: name -> part.
+    """The parts of the observation that a policy may observe, by name: name -> part.
 
-    The parts of a Dict have its keys as names; any other space has the name ``observation``. If a part contains inner
-    parts that no key of the view covers, the inner parts replace this part; each is named by its path. Pictures are
-    converted to images for an encoder.
+    The parts of a Dict have its keys as names; any other observation space has the name ``observation``. If no key of
+    the view covers the inner parts of a part, the inner parts replace this part, and each inner part is named by its
+    path. Pictures in the observation are converted to images for an encoder of the policy.
 
-    :param keys: keys of the view. If the key of an array has no numbers, only a policy can use the array.
+    :param keys: keys of the view. If the view key of an array has no numbers, only a policy can use the array.
     """
     summed = {key.name for key in keys if not key.size}
     every = [replace(p, kind="long") if p.kind == "numbers" and p.name in summed else p for p in _every(space)]
@@ -104,8 +106,8 @@ def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, S
 
 
 def flattenable(space: spaces.Space[Any]) -> bool:
-    """Whether gymnasium can turn the values of a space into numbers. A space of another package that does not answer
-    this question, such as the space of MiniGrid's missions, cannot be flattened.
+    """Whether gymnasium can convert the values of a space to numbers. A space from another package that does not say
+    whether it can be converted (the space of MiniGrid's missions) counts as not convertible.
     """
     try:
         return bool(space.is_np_flattenable)
@@ -114,7 +116,9 @@ def flattenable(space: spaces.Space[Any]) -> bool:
 
 
 def unusable(space: spaces.Space[Any]) -> list[str]:
-    """An error message for each part that neither code nor a policy can use. The message also states what to do."""
+    """An error message for each part of the observation that neither code nor a policy can use. The message also states
+    what to do.
+    """
     faults = []
     every = parts(space)
     for part in every:
@@ -141,9 +145,9 @@ def unusable(space: spaces.Space[Any]) -> list[str]:
 
 
 def _every(space: spaces.Space[Any]) -> list[Part]:
-    """All parts of ``space``, each with a unique name. A part ``b`` within ``a`` and another part ``a_b`` must not both
-    have the name ``a_b``. The outermost parts keep their keys as names, because a policy observes these parts under
-    these names.
+    """All parts of the observation space ``space``, each with a unique name. A part ``b`` within ``a`` and another part
+    ``a_b`` must have different names, although both could be named ``a_b``. The outermost parts of a space keep their
+    keys as names, because a policy observes these parts under these names.
     """
     outer = {slug(f"_{key}") for key in space.spaces} if isinstance(space, spaces.Dict) else set()
     given: set[str] = set()
@@ -195,8 +199,8 @@ def _show_all(
     read: Callable[[Any], Any],
     inner: list[Part],
 ) -> None:
-    """Add ``space`` to ``found`` under ``key``. If no key of the view contains the inner parts of ``space``, add these
-    parts (``inner``) instead.
+    """Add the part ``space`` to the dict ``found`` under the name ``key``. If no key of the view contains the inner
+    parts of ``space``, the function adds these parts (``inner``) instead.
     """
     alone = [part for part in inner if part.kind in ("picture", "long")]
     if not isinstance(space, spaces.Dict | spaces.Tuple):
@@ -220,7 +224,7 @@ def _size(part: Part) -> int:
 
 
 def _bytes(part: Part) -> int:
-    """Approximate maximal number of bytes of the part in a view's JSON text, including commas and brackets."""
+    """Approximate maximal number of bytes of the part in the JSON text of a view, including commas and brackets."""
     space, size = part.space, _size(part)
     if part.kind == "discrete":
         return 3 * size if size <= MAX_VIEW_NUMBERS else 20

@@ -1,4 +1,4 @@
-"""Describes a picture for code by its shapes: the regions that differ from the background."""
+"""Describes a picture for code by the shapes in the picture: a shape is a region that differs from the background."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ Span = tuple[int, int, int, int]
 
 
 def is_image(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is an image for a convolutional encoder: uint8, height x width x channels or
-    channels x height x width.
+    """Whether ``space`` is an image for a convolutional encoder: such an image is uint8 and has the shape height x
+    width x channels or channels x height x width.
     """
     return isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is a picture. A picture has more numbers than the view can contain, and is one of two kinds. A
-    picture of the first kind consists of bytes. A picture of bytes has two or three axes, or four axes if it is a stack
-    of frames, ``[n, height, width, 1 or 3]``. A picture of the second kind consists of other numbers, all with the same
-    finite bounds, and has three axes. The first or last axis of such a picture has at most :data:`CHANNELS` channels,
-    and each of the other axes has at least :data:`SIDE` pixels.
+    """Whether ``space`` is a picture. A picture has more numbers than the view can contain, and has one of two forms:
+    bytes, or other numbers with equal bounds. A picture of bytes has two or three axes, or four axes if it is a stack
+    of frames, ``[n, height, width, 1 or 3]``. A picture of other numbers has three axes, and all its numbers have the
+    same finite bounds. In a picture of other numbers, the first or last axis has at most :data:`CHANNELS` channels, and
+    each other axis has at least :data:`SIDE` pixels.
     """
     if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) <= SMALL:
         return False
@@ -62,21 +62,23 @@ def is_picture(space: spaces.Space[Any]) -> bool:
 
 
 def is_stack(space: spaces.Space[Any]) -> bool:
-    """Whether the channels of a picture are several frames in order of time (the newest frame last), not colours."""
+    """Whether the channels of a picture are several frames in order of time (the newest frame last) and not colours."""
     if not is_picture(space) or not space.shape:
         return False
     return _is_colours(space.shape) or (len(space.shape) == 3 and min(_ends(space.shape)) not in (1, 3))
 
 
 def is_colour(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is a picture with red, green and blue channels, or a stack of such frames."""
+    """Whether ``space`` is a picture with red, green and blue channels, or a stack of such pictures."""
     if not is_picture(space) or not space.shape:
         return False
     return 3 in _ends(space.shape) if len(space.shape) == 3 else len(space.shape) == 4 and space.shape[-1] == 3
 
 
 def as_bytes(space: spaces.Space[Any]) -> Callable[[Any], NDArray[np.uint8]]:
-    """A function that converts a picture of ``space`` to bytes. The bounds of ``space`` become 0 and 255."""
+    """A function that converts a picture of the space ``space`` to bytes. In the converted picture, the bounds of
+    ``space`` become 0 and 255.
+    """
     assert isinstance(space, spaces.Box)
     if space.dtype == np.uint8:
         return np.asarray
@@ -94,7 +96,8 @@ def as_image(space: spaces.Space[Any]) -> tuple[spaces.Box, Callable[[Any], NDAr
     """The space of images (:func:`is_image`) for pictures of ``space``, and a function that converts a picture to such
     an image.
 
-    A picture without channels gets a channel axis. The colour channels of several frames become one axis of channels.
+    A picture without channels gets a channel axis. The colour channels of several frames become a single axis of
+    channels.
     """
     if is_image(space):
         assert isinstance(space, spaces.Box)
@@ -120,18 +123,18 @@ def _ends(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def rgb(image: NDArray[np.uint8], back: int = 0) -> NDArray[np.uint8]:
-    """One frame of ``image`` in colour, ``[height, width, 3]``.
+    """One frame of the image ``image`` in colour, ``[height, width, 3]``.
 
-    :param back: for a stack of frames, the number of frames between this frame and the newest frame.
+    :param back: for a stack of frames, the number of frames between the returned frame and the newest frame.
     """
     pixels = image[-1 - back] if image.ndim == 4 else image
     return np.moveaxis(pixels, 0, -1) if pixels.shape[-1] != 3 else pixels
 
 
 def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
-    """One frame of ``image`` in grey levels, ``[height, width]``.
+    """One frame of the image ``image`` in grey levels, ``[height, width]``.
 
-    :param back: for a stack of frames, the age of the frame; 0 is the newest frame.
+    :param back: for a stack of frames, the age of the returned frame; 0 is the newest frame.
     """
     pixels = np.asarray(image, np.int64)
     if pixels.ndim == 4:
@@ -146,10 +149,10 @@ def frame(image: NDArray[Any], back: int = 0) -> NDArray[np.int64]:
 
 
 def shapes(grey: NDArray[np.int64]) -> list[Shape]:
-    """The connected regions that differ from the most common grey level by more than :data:`CONTRAST`. The largest
-    region is first.
+    """The connected regions of a picture that differ from the most common grey level by more than :data:`CONTRAST`. The
+    largest region is first.
 
-    Pixels are connected along rows and columns.
+    Pixels of a region are connected along rows and columns.
     """
     background = int(np.bincount(grey.reshape(-1), minlength=256).argmax())
     standing = np.abs(grey - background) > CONTRAST
@@ -162,12 +165,12 @@ def shapes(grey: NDArray[np.int64]) -> list[Shape]:
 
 
 def connected(spans: Sequence[Span]) -> list[list[Span]]:
-    """The spans of each region, in the order of the regions' first spans.
+    """The spans (runs of pixels in a row) of each region, in the order of the regions' first spans.
 
-    Each span is joined with the spans of the same kind that it touches in the row above (Rosenfeld and Pfaltz 1966,
-    with union-find).
+    Each span is joined with the touching spans of the same kind in the row above (Rosenfeld and Pfaltz 1966, with
+    union-find).
 
-    :param spans: the spans of a picture, in the order of their rows and first columns.
+    :param spans: the spans (runs of pixels in a row) of a picture, in the order of their rows and first columns.
     """
     parents = list(range(len(spans)))
 
@@ -199,7 +202,7 @@ def connected(spans: Sequence[Span]) -> list[list[Span]]:
 
 
 def _measured(grey: NDArray[np.int64], spans: Sequence[Span]) -> tuple[int, Shape]:
-    """The number of pixels of a region, and its shape."""
+    """The number of pixels of a region, and a description of its shape."""
     left, right = min(s[1] for s in spans), max(s[2] for s in spans)
     top, bottom = min(s[0] for s in spans), max(s[0] for s in spans) + 1
     area = sum(stop - start for _, start, stop, _ in spans)

@@ -1,5 +1,5 @@
-"""Resolved-rate inverse kinematics for plugins with a robot arm. The module computes one damped least-squares step
-within joint limits.
+"""Resolved-rate inverse kinematics for plugins with a robot arm. The module ``rlgpt.plugin.resolved_rate`` computes one
+damped least-squares step within joint limits.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def joint_step(
     damping: float,
     bias: Array | None = None,
 ) -> Array:
-    """The joint displacements ``[n]`` (rad) that reduce an error of the hand.
+    """The joint displacements ``[n]`` (rad) that reduce an error of the robot hand's pose.
 
     dq = J^T (J J^T + lambda^2 I)^-1 (e - J b) + b (Nakamura and Hanafusa 1986, "Inverse kinematic solutions with
-    singularity robustness"; the bias b acts in the null space). Joints that would exceed a limit are locked and the
-    system is solved again for the other joints, at most twice. The result may still exceed a limit, so the caller must
-    clip it.
+    singularity robustness"; the bias b acts in the null space). Joints that would exceed a limit are locked, and the
+    system is solved again for the other joints, at most twice. The returned displacements may still exceed a limit, so
+    the caller must clip them.
 
     :param jacobian: ``[m, n]``, the Jacobian J of the hand's pose with respect to the joints.
     :param error: ``[m]``, the error e of the hand: the translation (m) and, if m is 6, the rotation vector (rad).

@@ -1,20 +1,21 @@
-"""Rules of success. A rule is one line of text, such as ``terminated and not crashed``, which a run's record can store.
+"""Rules of success. A rule of success is one line of text, such as ``terminated and not crashed``, which a run's record
+can store.
 
     RULE      = [reported else] CONDITION [and CONDITION ...] [ever | at the end]
     CONDITION = [not] WORD | WORD (>= | <= | > | < | ==) NUMBER
     WORD      = reported | return | terminated | truncated | KEY
 
-``reported`` is the environment's own answer under ``success`` or ``is_success`` in ``info``. ``return`` is the
-undiscounted sum of the episode's rewards so far. ``terminated`` means that the environment ended the episode.
-``truncated`` means that a time limit ended the episode. KEY is a key of ``info``. Dots lead into nested mappings
-(``achievements.collect_wood``). If a key of ``info`` has the name ``reported``, ``return``, ``terminated`` or
-``truncated``, the rule contains ``info.KEY``. If a step does not report KEY, KEY is false and every comparison with KEY
-is false.
+In a rule, ``reported`` is the environment's own answer under ``success`` or ``is_success`` in ``info``. In a rule,
+``return`` is the undiscounted sum of the episode's rewards so far. In a rule, ``terminated`` means that the environment
+ended the episode. In a rule, ``truncated`` means that a time limit ended the episode. KEY is a key of ``info``. In the
+KEY of a rule, dots lead into nested mappings of ``info`` (``achievements.collect_wood``). If a key of ``info`` has the
+name ``reported``, ``return``, ``terminated`` or ``truncated``, the rule contains ``info.KEY``. If a step does not
+report KEY, the word KEY is false and every comparison with KEY is false.
 
-A rule with ``ever`` makes an episode a success if all conditions hold at any one step. A rule with ``at the end`` makes
-it a success if all conditions hold at the last step. The default is ``at the end`` if the rule contains ``return``,
-``terminated`` or ``truncated``, else ``ever``. A rule ``reported else RULE`` uses RULE if the environment reports
-neither ``success`` nor ``is_success``.
+A rule with ``ever`` makes an episode a success if all conditions hold at any step. A rule with ``at the end`` makes an
+episode a success if all conditions hold at the last step. The default of a rule is ``at the end`` if it contains
+``return``, ``terminated`` or ``truncated``, else ``ever``. A rule ``reported else RULE`` uses RULE if the environment
+reports neither ``success`` nor ``is_success``.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Moment:
-    """The data of one step of an episode, which a rule judges.
+    """The data of one step of an episode, for which a rule of success is evaluated.
 
-    :ivar total: the sum of the episode's rewards so far, without discount.
+    :ivar total: the undiscounted sum of the episode's rewards so far.
     """
 
     info: Mapping[str, Any]
@@ -63,7 +64,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of a rule. An empty ``relation`` means that ``word`` must be true."""
+    """One condition of a rule. An empty ``relation`` in a condition means that ``word`` must be true."""
 
     word: str
     negated: bool = False
@@ -112,9 +113,9 @@ class Condition:
 class SuccessRule:
     """A parsed rule of success.
 
-    :ivar text: the rule as text in its shortest form, which :func:`parse_rule` accepts.
-    :ivar unless_reported: whether the answer of an environment that reports success replaces the rule.
-    :ivar never: whether no episode can succeed. The value is True for a task that has only a score.
+    :ivar text: the rule of success as text in its shortest form, which :func:`parse_rule` accepts.
+    :ivar unless_reported: whether the environment's own report of success, if it makes one, replaces the rule.
+    :ivar never: whether no episode can succeed. The value of ``never`` is True for a task that has only a score.
     """
 
     text: str
@@ -132,12 +133,12 @@ class SuccessRule:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of ``info`` that the rule reads."""
+        """The keys of ``info`` that the rule of success reads."""
         return tuple(c.key for c in self.conditions if c.key is not None)
 
     @property
     def needs_an_end(self) -> bool:
-        """Whether an episode can succeed only if the environment itself ends the episode."""
+        """Whether, by this rule, an episode can succeed only if the environment itself ends the episode."""
         ends = any(c.word == "terminated" and not c.negated for c in self.conditions)
         return ends and not self.unless_reported
 
@@ -153,9 +154,9 @@ class SuccessRule:
 
 
 def parse_rule(given: str | float) -> SuccessRule:
-    """Parse a rule from text. A number means the return that an episode must reach.
+    """Parse a rule from text. A number as a rule of success means the return that an episode must reach.
 
-    :raises ConfigError: the text is not a rule; the message shows the valid form.
+    :raises ConfigError: the text is not a rule of success; the message shows the valid form.
     """
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         raise ConfigError(f"success is {given!r:.80}, a {type(given).__name__}. {_HOW}")
@@ -205,7 +206,9 @@ def reported_success(info: Mapping[str, Any]) -> bool | None:
 
 
 def lookup(info: Mapping[str, Any], key: str) -> Any:
-    """The value under ``key`` in ``info``; None if there is no value. Dots in ``key`` lead into nested mappings."""
+    """The value under the key ``key`` in ``info``; None if ``info`` has no such value. Dots in ``key`` lead into nested
+    mappings of ``info``.
+    """
     if key in info:
         return info[key]
     head, dot, rest = key.partition(".")
@@ -214,8 +217,8 @@ def lookup(info: Mapping[str, Any], key: str) -> Any:
 
 
 def number_of(value: Any) -> float | None:
-    """Convert a number, a bool or an array with one number to a float. The result for any other value, and for a number
-    that is not finite, is None.
+    """Convert a number, a bool or an array with one number to a float. For any other value, and for a number that is
+    not finite, the result is None.
     """
     if isinstance(value, str | bytes | list | tuple | Mapping):
         return None

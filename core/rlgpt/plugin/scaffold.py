@@ -1,4 +1,6 @@
-"""``rlgpt new-plugin``: writes a working plugin distribution, which a user then adapts to an environment."""
+"""``rlgpt new-plugin``: the command writes a working plugin distribution, which a user then adapts to an
+environment.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ _SUFFIX = ".tmpl"
 
 def create(name: str, folder: Path) -> Path:
     """Write a plugin distribution into the folder ``rlgpt-NAME`` within ``folder``, completely or not at all. The
-    result is the path of the new folder.
+    function returns the path of the new distribution's folder.
 
-    :param name: the plugin's name, which is the prefix of its task ids. A name has at most 40 characters: a letter,
-        then lower-case letters, digits and underscores.
-    :raises ConfigError: the name is not valid, or the folder exists already.
+    :param name: the name of the plugin, which is the prefix of its task ids. A name has at most 40 characters: the
+        first character of a name is a letter; lower-case letters, digits and underscores follow.
+    :raises ConfigError: the name of the plugin is not valid, or its folder already exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name.endswith("_"):
         raise ConfigError(

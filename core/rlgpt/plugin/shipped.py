@@ -1,4 +1,4 @@
-"""Finds and reads files in a plugin's package: pages of expert knowledge, and recordings."""
+"""Finds and reads files in a plugin's package: the pages of expert knowledge, and the recordings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgpt.domain import Task
 
 
 def page(package: str, name: str) -> str:
-    """The text of the file ``knowledge/NAME.md`` in a package, without white space at both ends.
+    """The text of the file ``knowledge/NAME.md`` in a plugin's package, without white space at both ends.
 
     :param package: the import name of the plugin's package.
     """
@@ -19,11 +19,12 @@ def page(package: str, name: str) -> str:
 
 
 def recordings(package: str, task: Task) -> tuple[Path, ...]:
-    """The recordings for ``task`` in a package: the files ``transcripts/TASK/*.jsonl``, sorted by name. TASK is the
-    task's id without the plugin's name. The result may be empty.
+    """The recordings for the task ``task`` in a plugin's package: the recordings are the files
+    ``transcripts/TASK/*.jsonl``, sorted by name. In the path of a recording, TASK is the task's id without the plugin's
+    name. The result may be empty.
 
     Recordings for settings that differ from the plugin's defaults are in a folder ``TASK,NAME=VALUE,...``. If several
-    folders match the settings of ``task``, the folder with the most settings is used.
+    folders of recordings match the settings of ``task``, the folder with the most settings is used.
     """
     name = task.id.partition("/")[2]
     shipped = Path(str(resources.files(package) / "transcripts"))
@@ -33,14 +34,14 @@ def recordings(package: str, task: Task) -> tuple[Path, ...]:
 
 
 def _has_settings(task: Task, folder: str) -> bool:
-    """Whether the settings in a folder's name equal those of ``task``."""
+    """Whether the settings in the name of a folder equal the settings of ``task``."""
     pairs = (setting.partition("=") for setting in folder.split(",")[1:])
     return all(str(task.settings.get(name)) == value for name, _, value in pairs)
 
 
 def variants(package: str, task: Task) -> tuple[Task, ...]:
     """Variants of ``task``, one for each folder of recordings whose settings differ from the plugin's defaults. The
-    result is empty if ``package`` is not a package or is not imported.
+    list of variants is empty if ``package`` is not a package or is not imported.
     """
     if not hasattr(sys.modules.get(package), "__path__"):
         return ()
@@ -53,5 +54,5 @@ def variants(package: str, task: Task) -> tuple[Task, ...]:
 
 
 def _read(text: str, like: Any) -> Any:
-    """Convert the text of a setting to the type of ``like``."""
+    """Convert the text of a task setting to the type of the value ``like``."""
     return text == "True" if isinstance(like, bool) else type(like)(text)

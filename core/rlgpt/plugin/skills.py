@@ -27,7 +27,7 @@ def skills(codec: ActionCodec, keys: Sequence[ViewKey], look: Look) -> tuple[Pri
     """The primitives ``act`` and ``repeat``, and ``act_until`` if the view has numbers for a policy.
 
     :param keys: the keys of the view.
-    :param look: called once before the first step of ``act_until`` and once after each step.
+    :param look: a function that is called once before the first step of ``act_until`` and once after each step.
     """
     again = tuple(p.model_copy(update={"doc": "as of act"}) if len(p.doc) > 60 else p for p in codec.parameters)
     steps = Parameter(name="steps", kind="int", low=1, high=LONGEST_REPEAT, default=10, doc="primitive steps")
@@ -111,17 +111,17 @@ class _Until:
 
 
 def env_reward(ctx: Context) -> float:
-    """The environment's own reward for the newest step.
+    """The environment's own reward for the newest primitive step.
 
-    :raises PluginError: the reward is not a finite number. Such a reward is a fault of the environment, not of the
-        coded action.
+    :raises PluginError: the reward is not a finite number. A reward that is not finite is a fault of the environment,
+        not of the coded action.
     """
     return finite(ctx.info.get("env_reward", 0.0), ctx.step)
 
 
 def _watchable(keys: Sequence[ViewKey]) -> tuple[str, ...]:
-    """The names of the numbers in the view that ``act_until`` can watch. A number in a short list has the name
-    ``name[i]``; a number in an array of two axes has the name ``name[i][j]``.
+    """The names of the numbers in the view that the primitive ``act_until`` can watch. A number in a short list has the
+    name ``name[i]``; a number in an array of two axes has the name ``name[i][j]``.
     """
     found = []
     for key in keys:

@@ -1,8 +1,9 @@
-"""Converts Python data to bytes and back without pickle. A saved state of an environment consists of such bytes.
+"""Converts Python data to bytes and back without pickle. A saved state of an environment consists of bytes that this
+module makes.
 
 The bytes are JSON text. Types that JSON lacks have a tag: tuples, sets, arrays, random generators, and objects of
-listed classes. Reading creates these objects without their ``__init__`` and runs no other code. References to the same
-object, also cyclic ones, are preserved.
+listed classes. The function ``unpack`` creates tagged objects without their ``__init__`` and runs no other code.
+References to the same object are preserved, including cyclic references.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ Classes = Collection[type]
 def pack(value: Any, classes: Classes = ()) -> bytes:
     """Convert ``value`` to bytes.
 
-    :param classes: classes of the objects that ``value`` may contain. The attributes (``__dict__``) of such objects are
-        saved.
+    :param classes: classes of the objects that the converted value may contain. The attributes (``__dict__``) of
+        objects of these classes are saved.
     :raises StateError: ``value`` contains an object of another class, or the result is larger than
         :data:`MAX_STATE_BYTES`.
     """
@@ -43,7 +44,7 @@ def pack(value: Any, classes: Classes = ()) -> bytes:
 
 
 def unpack(data: bytes, classes: Classes = (), *, seed: int | None = None) -> Any:
-    """Convert bytes from :func:`pack` back to the value.
+    """Convert bytes that :func:`pack` returned back to the value.
 
     :param seed: a new seed for the random generators. None: the generators continue from their saved states.
     :raises StateError: the bytes were not made by :func:`pack`, or contain a class that is not in ``classes``.
@@ -55,7 +56,7 @@ def unpack(data: bytes, classes: Classes = (), *, seed: int | None = None) -> An
 
 
 def bounded(data: bytes) -> bytes:
-    """Returns ``data`` unchanged if it is within the size limit.
+    """Return the bytes ``data`` unchanged if they are within the size limit.
 
     :raises StateError: ``data`` is not a bytes object, or is larger than :data:`MAX_STATE_BYTES`.
     """
@@ -66,7 +67,7 @@ def bounded(data: bytes) -> bytes:
 
 
 def record(data: bytes, names: Collection[str], *, seed: int | None = None) -> dict[str, Any]:
-    """Convert bytes from :func:`pack` back to a mapping that has exactly the keys ``names``.
+    """Convert bytes that :func:`pack` returned back to a mapping that has exactly the keys ``names``.
 
     :param seed: as for :func:`unpack`.
     :raises StateError: the bytes do not contain such a mapping.
@@ -78,9 +79,9 @@ def record(data: bytes, names: Collection[str], *, seed: int | None = None) -> d
 
 
 def numbers(value: Any, size: int, what: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Check that ``value`` consists of ``size`` finite numbers, and return it as a flat array.
+    """Check that ``value`` consists of ``size`` finite numbers, and return these numbers as a flat array.
 
-    :param what: a name of the value for the error message.
+    :param what: a name of the checked value for the error message.
     :raises StateError: ``value`` does not consist of ``size`` finite numbers.
     """
     if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (size,):
@@ -91,9 +92,9 @@ def numbers(value: Any, size: int, what: str) -> np.ndarray[Any, np.dtype[np.flo
 
 
 def whole(value: Any, low: int, high: int, what: str) -> int:
-    """Check that ``value`` is an integer in [``low``, ``high``], and return it.
+    """Check that ``value`` is an integer in [``low``, ``high``], and return the integer.
 
-    :param what: a name of the value for the error message.
+    :param what: a name of the checked value for the error message.
     :raises StateError: ``value`` is not such an integer.
     """
     if type(value) is int and low <= value <= high:
@@ -177,7 +178,7 @@ class _Reader:
         return self._mutable(node, int(node["n"]))
 
     def _mutable(self, node: dict[str, Any], number: int) -> Any:
-        """Read a container. The container is registered before its items are read, because the items may refer to the
+        """Read a container. A container is registered before its items are read, because the items may refer to the
         container.
         """
         made: Any

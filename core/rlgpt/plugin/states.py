@@ -1,5 +1,5 @@
-"""Saves and restores episodes: the state of the environment, the newest observation, and the context. The module also
-contains codecs for environments in Python.
+"""Saves and restores episodes: the state of the environment, the newest observation, and the context. The module
+``states`` also contains codecs for the states of environments in Python.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _SKIPPED = (
 
 
 class EpisodeState(Value):
-    """The saved state of an episode, from which the episode can continue. A state that was read from a file is
+    """The saved state of an episode, from which the episode can continue. An episode state that was read from a file is
     untrusted.
 
     :ivar task: id of the task.
     :ivar step: primitive steps of the episode so far.
-    :ivar data: the environment's state, made by the plugin's :class:`~rlgpt.plugin.types.StateCodec`.
+    :ivar data: the environment's state as bytes, made by the plugin's :class:`~rlgpt.plugin.types.StateCodec`.
     :ivar seen: the newest observation and ``info``, and the context's memory and random generator
         (:func:`rlgpt.plugin.state_data.pack`).
     """
@@ -55,9 +55,9 @@ class EpisodeState(Value):
 
 
 def save_episode(codec: StateCodec, env: gymnasium.Env[Any, Any], ctx: Context) -> EpisodeState:
-    """Save the state of ``env`` and ``ctx``. Entries of ``info`` that cannot be saved are left out.
+    """Save the state of ``env`` and ``ctx``. Entries of ``info`` that cannot be saved are left out of the saved state.
 
-    :raises StateError: the environment, the observation or the context's memory cannot be saved.
+    :raises StateError: the state of the environment, the observation or the context's memory cannot be saved.
     """
     memory = {key: value for key, value in ctx.memory.items() if not key.startswith("_")}
     info = {key: value for key, value in ctx.info.items() if _is_data(value)}
@@ -70,8 +70,8 @@ def restore_episode(
 ) -> None:
     """Set ``env`` and ``ctx`` to a state that :func:`save_episode` saved.
 
-    :param seed: seed of all random numbers from now on. With None, the saved random generators continue.
-    :raises StateError: the state belongs to another task, or is damaged.
+    :param seed: seed of all random numbers from now on. With ``seed=None``, the saved random generators continue.
+    :raises StateError: the saved state belongs to another task, or is damaged.
     """
     if state.task != ctx.task.id:
         raise StateError(f"this state is of the task {state.task!r}; the environment's task is {ctx.task.id!r}.")
@@ -91,17 +91,19 @@ def restore_episode(
 
 
 class AttributeStates(StateCodec):
-    """A codec for environments in plain Python. The codec saves the attributes of the environment and of all its
-    wrappers.
+    """A codec for the states of environments in plain Python. The codec saves the attributes of the environment and of
+    all its wrappers.
 
-    Attributes are saved if they are bool, numbers, text, arrays, containers or random generators. Spaces, functions,
-    classes, modules, paths and frozen dataclasses are constants and are not saved. An object of any other class is an
-    error, unless ``classes`` contains its class. The codec does not save state outside attributes, for example in a C
-    library or a global variable. The plugin contract and :func:`holds` detect such state.
+    The codec saves attributes that are bool, numbers, text, arrays, containers or random generators. Spaces, functions,
+    classes, modules, paths and frozen dataclasses are constants, which the codec does not save. An attribute of any
+    other class is an error, unless ``classes`` contains its class. The codec does not save state outside attributes,
+    for example in a C library or a global variable. The plugin contract and the function :func:`holds` detect state
+    that the codec does not save.
 
-    :param classes: classes of objects in the state, such as the things in a grid. Objects of these classes are created
-        without ``__init__``.
-    :param constants: attributes that are not saved: their names, or the classes of their values.
+    :param classes: classes of objects in the state, such as the things in a grid. A restored object of these classes is
+        created without ``__init__``.
+    :param constants: attributes that are not saved: the names of attributes that are not saved, or the classes of their
+        values.
     """
 
     def __init__(self, classes: Collection[type] = (), constants: Collection[type | str] = ()) -> None:
@@ -129,7 +131,9 @@ class AttributeStates(StateCodec):
         return {name: value for name, value in vars(layer).items() if not self._is_constant(name, value)}
 
     def _is_fixed(self, layer: gymnasium.Env[Any, Any], name: Any, kept: Collection[str]) -> bool:
-        """Whether a saved state must not set this attribute, because it is a constant or the class defines it."""
+        """Whether a saved state must not set this attribute, because the attribute is a constant or the class defines
+        it.
+        """
         if not isinstance(name, str) or name in kept or name in self._skipped:
             return True
         defined = getattr(type(layer), name, None)
@@ -145,10 +149,10 @@ class AttributeStates(StateCodec):
 
 
 class OwnStates(StateCodec):
-    """A codec for environments with methods ``save() -> bytes`` and ``load(state, *, seed=None)`` of their own.
+    """A codec for environments that have their own methods ``save() -> bytes`` and ``load(state, *, seed=None)``.
 
-    These methods must do what :class:`~rlgpt.plugin.types.StateCodec` demands, and no wrapper around the environment
-    may have a state.
+    The methods ``save`` and ``load`` must do what :class:`~rlgpt.plugin.types.StateCodec` demands, and no wrapper
+    around the environment may have a state.
     """
 
     def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
@@ -162,12 +166,12 @@ class OwnStates(StateCodec):
 
 
 def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, steps: int = 10) -> bool:
-    """Test whether restored episodes continue exactly, as :class:`~rlgpt.plugin.types.StateCodec` demands. The test
-    plays ``steps`` random actions in ``env``, saves the state, plays twice as many actions, restores the state, and
-    plays these actions again.
+    """Test whether restored episodes continue exactly as the saved episodes, as :class:`~rlgpt.plugin.types.StateCodec`
+    demands. The test plays ``steps`` random actions in ``env``, saves the state, plays twice as many actions, restores
+    the state, and plays these actions again.
 
-    The result is also False if the state cannot be saved or the environment raises an exception. (If the environment is
-    broken, the next episode raises the same exception.)
+    The result of the test is also False if the state cannot be saved or the environment raises an exception. (If the
+    environment raised an exception in the test, the next episode raises this exception again.)
     """
     try:
         env.action_space.seed(seed)

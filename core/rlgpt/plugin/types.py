@@ -1,4 +1,4 @@
-"""The types that a plugin uses: primitives, view keys, reward terms, and the context that these read."""
+"""The types that a plugin uses: primitives, view keys, reward terms, and the context that they read."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LowLevel = Generator[Any, None, Mapping[str, Plain] | None]
 
 @dataclass
 class Context:
-    """The state that primitives, views and reward terms read. The context gives no access to the environment's
-    ``step``.
+    """Context holds the state of an episode that primitives, views and reward terms read. The context gives no access
+    to the ``step`` of the environment.
 
     :ivar observation: the newest observation of the base environment.
     :ivar info: the newest ``info``.
@@ -28,8 +28,8 @@ class Context:
     :ivar rng: random generator of the episode, seeded from the environment's seed.
     :ivar model: the result of :meth:`EnvironmentPlugin.model`, for example for inverse kinematics.
     :ivar memory: values that last for one episode, for example the state of a gripper. A reset clears the memory. The
-        values are saved with the episode, so they must be plain values or arrays. A value whose key begins with ``_``
-        is not saved; after a restore, it must be computed again.
+        values in the memory are saved with the episode, so they must be plain values or arrays. A memory value whose
+        key begins with ``_`` is not saved; after a restore, the plugin must compute it again.
     :ivar previous: the observation of the previous primitive step; None at the start of an episode, and at the first
         step after a saved state was restored.
     """
@@ -46,13 +46,13 @@ class Context:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A primitive, which coded actions call by name. A primitive is trusted plugin code outside the sandbox. A
-    primitive must be general and have parameters, and must not solve a task by itself.
+    """A primitive, which coded actions call by name. A primitive is trusted code of the plugin and runs outside the
+    sandbox. A primitive must be general and have parameters, and must not solve a task by itself.
 
-    :ivar doc: the effect of the primitive, its units and the content of the outcome; one to five lines for the prompt.
+    :ivar doc: the effect of the primitive, its units and the content of its outcome; one to five lines for the prompt.
     :ivar run: a function ``run(ctx, **args)`` that returns a generator of low-level actions. After each yield, the
-        generator reads the new state from ``ctx``.
-    :ivar outcome: key of the outcome -> meaning of the value under this key.
+        generator of low-level actions reads the new state from ``ctx``.
+    :ivar outcome: a dict from a key of the primitive's outcome to the meaning of the value under this key.
     :ivar max_steps: number of primitive steps after which the host ends the primitive.
     """
 
@@ -66,12 +66,12 @@ class Primitive:
 
 @dataclass(frozen=True)
 class ViewKey:
-    """One key of the view: its meaning, its unit, and whether a real robot could observe it.
+    """One key of the view: the key's meaning, its unit, and whether a real robot could observe its value.
 
-    :ivar size: how many numbers a policy gets for the key; 0 if only code can use the key (text, lists of varying
+    :ivar size: how many numbers a policy gets for the view key; 0 if only code can use the key (text, lists of varying
         length).
-    :ivar shape: the shape of an array that the view holds as nested lists; empty for a number or a flat list.
-    :ivar alone: True for a key that only a policy gets. Such a key is not in the view;
+    :ivar shape: the shape of an array that the view contains as nested lists; empty for a number or a flat list.
+    :ivar alone: True for a key that only a policy gets. A key with ``alone`` is not in the view;
         ``EnvironmentPlugin.policy_view`` returns its numbers.
     """
 
@@ -86,13 +86,14 @@ class ViewKey:
 
 @dataclass(frozen=True)
 class RewardTerm:
-    """A reward term: a named, bounded, smooth part of the reward. The RLSetup gives its weight.
+    """A reward term: a named, bounded, smooth part of the reward, whose weight is in the RLSetup. The RLSetup gives its
+    weight.
 
     :ivar value: a function ``value(ctx)`` with results within ``[low, high]``.
-    :ivar kind: what the term adds to the reward. A term of kind ``potential`` adds ``value(now) - value(before)`` at
-        each step (Ng, Harada and Russell 1999, without the discount). A term of kind ``step`` adds ``value(now)`` at
-        each step. A term of kind ``event`` adds ``value(now)`` only at the first step of an episode at which it is
-        above zero.
+    :ivar kind: what the term adds to the reward. A reward term of the kind ``potential`` adds ``value(now) -
+        value(before)`` at each step (Ng, Harada and Russell 1999, without the discount). A reward term of the kind
+        ``step`` adds ``value(now)`` at each step. A reward term of the kind ``event`` adds ``value(now)`` only at the
+        first step of an episode at which the value is above zero.
     """
 
     name: str
@@ -105,7 +106,7 @@ class RewardTerm:
 
 @dataclass(frozen=True)
 class ResetOption:
-    """A named choice of start states for training.
+    """A named choice of start states for the episodes of a training.
 
     :ivar options: the mapping that is passed to ``env.reset(options=...)``.
     """
@@ -116,16 +117,19 @@ class ResetOption:
 
 
 class StateCodec(ABC):
-    """Saves the state of an environment's episode and restores it, so that training episodes can begin late in a task.
+    """Saves and restores the state of an environment's episode, so that training episodes can begin late in a task.
 
-    The state is everything that decides what the environment does next: the simulator, the time in the episode, whether
-    success was reached, counters of wrappers, and the random generators, including those of observation noise. The
-    plugin contract tests the following law. After :meth:`restore`, in the same or another environment of the task, the
-    same actions give the same observations, rewards, ends and ``info["success"]`` as after :meth:`save`, bit for bit.
+    The state of an episode is everything that decides what the environment does next: the simulator, the time in the
+    episode, whether success was reached, counters of wrappers, and the random generators, including the generators of
+    observation noise. The plugin contract tests the following law for a codec of states. After :meth:`restore`, in the
+    same or another environment of the task, the same actions give the same observations, rewards, ends and
+    ``info["success"]`` as after
+    :meth:`save`, bit for bit.
 
-    A codec need not save the newest observation, ``info``, and the content of the :class:`Context`, because rlgpt saves
-    these. States may come from an untrusted source, so a state must not be a pickle, and a codec must check each value
-    before it reaches a simulator. :mod:`rlgpt.plugin.state_data` has functions for such checks.
+    A codec need not save the newest observation, ``info`` and the content of the :class:`Context`, because rlgpt saves
+    them. A state may come from an untrusted source, so it must not be a pickle, and a codec must check each value
+    before the simulator gets the value. The module :mod:`rlgpt.plugin.state_data` has functions for the checks of a
+    state's values.
     """
 
     @abstractmethod
@@ -134,7 +138,7 @@ class StateCodec(ABC):
 
         :param env: an environment that ``make_env`` made for a task with the same id and settings; an episode is in
             progress.
-        :returns: the state, at most :data:`~rlgpt.plugin.state_data.MAX_STATE_BYTES` bytes.
+        :returns: the saved state, at most :data:`~rlgpt.plugin.state_data.MAX_STATE_BYTES` bytes.
         :raises StateError: the state cannot be saved.
         """
 
@@ -142,19 +146,20 @@ class StateCodec(ABC):
     def restore(self, env: gymnasium.Env[Any, Any], state: bytes, *, seed: int | None = None) -> None:
         """Set an environment to a saved state.
 
-        :param env: an environment as for :meth:`save`. If an episode is in progress in this environment, it is lost.
-        :param state: bytes that :meth:`save` returned; they may be damaged or hostile.
-        :param seed: seed of all random numbers from now on. With None, the saved random generators continue.
+        :param env: an environment as for :meth:`save`. If an episode is in progress in this environment, the restored
+            state replaces its state.
+        :param state: bytes that :meth:`save` returned; the bytes may be damaged or hostile.
+        :param seed: seed of all random numbers from now on. With ``seed=None``, the saved random generators continue.
         :raises StateError: the bytes are not a saved state of this task.
         """
 
 
 class SubTask(ABC):
-    """A task that is a part of another task, and is played in the environment of that task.
+    """SubTask describes a task that is a part of another task, and is played in the environment of that task.
 
     :ivar whole: the task in whose environment the sub-goal is played. :attr:`Context.task` is this task.
-    :ivar done: the predicate that decides the success of the sub-goal and ends its episodes. With None, the success of
-        the whole task decides.
+    :ivar done: the predicate that decides the success of the sub-goal and ends its episodes. If ``done`` is None, the
+        success of the whole task decides.
     """
 
     whole: Task
@@ -167,9 +172,9 @@ class SubTask(ABC):
         :param env: the :class:`~rlgpt.options.ExtendedEnv`. Three of its methods begin an episode: ``reset_whole`` at
             the start of the whole task, ``restore_episode`` in a saved state, and ``take_over`` in the current state of
             the base environment.
-        :param seed: seed of the episode. With None, the random generators continue.
+        :param seed: seed of the episode. With ``seed=None``, the random generators continue.
         :param options: the options of the reset.
-        :returns: the first observation and info of the episode.
+        :returns: the first observation and the first info of the episode.
         :raises StateError: the environment cannot reach a start state of the sub-goal.
         """
 
@@ -177,8 +182,8 @@ class SubTask(ABC):
 class OptionSteps(NamedTuple):
     """Limits on the primitive steps of one call of a coded action.
 
-    :ivar default: the limit for an action that states no limit.
-    :ivar most: the largest limit that an action may state.
+    :ivar default: the step limit for a coded action that states no limit.
+    :ivar most: the largest step limit that a coded action may state.
     """
 
     default: int
@@ -193,18 +198,19 @@ SHORT = 60
 class EnvLimits:
     """Limits of the environment.
 
-    :ivar max_envs: maximal number of environments at the same time (1 for a real robot).
-    :ivar option_steps: maximal primitive steps of one call of a coded action. None means the horizon of the task.
+    :ivar max_envs: maximal number of environments that exist at the same time (1 for a real robot).
+    :ivar option_steps: maximal number of primitive steps of one call of a coded action. None means the horizon of the
+        task.
     """
 
     max_envs: int = 64
     option_steps: int | None = None
 
     def steps(self, task: Task) -> OptionSteps:
-        """The step limits of a coded action in ``task``.
+        """The step limits of one call of a coded action in ``task``.
 
-        The default limit is a quarter of the maximum, and at least :data:`SHORT` if the maximum allows it. So a call
-        that is stuck uses only a part of a long episode.
+        The default step limit is a quarter of the maximum, and at least :data:`SHORT` steps if the maximum allows it.
+        With the default limit, a coded action that makes no progress uses only a part of a long episode.
         """
         most = self.option_steps or task.horizon
         return OptionSteps(min(most, max(SHORT, most // 4)), most)
@@ -212,7 +218,9 @@ class EnvLimits:
 
 @dataclass(frozen=True)
 class Check:
-    """One line in the output of ``rlgpt doctor``. ``advice`` says what to do if ``ok`` is False."""
+    """One line in the output of ``rlgpt doctor``. The field ``advice`` says what the user must do if ``ok`` is
+    False.
+    """
 
     name: str
     ok: bool

@@ -1,4 +1,4 @@
-"""Reports on runs: an HTML page with learning curves, tables, videos."""
+"""Reports on runs: the report is an HTML page with learning curves, tables and videos."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Describes in words how an attempt to write code ended. Each description has a CSS class (``good``, ``warn``,
-``bad``), which sets the colour of the text.
+"""Describes in words how an attempt to write code ended. Each description of an attempt has a CSS class (``good``,
+``warn``, ``bad``), which sets the colour of the text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ State = tuple[str, str]
 
 
 def state(attempt: Rehearsal | FunctionRehearsal) -> State:
-    """How an attempt to write code ended, in words."""
+    """A description of how an attempt to write code ended, in words."""
     if isinstance(attempt, FunctionRehearsal):
         if attempt.verdict is not None:
             return attempt.verdict.kind, "bad"

@@ -1,5 +1,5 @@
-"""Draws learning curves: success or score against primitive steps. Each method has one line, with the interval over the
-method's runs.
+"""Draws learning curves: a curve shows success or score against primitive steps. Each method has one learning curve,
+with the confidence interval over the method's runs.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _INK = "#010203"
 
 
 def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float, float]]:
-    """The learning curve of a run over all its primitive steps. The curve contains the points of the trainings and,
-    after each iteration, the result of the selection.
+    """The learning curve of a run over all its primitive steps. The learning curve contains the points of the trainings
+    and, after each iteration, the result of the selection.
 
-    A point of a training is a mean over at least the newest ``smooth`` episodes. The position of a point includes all
-    earlier steps: those of rehearsals, of earlier iterations, and those that were lost when a process was killed. So
-    the curve of a method that spends such steps begins further to the right.
+    A point of a training is a mean over at least the newest ``smooth`` episodes. The position of a point on the curve
+    includes all earlier steps: those of rehearsals, of earlier iterations, and those that were lost when a process was
+    killed. So the curve of a method that spends such steps begins further to the right.
     """
     points: list[tuple[float, float]] = []
     before = 0

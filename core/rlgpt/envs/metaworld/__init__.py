@@ -1,7 +1,8 @@
-"""Runs Meta-World in a separate interpreter, because it pins a version of MuJoCo that other simulators do not support.
+"""Runs Meta-World in a separate interpreter, because Meta-World pins a version of MuJoCo that other simulators do not
+support.
 
-``requirements.txt`` in this folder lists the packages that the interpreter needs; ``make metaworld`` makes such an
-interpreter in ``.metaworld``.
+The file ``requirements.txt`` in this folder lists the packages that Meta-World needs; ``make metaworld`` makes an
+interpreter with these packages in ``.metaworld``.
 """
 
 from __future__ import annotations
@@ -58,10 +59,10 @@ def make(
 ) -> gymnasium.Env[Any, Any]:
     """Make a task of Meta-World, for example ``drawer-open-v3``, in a worker process.
 
-    :param seed: the seed from which the 50 positions of the object are drawn. The seed of each reset chooses one of
-        these positions.
-    :param horizon: number of steps after which an episode is truncated, at most 500.
-    :raises ConfigError: no Python interpreter with Meta-World is installed, or the horizon is too long.
+    :param seed: the seed from which the 50 positions of the task's object are drawn. The seed of each reset chooses one
+        of the 50 positions of the object.
+    :param horizon: number of primitive steps after which an episode is truncated, at most 500.
+    :raises ConfigError: no Python interpreter with Meta-World is installed, or the horizon is longer than 500 steps.
     """
     if not 1 <= horizon <= MAX_EPISODE_STEPS:
         raise ConfigError(
@@ -89,7 +90,7 @@ def maker(task: str, *, seed: int = 0, horizon: int = MAX_EPISODE_STEPS) -> Call
 
 
 def recipe(task: str, *, seed: int = 0) -> Recipe:
-    """The recipe with which a worker process for a task of Meta-World is started.
+    """The recipe that starts a worker process for a task of Meta-World.
 
     :raises ConfigError: no Python interpreter with Meta-World is installed.
     """
@@ -109,7 +110,7 @@ def recipe(task: str, *, seed: int = 0) -> Recipe:
 
 
 def python() -> Path | None:
-    """The path of the Python interpreter with Meta-World, which is the path in the environment variable
+    """The path of the Python interpreter with Meta-World: the value of the environment variable
     ``RLGPT_METAWORLD_PYTHON``, or else the path of the interpreter that ``make metaworld`` made. None if neither
     exists.
     """

@@ -1,5 +1,5 @@
-"""Makes a task of Meta-World. This module runs in Meta-World's interpreter and imports only gymnasium,
-numpy and metaworld.
+"""Makes a task of Meta-World. The module ``rlgpt.envs.metaworld.factory`` runs in Meta-World's interpreter and imports
+only gymnasium, numpy and metaworld.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import numpy as np
 def make(task: str, seed: int = 0, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
     """Make the environment of ``task``.
 
-    :param seed: the seed from which the 50 positions of the object are drawn. Each reset chooses one of these
-        positions.
+    :param seed: the seed from which the 50 positions of the task's object are drawn. Each reset chooses one of the 50
+        positions of the object.
     """
     benchmark = metaworld.MT1(task, seed=seed)
     return Places(benchmark.train_classes[task](render_mode=render_mode), benchmark.train_tasks)
 
 
 class Places(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper in which the seed of each reset chooses one of the benchmark's positions. The observation space has no
-    bounds, because Meta-World's observations exceed the declared bounds.
+    """A wrapper in which the seed of each reset chooses one of the positions of the object that the benchmark defines.
+    The observation space of the wrapper has no bounds, because Meta-World's observations exceed the declared bounds.
     """
 
     def __init__(self, env: Any, tasks: list[Any]) -> None:

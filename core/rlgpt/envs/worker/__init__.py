@@ -1,11 +1,13 @@
 """The worker process, which runs an environment in its own interpreter for another process.
 
-This package runs in Python 3.8 or newer with numpy and any version of gym or gymnasium. The package imports nothing
-else. ``rlgpt.envs`` in the other process starts it as ``rlgpt_worker`` (see :data:`BOOT`), and also imports it, because
-both sides share the code for frames, descriptions of spaces, and positions in the shared memory.
+The package ``rlgpt.envs.worker`` runs in Python 3.8 or newer with numpy and any version of gym or gymnasium. The
+package imports nothing else. The main process starts this package as ``rlgpt_worker`` (see :data:`BOOT`), and also
+imports it, because both processes share the code for frames, descriptions of spaces, and positions in the shared
+memory.
 
-A frame consists of four bytes, which contain its length (big endian), and a JSON object. Arrays of a fixed shape are in
-shared memory. Text and sequences are in the frame, under the key ``inline``.
+A message between the processes (*frame*) consists of four bytes, which contain its length (big endian), and a JSON
+object. Arrays of a fixed shape are in the shared memory. Text and sequences are in the message, under the key
+``inline``.
 
 ==========  =========================================  =========================================================
 order       with                                       answer
@@ -18,7 +20,7 @@ order       with                                       answer
 ==========  =========================================  =========================================================
 
 The answer to an order that fails has the key ``error``. The worker process ends when the connection closes, or when the
-other process has ended.
+main process has ended.
 """
 
 BOOT = """

@@ -1,5 +1,5 @@
-"""Computes the layout in which the parts of an observation or an action are transferred. Arrays are in shared memory,
-text and sequences in frames.
+"""Computes the layout in which the parts of an observation or an action are transferred between processes. Arrays are
+transferred in shared memory, and text and sequences in messages (frames).
 """
 
 from __future__ import annotations
@@ -44,13 +44,15 @@ class Numbers:
 
 
 class Words:
-    """A part of a space without a fixed size (text, arrays of text, sequences). Its values are in the frame."""
+    """A part of a space whose values have no fixed size (text, arrays of text, sequences). Its values are in the
+    frame.
+    """
 
     def __init__(self, path: str, space: Described) -> None:
         self.path, self.space, self.shape = path, space, tuple(space.get("shape", ()))
 
     def attach(self, memory: Any) -> None:
-        """Do nothing, because this part is not in the shared memory."""
+        """Do nothing, because text and sequences are not in the shared memory."""
 
     def write(self, value: Any, inline: list[Any]) -> None:
         if self.space["kind"] == "text":
@@ -90,7 +92,7 @@ class Words:
 
 
 class Parts:
-    """The parts of a Dict space or of a Tuple space. The parts of a Tuple have no keys."""
+    """The layout of the parts of a Dict space or of a Tuple space. The parts of a Tuple have no keys."""
 
     def __init__(self, path: str, keys: list[str] | None, parts: list[Any]) -> None:
         self.path, self.keys, self.parts = path, keys, parts
@@ -119,7 +121,7 @@ Layout = Union[Numbers, Words, Parts]  # noqa: UP007 (evaluated at runtime by Py
 
 
 def layout(space: Described, path: str, offset: int = 0) -> tuple[Layout, int]:
-    """The layout of a described space, and the offset of its end in the shared memory. The layout begins at
+    """The layout of a described space, and the offset of the layout's end in the shared memory. The layout begins at
     ``offset``.
     """
     kind = space["kind"]

@@ -1,4 +1,6 @@
-"""Runs the environment in the worker. The environment has the interface of gymnasium or of the old package gym."""
+"""Runs the environment in the worker. The environment in the worker has the interface of gymnasium or of the old
+package gym.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ Message = Dict[str, Any]  # noqa: UP006
 
 
 class Player:
-    """An environment with the interface of gymnasium or of the old package gym. A step returns five or four values, and
-    ``reset`` may or may not accept a seed.
+    """An environment with the interface of gymnasium or of the old package gym. A step of this environment returns five
+    or four values, and ``reset`` may or may not accept a seed.
     """
 
     def __init__(self, env: Any) -> None:
@@ -40,7 +42,7 @@ class Player:
         self.left_out: set[str] = set()
 
     def description(self) -> Message:
-        """A description of the environment's spaces and metadata, for the other process."""
+        """A description of the environment's spaces and metadata, for the main process."""
         metadata = getattr(self.env, "metadata", None) or {}
         modes = metadata.get("render_modes", metadata.get("render.modes", []))
         fps = metadata.get("render_fps", metadata.get("video.frames_per_second"))
@@ -95,7 +97,7 @@ class Player:
 
 
 def plain(value: Any) -> Any:
-    """Convert a value of ``info`` to JSON values, which are text, numbers, bools, None, and lists and dicts of these.
+    """Convert a value of ``info`` to JSON values: text, numbers, bools, None, and lists and dicts of these values.
 
     :raises Unusable: ``value`` cannot be converted.
     """
@@ -126,8 +128,8 @@ def load(factory: str) -> Callable[..., Any]:
 
 
 def make(order: Message) -> Player:
-    """Make the environment that ``order`` describes. This order (a message from the other process) is the first one
-    that the worker receives.
+    """Make the environment that the message ``order`` describes. The worker receives the order ``make`` before all
+    other orders.
     """
     sys.path[:0] = order["paths"]
     factory = load(order["factory"])

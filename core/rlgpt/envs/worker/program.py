@@ -1,4 +1,4 @@
-"""The program of the worker process, which answers orders until the connection closes."""
+"""The program of the worker process answers orders of the main process until the connection closes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLOSING = 30.0
 def pack(message: Message) -> bytes:
     """Convert a message to a frame.
 
-    :raises Unusable: the frame is larger than ``FRAME_LIMIT``.
+    :raises Unusable: the message is larger than ``FRAME_LIMIT`` bytes.
     """
     text = json.dumps(message, separators=(",", ":")).encode()
     if len(text) > FRAME_LIMIT:
@@ -34,7 +34,7 @@ def pack(message: Message) -> bytes:
 
 
 def receive(connection: socket.socket) -> Message | None:
-    """Receive the next order. The result is None if the connection is closed."""
+    """Receive the next order. The received order is None if the connection is closed."""
     data = b""
     while len(data) < 4 or len(data) < 4 + struct.unpack_from("!I", data)[0]:
         part = connection.recv(1 << 16)
@@ -45,10 +45,10 @@ def receive(connection: socket.socket) -> Message | None:
 
 
 def end_with(parent: int, ending: threading.Event) -> None:
-    """Wait until the parent process has ended, and then end this process group, even in the middle of a step.
+    """Wait until the parent process has ended, and then end this process group, even if a step is in progress.
 
-    A thread runs this function. The main thread notices a closed connection only between steps, and not at all if other
-    children of the parent hold the connection open.
+    A thread runs this function. The main thread notices a closed connection only between steps, and never notices it if
+    other children of the parent process keep the connection open.
     """
     while os.getppid() == parent:
         time.sleep(1.0)
@@ -73,7 +73,7 @@ def follow(order: Message, player: Player, memory: int) -> Message:
 
 
 def serve(connection: socket.socket, memory: int, ending: threading.Event) -> None:
-    """Answer orders until the connection closes."""
+    """Answer orders of the main process until the connection closes."""
     player: Player | None = None
     while True:
         order = receive(connection)
@@ -103,7 +103,7 @@ def failure(fault: BaseException) -> Message:
 
 
 def main(arguments: list[str]) -> None:
-    """Answer orders on inherited file descriptors.
+    """Answer orders that arrive on file descriptors which the worker inherits from its parent process.
 
     :param arguments: the descriptor of the connection, the descriptor of the shared memory, and the parent's process
         ID.

@@ -15,8 +15,8 @@ class Unusable(ValueError):
 
 
 def describe(space: Any) -> Described:
-    """Describe a space as JSON. The class name identifies the kind of space, because several packages define such
-    classes.
+    """Describe a space as JSON. The class name identifies the kind of space, because several packages define their own
+    classes of spaces.
 
     :raises Unusable: spaces of this class cannot be sent.
     """
@@ -50,7 +50,7 @@ def describe(space: Any) -> Described:
 
 
 def text_key(key: Any) -> str:
-    """Check that the key of a dict is text, and return it.
+    """Check that a key of a dict is text, and return the key.
 
     :raises Unusable: the key is not text.
     """
@@ -72,7 +72,7 @@ def _numbers(space: Any) -> Described:
 
 
 def _bound(values: Any) -> str:
-    """The bounds of a Box space as base64 text. If all bounds are equal, the text has only one number."""
+    """The bounds of a Box space as base64 text. If all bounds of the Box are equal, the text has only one number."""
     flat = np.ravel(values)
     same = flat.size > 0 and bool((flat == flat[0]).all())
     return encoded(flat[:1] if same else flat)
