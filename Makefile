@@ -17,7 +17,7 @@ GUEST := core/rlgpt/sandbox/guest.wasm
 GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock guest minedojo metaworld demo test test-full types check docs bench wheels clean
+.PHONY: help setup lock guest minedojo metaworld demo test test-full types style examples check docs bench wheels clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -81,22 +81,29 @@ bench: setup ## measure overhead, sandbox (40 minutes) and the cells of the kitc
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/kitchen.py
 
+# With worksteal, neighbouring tests run in the same process: most fixtures and imports are made once, not in each process.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
 test: setup ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(PYTEST_FLAGS)
+	$(PYTEST) -m "not slow" $(PYTEST_FLAGS)
 
 test-full: setup ## run all tests
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST) --hypothesis-profile=full
 
 PACKAGES = $(patsubst %/,%,$(dir $(wildcard core/*/py.typed $(addsuffix /*/py.typed,$(PLUGINS)))))
 
 types: setup ## check the types, with mypy --strict
 	$(BIN)/mypy $(PACKAGES) core/hydra_plugins
 
-check: types ## check style, types, the import order of the rooms, and the examples in the documents
+style: setup ## check style and the import order of the rooms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/rooms.py
+
+examples: setup ## check the examples in the documents, and build the documentation site
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/docs
+
+check: style types examples ## check style, types, the import order of the rooms, and the documents
 
 docs: setup ## build the documentation site, in site/
 	$(BIN)/mkdocs build --strict --quiet

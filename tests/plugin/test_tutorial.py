@@ -32,8 +32,7 @@ def test_contract_tests_pass_after_each_step_of_the_plugin_tutorial(tmp_path: Pa
             _run(root, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider")
     scripts = [b for b in BLOCKS if not b.startswith("# rlgpt_mountain/")]
     assert len(scripts) == 2
-    for script in scripts:
-        _run(root, "-c", script)
+    _run(root, "-c", "\n".join(scripts))
 
 
 def test_contract_tests_refuse_the_primitive_of_the_tutorial_that_solves_the_task_alone(tmp_path: Path) -> None:
