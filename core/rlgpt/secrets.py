@@ -27,10 +27,10 @@ def is_secret(name: str) -> bool:
 
 
 def redact(text: str) -> str:
-    """``text`` without the values of this process's secret variables and without text that looks like a key.
+    """The text ``text`` without the values of this process's secret variables and without text that looks like a key.
 
-    ``llm.key_env`` accepts only variables for which :func:`is_secret` is true, so the value of that variable is removed
-    too.
+    ``llm.key_env`` accepts only variables for which :func:`is_secret` is true, so the value of the key's variable is
+    removed too.
     """
     for secret in sorted(set(_values()), key=len, reverse=True):
         text = text.replace(secret, "[redacted]")
@@ -38,14 +38,14 @@ def redact(text: str) -> str:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """``environment`` without secret variables, for processes that run environments and coded actions."""
+    """The mapping ``environment`` without secret variables, for processes that run environments and coded actions."""
     return {name: value for name, value in environment.items() if not is_secret(name)}
 
 
 @contextmanager
 def secrets_hidden() -> Iterator[None]:
-    """A context in which the secrets are removed from this process's environment. The context is for libraries that
-    start child processes with a copy of the environment.
+    """A context in which the secrets are removed from the environment variables of this process. The context is for
+    libraries that start child processes with a copy of the environment variables.
     """
     hidden = {name: value for name, value in os.environ.items() if is_secret(name)}
     for name in hidden:
@@ -57,7 +57,7 @@ def secrets_hidden() -> Iterator[None]:
 
 
 def _values() -> Iterator[str]:
-    """The values of secret variables, each in the forms of plain text, JSON and URL."""
+    """The values of the secret variables, each in the forms of plain text, JSON and URL."""
     for name, value in os.environ.items():
         value = value.strip()
         if is_secret(name) and len(value) >= _SHORTEST:

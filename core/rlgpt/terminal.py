@@ -1,4 +1,6 @@
-"""Prints to the terminal. Printed text cannot control the terminal, contains no invisible characters and no API key."""
+"""Prints to the terminal. Text that this module prints cannot control the terminal, and contains no invisible
+characters and no API key.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 def visible(text: str) -> str:
     """``text`` with every invisible, controlling or direction-changing character written as an escape (``\\u202e``).
 
-    Line breaks and tabs are kept. Escape sequences of a terminal begin with a C0 or C1 control. Direction overrides can
-    make code look different from what it does (Boucher and Anderson 2021, "Trojan Source").
+    Line breaks and tabs are kept. Escape sequences of a terminal begin with a C0 or C1 control character. Characters
+    that change the direction of text can make code look different from what it does (Boucher and Anderson 2021, "Trojan
+    Source").
     """
     if text.isascii() and text.isprintable():
         return text
@@ -26,7 +29,7 @@ def visible(text: str) -> str:
 def say(text: object, file: TextIO | None = None) -> None:
     """Print a line that may contain untrusted text, without API keys.
 
-    Invisible characters (see :func:`visible`), and characters that the terminal's encoding lacks, are written as
+    Invisible characters (see :func:`visible`), and characters that the terminal's encoding lacks, are printed as
     escapes.
 
     :param file: the open file to print to; default: standard output.

@@ -116,7 +116,7 @@ class PluginManager:
 
     @property
     def config_packages(self) -> tuple[str, ...]:
-        """The folders with configuration groups that plugins offer. A call of ``config_packages`` loads every
+        """The folders with configuration groups that plugins offer. Reading ``config_packages`` loads every
         plugin.
         """
         self._load(self._find())

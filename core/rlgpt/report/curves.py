@@ -38,8 +38,8 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float
     and, after each iteration, the result of the selection.
 
     A point of a training is a mean over at least the newest ``smooth`` episodes. The position of a point on the curve
-    includes all earlier steps: those of rehearsals, of earlier iterations, and those that were lost when a process was
-    killed. So the curve of a method that spends such steps begins further to the right.
+    includes all earlier steps: the steps of rehearsals, of earlier iterations, and the steps that were lost when a
+    process was killed. The curve of a method that spends steps on rehearsals begins further to the right.
     """
     points: list[tuple[float, float]] = []
     before = 0
@@ -62,12 +62,12 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float
 
 
 def is_number(value: object) -> bool:
-    """Whether a value from a run made by others is a number that can be drawn."""
+    """Whether a value from the run of a stranger is a number that can be drawn."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_SCORE
 
 
 def _is_drawable(value: float, evaluation: Evaluation) -> bool:
-    """Whether a value of an untrusted run can be drawn. Sums of drawn values must be finite."""
+    """Whether a value from an untrusted run can be drawn in a figure. Sums of drawn values must be finite."""
     return 0 <= value <= 1 if evaluation.has_success else abs(value) < MAX_SCORE
 
 
@@ -86,10 +86,11 @@ def newest(points: Sequence[tuple[float, float]], episodes: int = 20) -> float:
 
 
 def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Interpolate all runs of a method on one axis of steps. A run that ended early keeps its last value.
+    """Interpolate the learning curves of all runs of a method on one axis of steps. On this axis, a run that ended
+    early keeps its last value.
 
-    :returns: steps ``[points]`` and success ``[runs, points]``. The axis begins at the first step at which every run
-        has a point, and ends at the last step of the longest run.
+    :returns: steps ``[points]`` and success (or score) ``[runs, points]``. The axis of steps begins at the first step
+        at which every run has a point, and ends at the last step of the longest run.
     """
     runs = [r for r in runs if r]
     if not runs:
@@ -103,11 +104,12 @@ def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float6
 def draw(
     methods: Mapping[str, Sequence[Curve]], *, budget: int | None = None, score: str = "", axis: str = STEPS
 ) -> Any:
-    """Draw all methods in a matplotlib figure. A method with a single point (code alone) is drawn as a mark at its
-    number of steps.
+    """Draw all methods in a matplotlib figure. A method whose curve has a single point (code alone) is drawn as a mark
+    at its number of steps.
 
     :param methods: method -> the curve of each of its runs.
-    :param score: the label of the vertical axis. If the label is empty, the axis shows success from 0 to 100 %.
+    :param score: the label of the vertical axis. If the label ``score`` is empty, the axis shows success from 0 to 100
+        %.
     :param axis: the label of the horizontal axis.
     """
     from matplotlib.figure import Figure
@@ -132,8 +134,8 @@ def draw(
 
 
 def svg(figure: Any) -> str:
-    """The figure as an ``<svg>`` element in the text colour of the page that contains it. Equal figures give equal
-    text.
+    """The figure as an ``<svg>`` element in the text colour of the page that contains the figure. Equal figures give
+    equal text.
     """
     import matplotlib
 

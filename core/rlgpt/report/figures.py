@@ -1,4 +1,4 @@
-"""Computes score and metrics of an evaluation for a report, with intervals over its episodes."""
+"""Computes, for a report, score and metrics of an evaluation, with confidence intervals over its episodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgpt.report.stats import Interval, Scores, interval
 
 
 def success_range(evaluation: Evaluation) -> tuple[float, float]:
-    """The 95 % interval of the success rate of one policy over its episodes (Wilson 1927)."""
+    """The 95 % confidence interval of the success rate of one policy over its episodes (Wilson 1927)."""
     n, z = len(evaluation.episodes), 1.96
     if not n:
         return 0.0, 1.0
@@ -21,7 +21,9 @@ def success_range(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def score_name(evaluation: Evaluation) -> str:
-    """The name of the score in a report, with its unit if it has one, such as ``score (coins, more is better)``."""
+    """The name of the score in a report, with the unit if the score has a unit, such as ``score (coins, more is
+    better)``.
+    """
     score = evaluation.score
     assert score is not None
     unit = f", {score.unit}" if score.unit else ""
@@ -30,14 +32,17 @@ def score_name(evaluation: Evaluation) -> str:
 
 
 def mean_score(evaluation: Evaluation) -> Interval | None:
-    """The mean score with its 95 % interval over the episodes; None without scores or if their sum is not finite."""
+    """The mean score with its 95 % confidence interval over the episodes; None if no episode has a score or the sum of
+    the scores is not finite.
+    """
     return _mean([e.score for e in evaluation.episodes if e.score is not None])
 
 
 def metric_figures(evaluation: Evaluation) -> Iterator[tuple[str, Interval, int]]:
-    """For each reported metric: its name, its mean with the 95 % interval, and the number of episodes that report it.
+    """For each reported metric: the name of the metric, its mean with the 95 % confidence interval, and the number of
+    episodes that report it.
 
-    A metric is left out if the sum of its numbers is not finite.
+    A metric is left out of the figures if the sum of its numbers is not finite.
     """
     names = dict.fromkeys(name for e in evaluation.episodes for name in e.metrics)
     for name in names:

@@ -1,5 +1,5 @@
-"""Renders a report as one HTML page. The page contains no script and loads nothing from other servers. All text from
-language models is escaped.
+"""Renders a report as one HTML page. The HTML page of a report contains no script and loads nothing from other servers.
+The report escapes all text from language models.
 """
 
 from __future__ import annotations
@@ -72,14 +72,18 @@ def _environment() -> Environment:
 
 
 def shares(iteration: Iteration) -> list[tuple[str, int, float]]:
-    """The primitive steps of an iteration by purpose: purpose, number of steps, share in percent."""
+    """The primitive steps of an iteration by purpose, as tuples: each tuple has the purpose, the number of steps, and
+    the share in percent.
+    """
     steps = iteration.steps.model_dump()
     whole = max(1, iteration.steps.total)
     return [(name, n, 100 * n / whole) for name, n in steps.items() if n]
 
 
 def distinct(verdicts: Sequence[Verdict], each: int = 3) -> list[tuple[Verdict, int]]:
-    """Different verdicts with their counts, the most frequent first; at most ``each`` for one action."""
+    """Different verdicts of the sandbox with their counts, the most frequent first; at most ``each`` verdicts for one
+    action.
+    """
     alike: dict[tuple[str, str, int | None, str], list[Verdict]] = {}
     for verdict in verdicts:
         alike.setdefault((verdict.action, verdict.kind, verdict.line, verdict.message), []).append(verdict)

@@ -1,4 +1,4 @@
-"""How a policy learned, in words: its start states, its first behaviour, its hyperparameters and its search."""
+"""How a policy learned, in words: the policy's start states, first behaviour, hyperparameters and parameter search."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Fact = tuple[str, str]
 
 
 def learning_facts(setup: RLSetup, training: TrainingRecord | None, actions: Sequence[CodedAction]) -> list[Fact]:
-    """The facts that differ from plain PPO, each with its name.
+    """The facts about a training that differ from plain PPO, each with its name.
 
-    :param actions: the coded actions, whose defaults are shown beside the values that a search found.
+    :param actions: the coded actions, whose default parameters are shown beside the values that a search found.
     """
     facts = []
     if setup.reset_option is not None:

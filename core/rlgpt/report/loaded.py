@@ -42,7 +42,9 @@ class LoadedRun:
 
     @property
     def began(self) -> bool:
-        """Whether the run has a result to show: a finished iteration, or a graph of sub-goals that was played."""
+        """Whether the run has a result to show: a result is a finished iteration, or a graph of sub-goals that was
+        played.
+        """
         return bool(self.iterations) or self.graph is not None
 
     @property
@@ -55,7 +57,9 @@ class LoadedRun:
         return graph_curve(self.run)
 
     def parts(self) -> Iterator[tuple[SubGoal, tuple[Iteration, ...], int]]:
-        """For each sub-goal of the graph: the sub-goal, its finished iterations, and the number of its tokens."""
+        """For each sub-goal of the graph: a tuple of the sub-goal, its finished iterations, and the number of its
+        tokens.
+        """
         if self.graph is None:
             return
         for node in self.graph.graph.in_order:
@@ -66,8 +70,8 @@ class LoadedRun:
 
     @property
     def outcome(self) -> Evaluation:
-        """The evaluation in the run's report. If the run has no report, the evaluation of its best iteration on the
-        selection seeds.
+        """The evaluation in the run's report. If the run has no report, the result is the evaluation of its best
+        iteration on the selection seeds.
         """
         if self.report is not None:
             return self.report.kept
@@ -75,11 +79,13 @@ class LoadedRun:
 
     @property
     def bill(self) -> tuple[int, float | None]:
-        """Tokens and dollars of all replies in the run, as :func:`bill` computes them."""
+        """Tokens and dollars of all replies in the run, as the function :func:`bill` computes them."""
         return bill(self.exchanges)
 
     def clips(self) -> Iterator[Clip]:
-        """Up to eight videos in the run's folder. A file that is named ``.mp4`` but is not a video is left out."""
+        """Up to eight videos in the run's folder. A file whose name ends in ``.mp4`` but which is no video is left
+        out.
+        """
         names = [name for name in self.run.files.names("videos") if name.endswith(".mp4") and name[0] != "."]
         for name in names[:_CLIPS]:
             content = self.run.files.read(f"videos/{name}", limit=_CLIP_BYTES)
@@ -90,7 +96,8 @@ class LoadedRun:
 
 def described(config: Mapping[str, Any]) -> dict[str, str]:
     """The goal, the rule of success and the result of the trial, for a run on an environment without a plugin. A value
-    that the configuration lacks is missing here. The configuration may be from another version, or hostile.
+    that the run's configuration lacks is missing in the result. The configuration of the run may be from another
+    version of rlgpt, or hostile.
     """
     environment = _mapping(config.get("environment"))
     prepared = _mapping(environment.get("prepared"))
@@ -110,8 +117,8 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:
-    """Tokens and dollars of exchanges (requests with their replies). A replayed exchange counts with the cost of the
-    original exchange. Dollars are None if the price of any exchange is unknown.
+    """Tokens and dollars of exchanges (requests with their replies). A replayed exchange is counted with the cost of
+    the original exchange. The result has None instead of dollars if the price of any exchange is unknown.
     """
     usages = [e.reply.usage for e in exchanges]
     dollars = [u.dollars for u in usages]
@@ -119,8 +126,8 @@ def bill(exchanges: Sequence[Exchange]) -> tuple[int, float | None]:
 
 
 def find(folders: Sequence[Path]) -> list[Path]:
-    """Find the runs in ``folders``. Each folder is the folder of a run, or contains folders of runs (as the folder of a
-    sweep does). Links are not followed.
+    """Find the runs in ``folders``. Each of the folders is the folder of a run, or contains folders of runs (like the
+    folder of a sweep). Links are not followed.
 
     :raises RunError: a folder contains no run.
     """

@@ -1,4 +1,6 @@
-"""Groups runs by method and names the groups. Runs that differ only in their seed belong to one method."""
+"""Groups runs by their method, and gives each method a name. Runs whose only difference is the seed belong to one
+method.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,11 @@ number.
 
 
 def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Name of a method -> its runs, which differ only in their seed.
+    """A dict from the name of a method to its runs, which differ only in their seed.
 
-    If two methods have the same name, the settings in which the methods differ are added to their names. If these
-    settings are too long or describe an environment (docs, a goal), the folder of the method's first run is added
-    instead.
+    If two methods have the same name, the settings in which the methods differ are added to their names. If the
+    differing settings are too long or describe an environment (docs, a goal), the folder of the method's first run is
+    added to the name instead.
     """
     flat = [_settings(run) for run in runs]
     names = [METHODS.get(str(f.get("agents.name")), str(f.get("agents.name") or "a run")) for f in flat]
@@ -56,8 +58,8 @@ def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """The settings that define a method, as a flat mapping. For an environment without a plugin, its whole description
-    is one value of this mapping.
+    """The settings of a run that define its method, as a flat mapping. For an environment without a plugin, the whole
+    description of the environment is one value of the mapping.
     """
     from rlgpt.config.earlier import current
 

@@ -1,4 +1,4 @@
-"""Statistics for few runs: the interquartile mean, and intervals by the stratified bootstrap.
+"""Statistics for few runs: the interquartile mean, and confidence intervals by the stratified bootstrap.
 
 Definitions are those of Agarwal et al. 2021, *Deep Reinforcement Learning at the Edge of the Statistical Precipice*
 (arXiv 2108.13264, section 4) and of their library rliable.
@@ -24,7 +24,9 @@ interval of a percentile bootstrap equals the range.)
 
 
 class Interval(Value):
-    """A statistic and its interval at confidence ``level``. At level 1 the interval is the range of the scores."""
+    """A statistic and its confidence interval at the confidence level ``level``. At level 1, the interval is the range
+    of the scores.
+    """
 
     point: float
     low: float
@@ -38,10 +40,10 @@ class Interval(Value):
 
 
 def iqm(scores: Scores) -> Scores:
-    """The interquartile mean over the last axis: the mean without the lowest and the highest quarter.
+    """The interquartile mean over the last axis: the mean of the values without the lowest and the highest quarter.
 
     As in rliable (``scipy.stats.trim_mean`` with 0.25), ``floor(n / 4)`` values are removed at each end. The
-    interquartile mean of fewer than four values is therefore their mean.
+    interquartile mean of fewer than four values is the mean of all values.
 
     :param scores: ``[..., n]``.
     :returns: ``[...]``.
@@ -60,16 +62,17 @@ def interval(
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """Compute a statistic over runs and tasks, with its stratified percentile-bootstrap interval.
+    """Compute a statistic over runs and tasks, with its confidence interval from a stratified percentile bootstrap.
 
-    Runs are drawn with replacement within each task (the stratum), and ``statistic`` gets all drawn scores. With few
-    runs the interval is too narrow. In a simulation with scores from Beta distributions, the 95 % interval of the
-    interquartile mean (IQM) on one task contains the true value with probability 0.88 to 0.91 for 5 runs, and with
-    probability 0.74 to 0.78 for 3 runs. For 3 runs, the interval equals the range.
+    Runs are drawn with replacement within each task (the stratum), and the function ``statistic`` gets all drawn
+    scores. With few runs, the bootstrap interval is too narrow. In a simulation with scores from Beta distributions,
+    the 95 % interval of the interquartile mean (IQM) on one task contains the true value with probability 0.88 to 0.91
+    for 5 runs, and with probability 0.74 to 0.78 for 3 runs. For 3 runs, the bootstrap interval equals the range of the
+    scores.
 
     :param scores: finite scores, ``[runs]`` or ``[runs, tasks]``.
-    :param statistic: a function from ``[..., n]`` to ``[...]``.
-    :raises ValueError: there are no scores, or a score is not finite.
+    :param statistic: a function that maps an array ``[..., n]`` to an array ``[...]``.
+    :raises ValueError: the array of scores is empty, or a score is not finite.
     """
     matrix = _matrix(scores)
     draws = statistic(_resample(matrix, _drawn(matrix, repetitions, np.random.default_rng(seed))))
@@ -78,8 +81,8 @@ def interval(
 
 
 def spread(scores: Sequence[float]) -> Interval:
-    """The interquartile mean over the runs of one task, with its 95 % interval. With fewer than :data:`FEW` runs, it
-    has the range of the scores instead of the interval.
+    """The interquartile mean over the runs of one task, with its 95 % confidence interval. With fewer than :data:`FEW`
+    runs, the result has the range of the scores instead of the confidence interval.
     """
     found = interval(scores)
     if len(scores) >= FEW:
@@ -97,16 +100,17 @@ def difference(
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """The interval of ``statistic(ours) - statistic(theirs)``. The two groups of scores are resampled independently
-    unless ``paired`` is True.
+    """The confidence interval of the difference ``statistic(ours) - statistic(theirs)``. The bootstrap resamples the
+    two groups of scores independently unless ``paired`` is True.
 
-    :param ours: the scores of one group, ``[runs]`` or ``[runs, tasks]``.
-    :param theirs: the scores of the other group, ``[runs]`` or ``[runs, tasks]``. The number of runs may differ from
-        that of ``ours``, unless ``paired`` is True.
+    :param ours: the scores of the first group of runs, ``[runs]`` or ``[runs, tasks]``.
+    :param theirs: the scores of the second group of runs, ``[runs]`` or ``[runs, tasks]``. The number of runs in
+        ``theirs`` may differ from that in ``ours``, unless ``paired`` is True.
     :param paired: whether run i of ``ours`` belongs to run i of ``theirs``, for example because one run continues from
         the result of the other run. The two runs of a pair are drawn together, so that their common variation does not
         widen the interval.
-    :raises ValueError: :func:`interval` does not accept the scores, or ``paired`` scores have different shapes.
+    :raises ValueError: the function :func:`interval` does not accept the scores, or ``paired`` scores have different
+        shapes.
     """
     rng = np.random.default_rng(seed)
     a, b = _matrix(ours), _matrix(theirs)
@@ -122,8 +126,8 @@ def difference(
 def band(
     scores: ArrayLike, *, repetitions: int = 1_000, level: float = 0.95, seed: int = 0
 ) -> tuple[Scores, Scores, Scores]:
-    """The interquartile mean with the bounds of its interval at each point of a learning curve. The bootstrap draws
-    whole runs, because neighbouring points of a run are correlated.
+    """The interquartile mean over runs, with the bounds of its confidence interval, at each point of a learning curve.
+    The bootstrap draws whole runs, because neighbouring points of a run's curve are correlated.
 
     :param scores: ``[runs, points]``.
     :returns: the mean, the lower bound and the upper bound, each ``[points]``.
@@ -147,8 +151,8 @@ def _matrix(scores: ArrayLike) -> Scores:
 
 
 def _drawn(matrix: Scores, repetitions: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Indices of the drawn runs, ``[repetitions, runs, tasks]``. For each repetition and task, as many runs are drawn
-    with replacement as there are runs.
+    """Indices of the runs that the bootstrap draws, ``[repetitions, runs, tasks]``. For each repetition and task, the
+    bootstrap draws as many runs with replacement as the task has.
     """
     return rng.integers(len(matrix), size=(repetitions, *matrix.shape))
 

@@ -17,10 +17,10 @@ WIDTH, HEIGHT = 160, 28
 class TermRow(NamedTuple):
     """One reward term in a table.
 
-    :ivar coded: whether an agent wrote the term; False for a term of the plugin.
-    :ivar line: the curve of the term as points of an SVG ``polyline``; empty if there is no curve.
-    :ivar ends: the sum of the term over an episode at the beginning and at the end of the training, as text.
-    :ivar correlation: the correlation of this sum with success, as text.
+    :ivar coded: whether an agent wrote the reward term; False for a reward term of the plugin.
+    :ivar line: the curve of the reward term as points of an SVG ``polyline``; empty if the term has no curve.
+    :ivar ends: the sum of the reward term over an episode at the beginning and at the end of the training, as text.
+    :ivar correlation: the correlation of the reward term's sum with success, as text.
     """
 
     name: str
@@ -32,7 +32,7 @@ class TermRow(NamedTuple):
 
 
 def term_rows(iteration: Iteration) -> list[TermRow]:
-    """One row for each reward term that was recorded."""
+    """The rows of the table of reward terms, one row for each recorded term."""
     coded = {f.name for f in iteration.functions if isinstance(f, CodedReward)}
     return [
         TermRow(

@@ -1,9 +1,10 @@
 """Makes untrusted text safe to show, highlights code and shows differences between versions of code.
 
-Deceptive characters, such as marks that reverse the direction of writing, are shown by their names.
+Deceptive characters, such as marks that reverse the direction of writing, are replaced by their names.
 
-The template engine escapes all text for HTML. Only :func:`highlight` and :func:`diff` return markup; both escape every
-character of their input. The live page gets the same tokens and lines as data.
+The template engine escapes all text of the report for HTML. Only the functions :func:`highlight` and :func:`diff`
+return markup; each of them escapes every character of its input. The live page gets the tokens and lines of a source as
+data instead of markup.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ LIMIT = 6_000
 
 
 def visible(text: str, limit: int = LIMIT) -> str:
-    """At most ``limit`` characters of a text. Each invisible character is replaced by its name. A note says how many
-    characters were left out.
+    """At most ``limit`` characters of a text. In the visible text, each invisible character is replaced by its name. A
+    note at the end of the text says how many characters were left out.
     """
     shown = terminal.visible(text[:limit])
     return shown if len(text) <= limit else f"{shown}… ({len(text) - limit:,} more characters)"
@@ -33,7 +34,7 @@ DiffLine = tuple[str, str]
 
 
 def tokens(source: str) -> list[list[Token]]:
-    """The tokens of each line of a Python source. Each invisible character is replaced by its name."""
+    """The tokens of each line of a Python source. In the tokens, each invisible character is replaced by its name."""
     from pygments.lexers import PythonLexer
     from pygments.token import STANDARD_TYPES
 
@@ -52,8 +53,8 @@ def tokens(source: str) -> list[list[Token]]:
 
 
 def highlight(source: str) -> Markup:
-    """Python source as HTML, with one ``<span class="line">`` for each line. The colours come from CSS classes with the
-    short names that Pygments gives them.
+    """Python source as HTML, with one ``<span class="line">`` for each line. The colours of the source come from CSS
+    classes with the short names of Pygments.
     """
     span = Markup('<span class="{}">{}</span>')
     lines = (Markup("").join(span.format(c, t) if c else escape(t) for c, t in line) for line in tokens(source))
@@ -61,7 +62,9 @@ def highlight(source: str) -> Markup:
 
 
 def diff_lines(before: str, after: str) -> list[DiffLine]:
-    """The changed lines between the source before a repair and the source after it, with three lines of context."""
+    """The lines that a repair changed between the source before and the source after it, with three lines of
+    context.
+    """
     kinds = {"+": "add", "-": "del", " ": "same", "@": "gap"}
     old, new = visible(before, 20_000).splitlines(), visible(after, 20_000).splitlines()
     changes = list(difflib.unified_diff(old, new, n=3, lineterm=""))[2:]

@@ -1,4 +1,4 @@
-"""The values that a report shows. The values are computed from the records of runs."""
+"""The values that a report shows. The values in a report are computed from the records of runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from rlgpt.report.stats import Interval
 
 
 class MethodRow(Value):
-    """One line of the table of methods: the results of a method. Steps, tokens and dollars are means over its runs."""
+    """One line of the table of methods: the results of a method. Steps, tokens and dollars of a method are means over
+    its runs.
+    """
 
     method: str
     runs: int
@@ -33,7 +35,7 @@ class Clip(Value):
 
 
 class PartStory(Value):
-    """The work of a run on one sub-goal, as the report shows it."""
+    """PartStory is the work of a run on one sub-goal, as the report shows it."""
 
     name: str
     goal: str
@@ -48,7 +50,7 @@ class PartStory(Value):
 class GraphStory(Value):
     """A graph of sub-goals in the report.
 
-    :ivar drawing: a trusted ``<svg>`` element of :func:`rlgpt.report.graph.markup`.
+    :ivar drawing: the drawing as a trusted ``<svg>`` element of :func:`rlgpt.report.graph.markup`.
     """
 
     thoughts: str = ""
@@ -85,7 +87,8 @@ class Story(Value):
 class Comparison(Value):
     """The comparison of methods on one task.
 
-    :ivar curves: a trusted ``<svg>`` element that :func:`rlgpt.report.curves.svg` made; empty if there are no curves.
+    :ivar curves: the learning curves as a trusted ``<svg>`` element that :func:`rlgpt.report.curves.svg` made; empty if
+        no run has a curve.
     """
 
     title: str
@@ -97,7 +100,7 @@ class Comparison(Value):
 
 
 class Page(Value):
-    """All values that the page of a report shows."""
+    """Page holds all values that the page of a report shows."""
 
     title: str
     note: str = ""

@@ -1,4 +1,4 @@
-"""Writes videos of episodes. Each frame shows the name of the active action."""
+"""Writes videos of episodes. Each frame of a video shows the name of the active action."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Frame = NDArray[np.uint8]
 
 
 def caption(frame: Frame, text: str) -> Frame:
-    """A copy of the frame with ``text`` on a dark strip at its upper edge. The strip is not at the lower edge, because
-    video players show their controls there.
+    """A copy of the frame with the text ``text`` on a dark strip at its upper edge. The strip with the text is not at
+    the lower edge, because video players show their controls there.
     """
     from PIL import Image, ImageDraw, ImageFont
 
@@ -35,15 +35,16 @@ def caption(frame: Frame, text: str) -> Frame:
 
 
 class Film:
-    """Writes an mp4 video (H.264, which every browser plays), completely or not at all.
+    """Film writes an mp4 video (H.264, which every browser plays), completely or not at all.
 
-    The encoder writes into a temporary folder outside the run, because an encoder would follow a link inside the run.
-    No file is written if there is no frame, or if an error ends the ``with`` block.
+    The encoder writes the video into a temporary folder outside the run's folder, because an encoder would follow a
+    link inside the run's folder. No video file is written if the video has no frame, or if an error ends the ``with``
+    block.
 
     :param folder: the folder for the file.
     :param name: the path of the file within ``folder``.
     :param fps: frames per second.
-    :raises RlgptError: there is no encoder, the encoder failed, or the file cannot be written.
+    :raises RlgptError: no encoder is installed, the encoder failed, or the video file cannot be written.
     """
 
     def __init__(self, folder: Folder, name: str, *, fps: int = 20) -> None:
@@ -106,6 +107,6 @@ class Film:
 
 
 def _even(frame: Frame) -> Frame:
-    """Crop a frame to an even width and height, which H.264 with 4:2:0 colours needs."""
+    """Crop a frame to an even width and height, because H.264 with 4:2:0 colours needs even numbers."""
     height, width = frame.shape[:2]
     return frame[: height - height % 2, : width - width % 2]

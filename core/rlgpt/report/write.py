@@ -21,10 +21,10 @@ from rlgpt.runs import Run
 
 
 def write_page(folders: Sequence[Path], out: Path, *, note: str = "") -> Page:
-    """Write the page that compares the runs in ``folders``. For each method whose plan a language model wrote, the page
-    shows the best run in detail.
+    """Write the HTML page that compares the runs in ``folders``. For each method whose plans a language model wrote,
+    the page shows the best run in detail.
 
-    :raises RunError: there is no run, a run is damaged, or no run has a finished iteration.
+    :raises RunError: the folders contain no run, a run is damaged, or no run has a finished iteration.
     """
     page = page_of([Run.open(folder) for folder in find(folders)], note=note)
     Folder(out.parent, RunError).write(out.name, html.render(page))
@@ -32,8 +32,8 @@ def write_page(folders: Sequence[Path], out: Path, *, note: str = "") -> Page:
 
 
 def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
-    """The values of the page that compares ``runs``. The page leaves out runs without a finished iteration; a note
-    gives the number of these runs.
+    """The values of the report's page that compares the runs ``runs``. The page leaves out runs without a finished
+    iteration; a note gives the number of these runs.
     """
     finished = [loaded for loaded in map(LoadedRun.of, runs) if loaded.began]
     if not finished:
@@ -53,7 +53,7 @@ def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
 
 
 def table(page: Page) -> str:
-    """The rows of the page's table as plain text."""
+    """The rows of the table of methods on the report's page, as plain text."""
     lines = []
     for comparison in page.comparisons:
         lines.append(page.title if len(page.comparisons) == 1 else comparison.title)
@@ -74,8 +74,8 @@ def table(page: Page) -> str:
 
 
 def _column(name: str, intervals: Sequence[Interval | None]) -> list[str]:
-    """The title and the cells of a column, padded to the same width. The title says what the brackets mean if all cells
-    have the same kind of interval, else each cell says what its brackets mean.
+    """The title and the cells of a column of a text table, padded to the same width. If all cells of a column have the
+    same kind of interval, the column's title says what the brackets mean; otherwise each cell says it.
     """
     levels = {i.level for i in intervals if i is not None}
     mixed = len(levels) > 1
@@ -133,8 +133,8 @@ def _row(method: str, runs: Sequence[LoadedRun]) -> MethodRow:
 
 
 def _shown(runs: Sequence[LoadedRun]) -> Iterator[LoadedRun]:
-    """The runs that the page shows in detail: the best run of each method whose plan a language model wrote. If there
-    is only one run, the page shows it in any case.
+    """The runs that the page shows in detail: the best run of each method whose plans a language model wrote. If the
+    page compares only a single run, the page always shows this run in detail.
     """
     for group in _methods(runs).values():
         best = max(group, key=lambda loaded: loaded.outcome.rank)

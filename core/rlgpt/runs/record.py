@@ -1,4 +1,4 @@
-"""The content of ``run.json``, which identifies a run and is enough to resume it."""
+"""The content of ``run.json``, which identifies a run and is sufficient to resume the run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ recording, an interrupt). A run is ``failed`` if an error ended it.
 
 
 class Report(Value):
-    """The report of a run: an evaluation of its best iteration on seeds that no selection used. The steps of the report
-    do not count towards the budget.
+    """The report of a run: an evaluation of the run's best iteration on seeds that no selection used. The steps of the
+    report are not part of the run's budget.
 
     :ivar mode: whether the selection kept a policy or code; tuned code counts as code.
-    :ivar acting: the mode that the selection chose. None in a record of an earlier version; the mode was
+    :ivar acting: the mode that the selection chose. None in a run record of an earlier version of rlgpt; the mode was
         then always ``sampled``.
-    :ivar sampled: evaluation of the policy in the mode ``sampled``, or of the code.
+    :ivar sampled: evaluation of the policy in the mode ``sampled``, or evaluation of the code.
     """
 
     iteration: int
@@ -39,7 +39,7 @@ class Report(Value):
 
     @property
     def kept(self) -> Evaluation:
-        """The evaluation that counts as the result of the run. The evaluation is that of the code, or that of the
+        """The evaluation that counts as the result of the run. The kept evaluation is that of the code, or that of the
         policy in the mode that the selection chose.
         """
         chosen = {"sharpened": self.sharpened, "greedy": self.greedy}.get(self.acting or "sampled")
@@ -49,12 +49,12 @@ class Report(Value):
 class RunRecord(Value):
     """The record of one run.
 
-    :ivar config: the configuration as JSON-like values, without API keys. A reference such as ``${...}`` in the
-        configuration is not resolved when the record is read.
-    :ivar steps: all primitive steps so far. An active run updates this number every few seconds.
-    :ivar best: index of the best iteration on the selection seeds so far. The field is only for people who read the
-        file; commands do not use it.
-    :ivar seal: a code which proves that this user made the run or approved its configuration (:mod:`rlgpt.runs.seal`).
+    :ivar config: the run's configuration as JSON-like values, without API keys. A reference such as ``${...}`` in the
+        configuration is not resolved when the run record is read.
+    :ivar steps: all primitive steps so far. A run in progress updates the number of primitive steps every few seconds.
+    :ivar best: index of the iteration that is the best on the selection seeds so far. The field ``best`` is only for
+        people who read the file; commands do not use it.
+    :ivar seal: a code that proves that this user made the run or approved its configuration (:mod:`rlgpt.runs.seal`).
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION

@@ -1,5 +1,6 @@
-"""The seal of a run proves that the run is the user's own. The seal covers the part of the run's record that has an
-effect on commands. A run that somebody else made, or whose record somebody changed, has no valid seal.
+"""The seal of a run proves that this user made the run or approved its configuration. The seal covers the fields of the
+run's record that have an effect on commands. A run that somebody else made, or whose record somebody else changed, has
+no valid seal.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from rlgpt.runs.record import RunRecord
 
 
 def seal(record: RunRecord) -> str:
-    """The seal of a record. The seal covers the task, the seed and the configuration. The seal is empty if no secret
-    can be stored on this machine.
+    """The seal of a record. The seal of a run record covers the task, the seed and the configuration. The seal is an
+    empty text if no secret key can be stored on this machine.
     """
     return seal_of(_sealed(record))
 

@@ -1,5 +1,5 @@
-"""A run's folder. The result of each stage is one file, written atomically. A stage whose file exists is
-not repeated.
+"""A run's folder. The result of each stage of a run is one file, written atomically. A stage whose result file exists
+is not repeated.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _AGAIN = "Delete it to do this stage again, then resume."
 
 
 class Run:
-    """One run on disk. The run's folder may come from an untrusted source, so all its files are accessed through
+    """One run on disk. The run's folder may come from an untrusted source, so the class Run accesses all files through
     :attr:`files`.
 
-    Call :meth:`create` or :meth:`open` to make an object, and hold :meth:`lock` while you write.
+    Call :meth:`create` or :meth:`open` to make a Run object, and hold :meth:`lock` while you write to the run's folder.
 
     :raises RunError: the path of the folder is not UTF-8.
     """
@@ -53,7 +53,7 @@ class Run:
     def exists(folder: Path) -> bool:
         """Whether ``folder`` contains a run.
 
-        :raises RunError: ``run.json`` in the folder is a link, or is not a regular file.
+        :raises RunError: the file ``run.json`` in the folder is a link, or is not a regular file.
         """
         return Folder(folder, RunError).exists(RECORD)
 
@@ -76,7 +76,7 @@ class Run:
     def open(cls, folder: Path) -> Run:
         """Open an existing run.
 
-        :raises RunError: there is no run, or ``run.json`` is damaged or has another schema.
+        :raises RunError: the folder contains no run, or ``run.json`` is damaged or has another schema.
         """
         if not cls.exists(folder):
             raise RunError(f"there is no run at {folder}: give the folder that contains run.json.")
@@ -94,8 +94,8 @@ class Run:
         return is_own(self._record)
 
     def update(self, **changes: Any) -> None:
-        """Change fields of the record in memory and on disk. If ``config`` is among the fields, the new configuration
-        counts as approved by the user.
+        """Change fields of the run record in memory and on disk. If ``config`` is among the changed fields, the new
+        configuration counts as approved by the user.
         """
         if "reason" in changes:
             changes["reason"] = redact(changes["reason"])
@@ -106,12 +106,12 @@ class Run:
         self.rewrite(RECORD.removesuffix(".json"), record)
 
     def once(self, name: str, kind: type[T] | Any, make: Callable[[], T]) -> T:
-        """The result of stage ``name``. If the stage's file exists, the result is read from it. Else ``make`` is called
-        and its result is written to the file.
+        """The result of stage ``name``. If the stage's result file exists, the method reads the result from this file.
+        If the stage has no result file, the method calls ``make`` and writes its result to the file.
 
         :param name: a path in the folder, without ``.json``.
         :param kind: a type that pydantic can validate (a model, or a tuple of models).
-        :raises RunError: the stage's file exists and cannot be read.
+        :raises RunError: the stage's result file exists and cannot be read.
         """
         if self.files.exists(f"{name}.json"):
             there: T = self._read(name, kind)
@@ -121,8 +121,8 @@ class Run:
         return value
 
     def rewrite(self, name: str, value: BaseModel) -> None:
-        """Write the result of stage ``name``, and replace the stage's file if it exists. An iteration is written a
-        second time when the critic has judged it.
+        """Write the result of the stage ``name``, and replace the stage's result file if it exists. An iteration is
+        written a second time after the critic has judged it.
         """
         self.files.write(f"{name}.json", value.model_dump_json(indent=1) + "\n")
 
@@ -141,14 +141,14 @@ class Run:
         return tuple(finished)
 
     def report(self) -> Report | None:
-        """The report of the run; None before its end.
+        """The report of the run; None before the end of the run.
 
-        :raises RunError: the report's file exists and cannot be read.
+        :raises RunError: the file of the run's report exists and cannot be read.
         """
         return self.stage("report", Report)
 
     def stages(self, iteration: int, subfolder: str, kind: type[M]) -> list[M]:
-        """The values of all JSON files ``iterations/ITERATION/SUBFOLDER/*/*.json``, in the order of their names.
+        """The values of all JSON files ``iterations/ITERATION/SUBFOLDER/*/*.json``, in the order of the files' names.
 
         :raises RunError: one of the files cannot be read.
         """
@@ -156,16 +156,16 @@ class Run:
         return [value for part in self.files.names(above) for value in self.values(f"{above}/{part}", kind)]
 
     def values(self, subfolder: str, kind: type[M]) -> list[M]:
-        """The values of all JSON files in a subfolder, in the order of their names.
+        """The values of all JSON files in a subfolder of the run's folder, in the order of the files' names.
 
         :raises RunError: one of the files cannot be read.
         """
         return [self._read(f"{subfolder}/{name}", kind) for name in self._json(subfolder)]
 
     def stage(self, name: str, kind: type[M]) -> M | None:
-        """The result of stage ``name``; None if the stage is not finished.
+        """The result of the stage ``name``; None if the stage is not finished.
 
-        :raises RunError: the stage's file exists and cannot be read.
+        :raises RunError: the stage's result file exists and cannot be read.
         """
         if not self.files.exists(f"{name}.json"):
             return None
@@ -186,7 +186,9 @@ class Run:
         self.files.remove(STOP)
 
     def forget(self, name: str) -> None:
-        """Delete the file of stage ``name``, so that the stage is repeated when it is needed next."""
+        """Delete the result file of the stage ``name``, so that the stage is repeated when its result is needed
+        next.
+        """
         self.files.remove(f"{name}.json")
 
     @contextmanager
@@ -220,7 +222,7 @@ class Run:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the packages on which a result depends."""
+    """Versions of the packages on which the result of a run depends."""
     known = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:

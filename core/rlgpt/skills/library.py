@@ -1,8 +1,10 @@
-"""A library of skills on disk. The folder ``NAME/VERSION/`` in a library is a bundle with its record ``skill.json``.
+"""A library of skills on disk. The folder ``NAME/VERSION/`` in a skill library is a bundle with its record
+``skill.json``.
 
-A version is written completely or not at all, and its bundle and record never change. Later tests of the version, and
-the runs that used it, are appended to its file ``events.jsonl``. Somebody else may have made the folder of the library.
-The files of a library are therefore read as data, no link is followed, and sizes are bounded.
+A version of a skill is written completely or not at all, and its bundle and record never change. Later tests of a
+skill's version, and the runs that used the version, are appended to its file ``events.jsonl``. The folder of the skill
+library may be the work of a stranger. The files of a skill library are read as data, no link is followed, and sizes are
+limited.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ _AGAIN = "Remove this version with `rlgpt skills remove`, or restore it from a c
 class Skill:
     """One version of a skill.
 
-    :ivar events: the later tests of the skill and the runs that used it, oldest first.
+    :ivar events: the later tests of the skill and the runs that used the skill, oldest first.
     :ivar folder: the folder of the skill's bundle.
     """
 
@@ -63,7 +65,7 @@ class Skill:
 
     @property
     def is_own(self) -> bool:
-        """Whether the same user made the skill on the same machine."""
+        """Whether this user made the skill on this machine."""
         return is_sealed(self.record.sealed_part, self.record.seal)
 
     @property
@@ -71,12 +73,12 @@ class Skill:
         return tuple(e for e in self.events if isinstance(e, Served))
 
     def last_test(self, plugin: str, version: str) -> SkillTest | None:
-        """The newest test of the skill in a version of a plugin; None if there was no such test."""
+        """The newest test of the skill in a version of a plugin; None if the skill was not tested in this version."""
         tests = [e for e in self.events if isinstance(e, SkillTest)]
         return next((t for t in reversed(tests) if (t.plugin, t.version_of_plugin) == (plugin, version)), None)
 
     def standing(self, plugin: str, version: str) -> str:
-        """The reason for which the skill is not offered to runs with a version of a plugin; empty if it is offered.
+        """The reason why the skill is not offered to runs with a version of a plugin; empty if the skill is offered.
 
         The record of a skill counts as a test in the version of the plugin with which the skill was made.
         """
@@ -89,7 +91,7 @@ class Skill:
 
 
 class SkillLibrary:
-    """The library of skills in ``folder``. If the folder does not exist, the library is empty."""
+    """The library of skills in ``folder``. If the folder ``folder`` does not exist, the skill library is empty."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._files = folder, Folder(folder, SkillError)
@@ -97,7 +99,7 @@ class SkillLibrary:
     def names(self) -> list[str]:
         """The names of all skills, sorted.
 
-        :raises SkillError: the folder cannot be read, or has too many skills.
+        :raises SkillError: the folder of the skill library cannot be read, or has too many skills.
         """
         found = [n for n in self._files.names(".") if re.fullmatch(NAME, n)]
         self._bound(len(found), "skills")
@@ -116,7 +118,7 @@ class SkillLibrary:
     def load(self, id: SkillId) -> Skill:
         """Read one version of a skill. This method runs no code of the skill.
 
-        :raises SkillError: the version is missing, damaged, too large, or contains a link.
+        :raises SkillError: the version of the skill is missing, damaged, too large, or contains a link.
         """
         where = str(id)
         folder = self._files.subfolder(where)
@@ -138,14 +140,18 @@ class SkillLibrary:
         return Skill(record, bundle, tuple(self._events(id).read()), folder)
 
     def newest(self, name: str) -> Skill:
-        """Read the newest version of a skill. The errors are those of :meth:`versions` and :meth:`load`."""
+        """Read the newest version of a skill. The errors of the method ``newest`` are those of :meth:`versions` and
+        :meth:`load`.
+        """
         versions = self.versions(name)
         if not versions:
             raise SkillError(f"the skill {name} in {self.folder} has no version. Remove it with `rlgpt skills remove`.")
         return self.load(SkillId(name=name, version=versions[-1]))
 
     def skills(self, name: str) -> Iterator[Skill | RlgptError]:
-        """Yield the versions of a skill, newest first. For a version that cannot be read, yield the error instead."""
+        """Yield the versions of a skill, the newest version first. For a version of the skill that cannot be read, the
+        method yields the error instead.
+        """
         try:
             versions = self.versions(name)
         except RlgptError as fault:
@@ -158,12 +164,13 @@ class SkillLibrary:
                 yield fault
 
     def add(self, bundle: Bundle, record: SkillRecord, *, policy: bytes | None = None) -> SkillId:
-        """Add the next version of the skill ``record.id.name``. The number of the version in ``record`` is ignored.
+        """Add the next version of the skill ``record.id.name`` to the library. The version number in ``record`` is
+        ignored.
 
-        The version is written completely or not at all. An existing version is never replaced, even if several
-        processes add versions at the same time.
+        The version of the skill is written completely or not at all. An existing version of a skill is never replaced,
+        even if several processes add versions simultaneously.
 
-        :param policy: the checkpoint of the policy; None if the skill acts by code.
+        :param policy: the checkpoint of the skill's policy; None if the skill acts by code.
         :raises SkillError: the version cannot be written.
         """
         name = record.id.name
@@ -190,16 +197,16 @@ class SkillLibrary:
             shutil.rmtree(staged, ignore_errors=True)
 
     def note(self, id: SkillId, event: SkillTest | Served) -> None:
-        """Append an event to the file of a version.
+        """Append an event (a test, or a run that used the skill) to the file of a skill's version.
 
-        :raises SkillError: there is no such version, or the event cannot be written.
+        :raises SkillError: the library has no such version of the skill, or the event cannot be written.
         """
         if not self._files.exists(f"{id}/{RECORD}"):
             raise SkillError(f"{self.folder} has no skill {id}.")
         self._events(id).append(event)
 
     def remove(self, name: str, version: int | None = None) -> list[SkillId]:
-        """Delete one version of a skill, or all versions.
+        """Delete one version of a skill, or all versions of the skill.
 
         :returns: the deleted versions; empty if the versions in a damaged folder could not be listed.
         :raises UnknownNameError: there is no such skill or version.
@@ -222,8 +229,8 @@ class SkillLibrary:
         return []
 
     def _discard(self, where: str) -> None:
-        """Delete a folder, or the link that stands in place of the folder. The folder is renamed first, so that a
-        killed process leaves no partly deleted skill.
+        """Delete a folder, or the link that is in the place of the folder. The folder of a skill is renamed before it
+        is deleted, so that a killed process leaves no partly deleted skill.
         """
         trash = Path(tempfile.mkdtemp(dir=self.folder, prefix=".old."))
         try:
@@ -247,7 +254,7 @@ class SkillLibrary:
 
 
 def weights_of(folder: Path) -> bytes | None:
-    """The bytes of the best checkpoint in a training's folder; None if the trainer stores no such file.
+    """The bytes of the best checkpoint in a training's folder; None if the trainer stores no checkpoint file.
 
     :raises SkillError: the file is too large or cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Means over episodes with their 95 % confidence intervals, and the comparison of two means."""
+"""Computes means over episodes with their 95 % confidence intervals, and compares two means."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Measure(Value):
 
 
 def success_of(successes: Sequence[bool]) -> Measure:
-    """The success rate with the score interval of Wilson (1927).
+    """The success rate with its score interval (a confidence interval; Wilson 1927).
 
     :param successes: whether each episode succeeded; at least one episode.
     """
@@ -44,7 +44,8 @@ def success_of(successes: Sequence[bool]) -> Measure:
 
 
 def mean_of(scores: Sequence[float]) -> Measure:
-    """The mean with the interval of the normal distribution. For few episodes, the interval is a little too narrow.
+    """The mean of scores with the confidence interval of the normal distribution. For few episodes, the confidence
+    interval is a little too narrow.
 
     :param scores: the scores of the episodes; at least one score, and all scores are finite.
     """
@@ -56,7 +57,7 @@ def mean_of(scores: Sequence[float]) -> Measure:
 
 
 def is_worse(new: Measure, old: Measure, *, maximize: bool = True) -> bool:
-    """Whether ``new`` is worse than ``old`` and the two intervals do not overlap.
+    """Whether the mean ``new`` is worse than the mean ``old`` and the two confidence intervals do not overlap.
 
     :param maximize: whether larger values are better.
     """

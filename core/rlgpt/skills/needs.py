@@ -25,7 +25,7 @@ _COMMON = frozenset(_LITTLE.split())
 class NeededArgument(Value):
     """An argument of a primitive that the code of a skill uses.
 
-    :ivar choices: the values of the argument that occur in the code, if its kind is ``choice``.
+    :ivar choices: the values of the argument that occur in the code, if the kind of the argument is ``choice``.
     """
 
     name: Name
@@ -50,10 +50,11 @@ class NeededKey(Value):
 class Needs(Value):
     """The primitives and keys of the view that the code of a skill uses.
 
-    :ivar plugin: the name of the plugin. In another plugin, the same names may have other units or coordinate frames.
+    :ivar plugin: the name of the plugin. In another plugin, primitives and keys of the same names may have other units
+        or coordinate frames.
     :ivar space: the action space in words.
     :ivar primitives: the primitives that the code calls.
-    :ivar view: the keys of the view that the code reads.
+    :ivar view: the keys of the view that the code of the skill reads.
     """
 
     plugin: str = Field(max_length=40)
@@ -64,9 +65,9 @@ class Needs(Value):
 
 @dataclass(frozen=True)
 class Wanted:
-    """The data about a run by which skills are chosen for it.
+    """The data about a run by which skills are chosen for the run.
 
-    :ivar library: the primitives of the task and the keys of its view.
+    :ivar library: the primitives of the task and the keys of the task's view.
     :ivar space: the action space in words.
     :ivar taken: names that no coded action may have.
     :ivar settings: the settings of the task whose values differ from the plugin's defaults.
@@ -86,8 +87,8 @@ class Wanted:
 def needs_of(
     plugin: str, space: str, library: Library, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
 ) -> Needs:
-    """The primitives and keys of ``library`` that ``actions`` and ``functions`` use. If a source cannot be parsed, the
-    result contains the whole library.
+    """The primitives and keys of ``library`` that the coded actions ``actions`` and the functions ``functions`` use. If
+    a source cannot be parsed, the result contains the whole library of primitives and keys.
     """
     called: set[str] = set()
     texts: set[str] = set()
@@ -130,7 +131,7 @@ def needs_of(
 def misfit(
     needs: Needs, wanted: Wanted, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
 ) -> str:
-    """The reason for which the code cannot work in the task of ``wanted``; empty if no reason is found. No episode is
+    """The reason why the skill's code cannot work in the task of ``wanted``; empty if no reason is found. No episode is
     played to find a reason.
     """
     if needs.plugin != wanted.task.plugin:
@@ -163,8 +164,8 @@ def misfit(
 
 
 def words_of(*texts: str) -> frozenset[str]:
-    """The words of ``texts`` with which goals are compared. Common words such as ``the`` are left out, and the plural
-    ``s`` is removed.
+    """The words of the texts ``texts``, by which goals are compared. Common words such as ``the`` are left out, and the
+    plural ``s`` is removed from words.
     """
     found = (word for text in texts for word in _WORD.findall(text.lower()))
     return frozenset(_stem(word) for word in found if word not in _COMMON and len(word) > 1)

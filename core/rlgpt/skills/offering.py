@@ -1,4 +1,4 @@
-"""Chooses the skills of a library that a run offers to its agents."""
+"""Chooses the skills of a skill library that a run offers to its agents."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Offered(Value):
     :ivar task: the task of the run that made the skill.
     :ivar success: the success rate in ``task``.
     :ivar score: the mean score in ``task``.
-    :ivar steps: mean number of primitive steps of an episode in ``task``.
-    :ivar by_policy: whether a policy chose among the actions in the episodes in ``task``. If not, the actions were
-        played in order.
+    :ivar steps: mean number of primitive steps of an episode in the task ``task``.
+    :ivar by_policy: whether, in the episodes in ``task``, a policy chose among the actions. If ``by_policy`` is False,
+        the coded actions of the skill were played in order.
     """
 
     id: SkillId
@@ -45,15 +45,16 @@ class Offered(Value):
     by_policy: bool = False
 
     def needed_by(self, action: CodedAction) -> tuple[CodedFunction, ...]:
-        """The features whose outputs occur in the source of ``action``."""
+        """The features whose outputs occur in the source of the coded action ``action``."""
         return _read_by([action], self.functions)
 
 
 class Choice(Value):
-    """The skills that a run offers to its agents.
+    """Choice holds the skills that a run offers to its agents, and the skills that it does not offer.
 
-    :ivar refused: skill -> the reason for which the skill is not offered. The keys are the skills that cannot be read,
-        and the skills of the same plugin that have failed their test or have not been tested in its installed version.
+    :ivar refused: a dict from a skill to the reason why the skill is not offered. The keys of ``refused`` are the
+        skills that cannot be read, and the skills of this plugin that failed their test or were not tested in its
+        installed version.
     """
 
     offered: tuple[Offered, ...] = ()
@@ -61,15 +62,16 @@ class Choice(Value):
 
 
 def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> Choice:
-    """The skills of ``library`` that fit the run, the best first. The same arguments always give the same choice.
+    """The skills of the skill library ``library`` that fit the run, the best skill first. The same arguments always
+    give the same choice of skills.
 
     A skill fits if the task has all primitives and keys of the view that the skill's code needs, and if the skill
-    passed its newest test in the installed version of the plugin. Of several versions of a skill that fit, the one with
-    the most reliable result is taken (the lower end of the interval decides). Skills are ranked by the similarity
-    between the words of their goal and the words of the task's goal.
+    passed its newest test in the installed version of the plugin. If several versions of a skill fit, the version with
+    the most reliable result is chosen (the lower end of the confidence interval decides). Skills are sorted by the
+    similarity between the words of their goal and the words of the task's goal.
 
-    :param plugin: the distribution that contains the plugin.
-    :param version: the installed version of this distribution.
+    :param plugin: the name of the distribution that contains the plugin.
+    :param version: the installed version of the plugin's distribution.
     """
     candidates: list[Skill] = []
     refused: dict[str, str] = {}
@@ -92,9 +94,9 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
 
 
 def _sureness(skill: Skill, wanted: Wanted) -> tuple[bool, float, int]:
-    """The sort key of a version; the version with the largest key is the best one. Versions that were tested with the
-    settings of the task are better than others. Next, the worse end of the 95 % interval of the result decides. Last,
-    the number of the version decides.
+    """The sort key of a skill's version; the version with the largest key is the best version. In the order of
+    versions, a version that was tested with the settings of the task comes before all others. The second criterion for
+    versions is the worse end of the 95 % confidence interval of the result. Last, the number of the version decides.
     """
     record = skill.record
     same = dict(record.settings) == dict(wanted.settings)
@@ -117,8 +119,8 @@ def _features(skill: Skill) -> tuple[CodedFunction, ...]:
 
 
 def _distinct(ranked: Sequence[Skill], taken: Iterable[str]) -> tuple[Offered, ...]:
-    """The best skills, up to the maximal numbers of skills and actions. If two skills have an action or function with
-    the same name, only the action or function of the better skill is included.
+    """The best skills, up to the maximal numbers of skills and coded actions. If two skills have an action or function
+    with the same name, only the action or function of the better skill is included.
     """
     names, chosen, count = set(taken), list[Offered](), 0
     for skill in ranked:
@@ -154,7 +156,9 @@ def _read_by(actions: Sequence[CodedAction], functions: Sequence[CodedFunction])
 
 
 def _whole(action: CodedAction) -> CodedAction:
-    """A copy of ``action`` whose source contains its shared code, because actions of several skills share no code."""
+    """A copy of the coded action ``action`` whose source contains its shared code, because actions of several skills
+    share no code.
+    """
     if not action.shared:
         return action
     return action.model_copy(update={"source": f"{action.shared.rstrip()}\n\n\n{action.source.lstrip()}", "shared": ""})

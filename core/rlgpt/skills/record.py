@@ -1,4 +1,6 @@
-"""The record of a skill, and the events that are stored later: tests of the skill, and runs that used it."""
+"""Defines the record of a skill, and the events that are stored later: an event is a test of the skill, or a run that
+used the skill.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,11 @@ class SkillId(Value):
 
 
 class Start(Value):
-    """The record of an episode in which a skill was tested.
+    """Start is the record of an episode in which a skill was tested.
 
     :ivar seed: seed of the episode.
-    :ivar state: the saved state in which the episode began. With None, the episode began at the task's own start.
+    :ivar state: the saved state in which the episode began. With ``state=None``, the episode began at the task's own
+        start.
     :ivar success: whether the episode succeeded.
     :ivar score: the score of the episode; None if the task has no score.
     """
@@ -62,26 +65,26 @@ class Result(Value):
 
     @property
     def success(self) -> Measure | None:
-        """The success rate; None if the task defines no success or no episode was played."""
+        """The success rate of a skill; None if the task defines no success or no episode was played."""
         return success_of([s.success for s in self.starts]) if self.has_success and self.starts else None
 
     @property
     def mean_score(self) -> Measure | None:
-        """The mean score; None if no episode has a score."""
+        """The mean score of a skill; None if no episode has a score."""
         scores = [s.score for s in self.starts if s.score is not None]
         return mean_of(scores) if scores else None
 
     @property
     def steps(self) -> float:
-        """Mean number of primitive steps of the successful episodes. If no episode succeeded, or if the task defines no
-        success, the mean is taken over all episodes.
+        """Mean number of primitive steps of the skill's successful episodes. If no episode succeeded, or if the task
+        defines no success, ``steps`` is the mean over all episodes.
         """
         chosen = [s.steps for s in self.starts if s.success or not self.has_success] or [s.steps for s in self.starts]
         return sum(chosen) / max(1, len(chosen))
 
     def is_worse_than(self, other: Result) -> bool:
-        """Whether this result is worse than ``other`` and the 95 % intervals do not overlap. The success rates are
-        compared; if the task defines no success, the mean scores are compared.
+        """Whether this result is worse than the result ``other`` and the 95 % confidence intervals do not overlap. The
+        comparison uses the success rates, or the mean scores if the task defines no success.
         """
         if self.success is not None and other.success is not None:
             return is_worse(self.success, other.success)
@@ -95,22 +98,23 @@ class SkillRecord(Result):
 
     :ivar goal: what the skill achieves, in words.
     :ivar task: the task of the run that made the skill.
-    :ivar settings: the settings of this task whose values differ from the plugin's defaults.
+    :ivar settings: the settings of the run's task whose values differ from the plugin's defaults.
     :ivar environment: the fields from which an environment without a plugin can be made again; None for the environment
         of a plugin.
-    :ivar predicate: name of the coded predicate in the bundle that decides success. If the name is empty, the task's
-        own success decides.
-    :ivar mode: whether the skill acts by its code or by the policy that is stored with it.
-    :ivar sharpness: exponent of the policy's probabilities; 1 does not change the probabilities.
-    :ivar quarantined: names of the actions that the policy may not choose, because their code failed during training.
+    :ivar predicate: name of the coded predicate in the bundle that decides the skill's success. If the name of the
+        predicate is empty, the task's own success decides.
+    :ivar mode: whether the skill acts by its code or by the policy that is stored with the skill.
+    :ivar sharpness: exponent of the policy's probabilities; with the exponent 1, the probabilities do not change.
+    :ivar quarantined: names of the coded actions that the policy may not choose, because their code failed during the
+        training.
     :ivar plugin: name of the distribution whose plugin the run used.
     :ivar version_of_plugin: version of this distribution.
-    :ivar needs: the primitives and keys of the view that the code uses.
-    :ivar made_from: the skills whose actions are part of the bundle, unchanged or as new versions.
+    :ivar needs: the primitives and keys of the view that the code of the skill uses.
+    :ivar made_from: the skills whose coded actions are part of the bundle, unchanged or as new versions.
     :ivar model: the language models that wrote the code.
-    :ivar spent_steps: primitive steps of the run that made the skill.
+    :ivar spent_steps: number of primitive steps of the run that made the skill.
     :ivar spent_tokens: tokens of the run that made the skill.
-    :ivar seal: a code which proves that this user made the skill (:mod:`rlgpt.files.seal`).
+    :ivar seal: a code that proves that this user made the skill (:mod:`rlgpt.files.seal`).
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -143,8 +147,8 @@ class SkillRecord(Result):
 
     @property
     def sealed_part(self) -> bytes:
-        """The part of the record that the seal covers: task, settings and environment. From these fields, a test of the
-        skill makes the environment.
+        """The fields of the skill's record that the seal covers: task, settings and environment. A test of the skill
+        makes the environment from these fields.
         """
         part = json.loads(self.model_dump_json(include={"task", "settings", "environment"}))
         return json.dumps(part, sort_keys=True).encode()
@@ -153,10 +157,10 @@ class SkillRecord(Result):
 class SkillTest(Result):
     """The record of a later test of a skill.
 
-    :ivar time: when the test was made, in UTC, in the format of ISO 8601.
+    :ivar time: the time of the test, in UTC, in the format of ISO 8601.
     :ivar plugin: name of the distribution whose plugin was installed.
     :ivar version_of_plugin: version of this distribution.
-    :ivar failure: the reason for which the test failed; empty if the skill passed the test.
+    :ivar failure: the reason why the skill failed the test; empty if the skill passed the test.
     """
 
     kind: Literal["tested"] = "tested"
@@ -167,13 +171,13 @@ class SkillTest(Result):
 
 
 class Served(Value):
-    """The record of a run that used the skill's code, unchanged or as a new version, and proved its result.
+    """Served is the record of a run that used the skill's code, unchanged or as a new version, and proved its result.
 
-    :ivar time: when the run ended, in UTC, in the format of ISO 8601.
+    :ivar time: the time at which the run ended, in UTC, in the format of ISO 8601.
     :ivar run: a text that identifies the run, so that the run is recorded only once.
     :ivar task: the task of the run.
     :ivar success: the success rate of the run.
-    :ivar made: the skill that the run added to the library.
+    :ivar made: the skill that the run added to the skill library.
     """
 
     kind: Literal["served"] = "served"

@@ -1,4 +1,4 @@
-"""Tests a skill by repeating its recorded episodes in the installed version of the plugin."""
+"""Tests a skill: its recorded episodes are repeated in the installed version of the plugin."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def retest(
     *,
     episodes: int = EPISODES,
 ) -> SkillTest:
-    """Repeat the first ``episodes`` recorded episodes of ``skill``, from the same start states.
+    """Repeat the first ``episodes`` recorded episodes of ``skill``, from the recorded start states.
 
-    The test fails if the code cannot work with the plugin's primitives. The test also fails if its result is worse than
-    the recorded result and the two 95 % intervals do not overlap.
+    The test of a skill fails if its code cannot work with the plugin's primitives. The test of a skill also fails if
+    its result is worse than the recorded result and the two 95 % confidence intervals do not overlap.
 
-    :param factory: the field ``factory`` of :class:`~rlgpt.rl.base.EnvSpec`.
-    :param origin: the plugin's distribution and its version.
+    :param factory: the value for the field ``factory`` of :class:`~rlgpt.rl.base.EnvSpec`.
+    :param origin: the plugin's distribution and the version of the distribution.
     """
     record = skill.record
     played: tuple[Start, ...] = ()
@@ -69,10 +69,10 @@ def retest(
 def starts_of(evaluation: Evaluation, predicate: str = "", began: Iterable[Start] = ()) -> tuple[Start, ...]:
     """Convert the episodes of an evaluation to the form that a skill's record contains.
 
-    :param predicate: name of the coded predicate that decides success. If the name is empty, the task's own success
-        decides.
-    :param began: records that contain the states in which the episodes began. An episode gets the state of the record
-        with the same seed.
+    :param predicate: name of the coded predicate that decides the success of an episode. If the name of the predicate
+        is empty, the task's own success decides.
+    :param began: records that contain the states in which the episodes began. The state of an episode comes from the
+        record in ``began`` with the same seed.
     """
     states = {start.seed: start.state for start in began}
     return tuple(

@@ -1,5 +1,5 @@
-"""Studies. A study is an experiment of many runs whose results are a table. The section ``study`` of an experiment file
-defines a study.
+"""Studies. A study is an experiment that consists of many runs, and whose results are tables. The section ``study`` in
+the file of an experiment defines a study.
 """
 
 from rlgpt.studies.study import Cell, Study

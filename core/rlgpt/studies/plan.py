@@ -1,4 +1,4 @@
-"""Finds out which runs of a study are finished, which are still to be run, and which lack a recording."""
+"""Finds out which runs of a study are finished, which runs are still to be done, and which runs lack a recording."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ FREE = ("llm", "folder", "video", "observers", "executor", "fixed_hyperparameter
 class Planned:
     """One planned run of a study.
 
-    :ivar config: the configuration of the run, which contains its folder.
+    :ivar config: the configuration of the run, which contains the run's folder.
     :ivar lacks: the recordings that the run needs and that are missing; None if no recording is missing.
-    :ivar uninstalled: the reason for which the task of the run is not available, such as a plugin that is not
-        installed; empty if the task is available.
+    :ivar uninstalled: the reason why the task of the run is not available, such as a plugin that is not installed;
+        empty if the task is available.
     """
 
     cell: Cell
@@ -49,7 +49,7 @@ class Planned:
 class Recorded:
     """The recordings of one task for one kind of agents.
 
-    :ivar method: label of a method that needs these recordings.
+    :ivar method: the label of a method that needs these recordings.
     :ivar paths: the paths of the recordings.
     """
 
@@ -62,9 +62,9 @@ class Recorded:
 def planned(study: Study, values: Mapping[str, Any], folder: Path, manager: PluginManager) -> Iterator[Planned]:
     """The runs of the study.
 
-    :param values: the configuration that all runs share, as JSON-like values.
+    :param values: the configuration that all runs of the study share, as JSON-like values.
     :param folder: the folder of the study.
-    :raises RlgptError: a setting is not valid, or a recording cannot be read.
+    :raises RlgptError: a setting of the study is not valid, or a recording cannot be read.
     """
     known: dict[tuple[str, str], Recorded | str | None] = {}
     for cell in study.cells():
@@ -87,7 +87,9 @@ def planned(study: Study, values: Mapping[str, Any], folder: Path, manager: Plug
 
 
 def recorded(study: Study, values: Mapping[str, Any], manager: PluginManager) -> Iterator[Recorded | str]:
-    """The recordings of each task, for each kind of agents. For a task that is not available, the reason as text."""
+    """The recordings of each task of the study, for each kind of agents. For a task that is not available, the result
+    has the reason as text.
+    """
     seen = set()
     for cell in study.cells():
         if cell.seed:
@@ -100,7 +102,7 @@ def recorded(study: Study, values: Mapping[str, Any], manager: PluginManager) ->
 
 
 def check_existing(runs: Iterable[Planned], manager: PluginManager) -> None:
-    """Check that the runs that already exist have the settings of the study.
+    """Check that the study's existing runs have the settings of the study.
 
     :raises ConfigError: a run was made with other settings.
     """
@@ -117,7 +119,7 @@ def check_existing(runs: Iterable[Planned], manager: PluginManager) -> None:
 
 
 def changes(run: Run, now: Mapping[str, Any]) -> list[str]:
-    """The settings of ``run`` that differ from those in ``now``. Each is a text ``KEY=OLD (now NEW)``.
+    """The settings of the run ``run`` that differ from the settings in ``now``. Each is a text ``KEY=OLD (now NEW)``.
 
     :param now: a configuration as JSON-like values.
     """

@@ -1,4 +1,4 @@
-"""Computes the figures of one run that the tables of a study show. All figures come from the run's record."""
+"""Computes the figures about one run that the tables of a study show. All figures come from the run's record."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Repairs(Value):
     """How many coded actions were repaired.
 
     :ivar failed: number of coded actions whose first version failed.
-    :ivar repaired: number of these coded actions whose last version works.
+    :ivar repaired: number of coded actions whose first version failed and whose last version works.
     """
 
     failed: int = 0
@@ -28,7 +28,7 @@ class Repairs(Value):
 
     @property
     def rate(self) -> float | None:
-        """The share ``repaired / failed``, from 0 to 1; None if no first version failed."""
+        """The share ``repaired / failed`` of repaired coded actions, from 0 to 1; None if no first version failed."""
         return self.repaired / self.failed if self.failed else None
 
     def __add__(self, other: Repairs) -> Repairs:
@@ -36,10 +36,10 @@ class Repairs(Value):
 
 
 class Bill(Value):
-    """Tokens and dollars of a number of exchanges (requests with their replies). A replayed exchange counts with the
-    cost of the original exchange.
+    """Tokens and dollars of a number of exchanges (requests with their replies). A replayed exchange is counted with
+    the cost of the original exchange.
 
-    :ivar dollars: the cost in dollars; None if the price of an exchange is unknown.
+    :ivar dollars: the cost of the exchanges in dollars; None if the price of an exchange is unknown.
     """
 
     calls: int = 0
@@ -55,12 +55,13 @@ class Bill(Value):
 class CellResult(Value):
     """The result of one run of a study.
 
-    :ivar outcome: the success rate in the report; for a task without success, the mean score.
+    :ivar outcome: the success rate in the run's report; for a task without success, the mean score.
     :ivar by_iteration: the success rate (or mean score) on the selection seeds, for each iteration of the outer loop.
-    :ivar bills: role and iteration -> the cost of the exchanges of this role in this iteration.
+    :ivar bills: a dict from role and iteration to the cost of the exchanges of this role in this iteration.
     :ivar models: the language models that replied.
-    :ivar reached: sub-goal of a graph -> share of the report's episodes in which the sub-goal was reached, 0 to 1.
-    :ivar stopped: the reason for which the run ended before its budget or its iterations were used; empty if it did not
+    :ivar reached: a dict from each sub-goal of a graph to the share of the report's episodes in which the sub-goal was
+        reached, 0 to 1.
+    :ivar stopped: the reason why the run ended before its budget or its iterations were used; empty if the run did not
         end early.
     """
 
@@ -81,7 +82,7 @@ class CellResult(Value):
 
 
 def result_of(run: Run) -> CellResult | None:
-    """The result of ``run``; None before its report.
+    """The result of the run ``run`` for the study's tables; None before the run's report.
 
     :raises RunError: a file of the run cannot be read.
     """
@@ -111,13 +112,13 @@ def figure(evaluation: Evaluation) -> float | None:
 
 
 def repairs_of(iterations: Iterable[Iteration]) -> Repairs:
-    """Count the coded actions whose first version failed, and count how many of these were repaired."""
+    """Count the coded actions whose first version failed, and those among them whose last version works."""
     return sum((_repaired(attempts) for i in iterations for attempts in i.rehearsals.values()), Repairs())
 
 
 def bills_of(exchanges: Sequence[Exchange]) -> dict[Part, Bill]:
-    """Role and iteration -> the cost of the exchanges of this role in this iteration. The keys have the order of their
-    first exchanges.
+    """A dict from role and iteration to the cost of the exchanges of this role in this iteration. The keys of this dict
+    have the order of their first exchanges.
     """
     bills: dict[Part, Bill] = {}
     for exchange in exchanges:
@@ -128,7 +129,9 @@ def bills_of(exchanges: Sequence[Exchange]) -> dict[Part, Bill]:
 
 
 def pooled(pairs: Iterable[tuple[int, int]]) -> DeadLoops:
-    """The sum of the dead loops of several runs. (A *dead loop* is a repair that failed in the same way as before.)"""
+    """The sum of the dead loops of several runs. (A *dead loop* is a repair that failed in the same way as the previous
+    attempt.)
+    """
     return sum((DeadLoops(repairs, repeated) for repeated, repairs in pairs), DeadLoops())
 
 

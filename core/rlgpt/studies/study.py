@@ -27,7 +27,7 @@ Table = Literal["success", "iterations", "models", "sub_goals"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of a study: the label of its task, the label of its method, and its seed."""
+    """One run of a study: the label of the run's task, the label of its method, and its seed."""
 
     task: str
     method: str
@@ -44,24 +44,27 @@ class Cell:
 
 
 class Study(Value):
-    """The section ``study`` of an experiment file. Each task is run with each method and each seed.
+    """Study is the section ``study`` in the file of an experiment. A study runs each task with each method and each
+    seed.
 
-    :ivar title: the part of the paper, such as the name of a table.
-    :ivar about: what is compared, in one or two sentences.
-    :ivar tasks: label -> settings of the runs of this task.
-    :ivar methods: label -> settings of the runs with this method. These settings have priority over those of the task.
+    :ivar title: the part of the paper that the study repeats, such as the name of a table.
+    :ivar about: what the study compares, in one or two sentences.
+    :ivar tasks: a dict from the label of a task to the settings of its runs.
+    :ivar methods: a dict from the label of a method to the settings of its runs. The settings of a method have priority
+        over the settings of a task.
     :ivar models: names of language models. Each language model is a further method.
-    :ivar each_model: the settings of a method that is made from a language model. ``{model}`` stands for the name of
-        the model. None if the study does not compare language models.
+    :ivar each_model: the settings of a method that is made from a language model. In these settings, ``{model}`` stands
+        for the name of the language model. ``each_model`` is None if the study does not compare language models.
     :ivar seeds: number of seeds. The first seed is 0.
-    :ivar only: patterns of ``TASK/METHOD``, such as ``stick/*``. Only runs that match a pattern are run. If there are
-        no patterns, all runs are run.
-    :ivar folder: the folder of all runs. With None, the folder is ``runs/NAME``, where NAME is the name of the
-        experiment.
-    :ivar tables: the names of the tables that are printed.
-    :ivar paper: label of a task -> column of the table -> the paper's figure for this task.
+    :ivar only: patterns of ``TASK/METHOD``, such as ``stick/*``, which select runs of the study. Only runs that match a
+        pattern are run. If ``only`` has no patterns, all runs of the study are selected.
+    :ivar folder: the folder of all runs. With ``folder=None``, the folder is ``runs/NAME``, where NAME is the name of
+        the experiment.
+    :ivar tables: the names of the tables that the study prints.
+    :ivar paper: for the label of a task, a dict from a column of the table to the paper's figure for this task.
     :ivar source: a sentence about the paper's figures, which is printed below the tables.
-    :ivar cost: measured times or costs of the study, with the conditions of the measurement; empty if there are none.
+    :ivar cost: measured times or costs of the study, with the conditions of the measurement; empty if nothing was
+        measured.
     """
 
     title: str
@@ -96,9 +99,10 @@ class Study(Value):
 
     @property
     def all_methods(self) -> dict[str, Settings]:
-        """Label -> settings of every method, including the methods that are made from language models.
+        """A dict from the label of a method to its settings, including the methods that are made from language models.
 
-        :raises ConfigError: language models are given to a study that does not compare them, or there is no method.
+        :raises ConfigError: language models are given to a study that does not compare language models, or the study
+            has no method.
         """
         if self.models and self.each_model is None:
             raise ConfigError("study.models: this experiment does not compare models. Set llm.model=PROVIDER/MODEL.")
@@ -109,7 +113,8 @@ class Study(Value):
         return methods
 
     def cells(self) -> list[Cell]:
-        """The runs that ``only`` selects. All runs of the first seed come first, then all runs of the next seed.
+        """The runs that ``only`` selects. The runs of the first seed come before the runs of the second seed, and so
+        on.
 
         :raises UnknownNameError: a pattern matches no run.
         """
@@ -120,11 +125,13 @@ class Study(Value):
         return [cell for cell in self._all() if not self.only or any(_matches(cell, p) for p in self.only)]
 
     def settings(self, cell: Cell) -> dict[str, Any]:
-        """The settings of ``cell`` that differ from the configuration that all runs share."""
+        """The settings of the run ``cell`` that differ from the configuration that all runs share."""
         return merged(merged(self.tasks[cell.task], self.all_methods[cell.method]), {"seed": cell.seed})
 
     def sets(self) -> set[str]:
-        """The keys of the configuration that tasks, methods and seeds set. Dots join the parts of a key."""
+        """The keys of the configuration that tasks, methods and seeds of the study set. Dots join the parts of a
+        key.
+        """
         return {"seed", *(k for s in (*self.tasks.values(), *self.all_methods.values()) for k in _keys(s))}
 
     def _all(self) -> Iterator[Cell]:
@@ -134,7 +141,7 @@ class Study(Value):
 
 
 def merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of ``values`` with ``changes``. Mappings are merged; other values are replaced."""
+    """A copy of ``values`` with ``changes``. In the merged copy, mappings are merged, and other values are replaced."""
     both = {k: merged(values[k], v) for k, v in changes.items() if _is_map(v) and _is_map(values.get(k))}
     return {**values, **changes, **both}
 

@@ -1,5 +1,5 @@
-"""Renders the tables of a study in Markdown. The tables show the results of the runs and the paper's figures beside
-them.
+"""Renders the tables of a study in Markdown. The tables of a study show the results of the runs and the paper's figures
+beside them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ DIRECTION = (
 def render(study: Study, results: Results, absent: Mapping[Cell, str]) -> str:
     """All tables of the study as Markdown.
 
-    :param results: run -> result, for the runs that have a report.
-    :param absent: run -> the reason for which it has no result, in a few words.
+    :param results: a dict from a run to its result, for the runs that have a report.
+    :param absent: a dict from a run to the reason why it has no result, in a few words.
     """
     parts = [f"# {study.title}", study.about]
     for name in study.tables:
@@ -32,7 +32,9 @@ def render(study: Study, results: Results, absent: Mapping[Cell, str]) -> str:
 
 
 def success(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """The table of results. This table has a line for each task, the paper's columns, and a column for each method."""
+    """The table of results. The table of results has a line for each task, the paper's columns, and a column for each
+    method.
+    """
     paper = _paper_columns(study)
     head = ["task", *(f"paper: {c}" for c in paper), *study.all_methods]
     lines = []
@@ -44,8 +46,8 @@ def success(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[
 
 
 def iterations(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """The table of iterations. This table has a line for each task and method, and a column for each iteration of the
-    outer loop.
+    """The table of iterations. The table of iterations has a line for each task and method, and a column for each
+    iteration of the outer loop.
     """
     count = max((len(r.by_iteration) for r in results.values()), default=0)
     if not count:
@@ -66,8 +68,8 @@ def iterations(study: Study, results: Results, absent: Mapping[Cell, str]) -> li
 
 
 def models(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """The table of language models. This table has a line for each method with the figures of its language model. The
-    tokens by role and iteration follow.
+    """The table of language models. The table of language models has a line for each method with the figures of its
+    language model. The tokens by role and iteration follow.
     """
     lines = []
     for method in study.all_methods:
@@ -99,7 +101,9 @@ def models(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[s
 
 
 def sub_goals(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """The table of sub-goals. This table has a line for each sub-goal of the runs whose task a planner divided."""
+    """The table of sub-goals. The table of sub-goals has a line for each sub-goal of the runs whose task a planner
+    divided.
+    """
     lines = []
     for task, method in _groups(results):
         runs = [r for r in _of(results, task, method) if r.reached]
@@ -121,7 +125,7 @@ _RENDERED: Mapping[Table, Callable[[Study, Results, Mapping[Cell, str]], list[st
 
 
 def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown, with columns of equal width."""
+    """A text table in Markdown, with columns of equal width."""
     cells = [[text.replace("|", "\\|").replace("\n", " ") for text in line] for line in (head, *lines)]
     widths = [max(3, *(len(line[i]) for line in cells)) for i in range(len(head))]
     rows = ["| " + " | ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)) + " |" for line in cells]

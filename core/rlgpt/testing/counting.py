@@ -1,5 +1,6 @@
-"""A plugin with the grid environment that also counts primitive steps: each step, in any process, appends one byte to a
-file. The module also has coded actions for this environment. Spawned processes can import this module.
+"""A plugin with a grid environment that also counts primitive steps: each step, in any process, appends one byte to a
+file. The module ``counting`` also has coded actions for the grid environment. Processes that multiprocessing spawns can
+import the module ``counting``.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ TASK = TASKS["grid/key"]
 
 
 class Counting(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that appends a byte to the file ``path`` for each step. The wrapper uses no code of the counters that
-    are tested.
+    """A wrapper that appends a byte to the file ``path`` for each primitive step. The wrapper is independent of the
+    code for counting steps that the tests check.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str) -> None:
@@ -46,7 +47,7 @@ def counting_grid(path: str, task: Task) -> CountingGrid:
 
 
 class OneAtATime(CountingGrid):
-    """A plugin that allows one environment at a time, as a real robot does."""
+    """A plugin that allows only one environment at a time, as a real robot does."""
 
     def limits(self, task: Task) -> EnvLimits:
         return EnvLimits(max_envs=1)
@@ -79,7 +80,7 @@ BROKEN = action("broken", "def run():\n    yield use()\n    raise ValueError('no
 def grid_spec(counter: Path, *actions: CodedAction, task: Task = TASK, **setup: Any) -> EnvSpec:
     """The recipe of the grid environment with coded actions.
 
-    :param counter: the file in which primitive steps are counted.
+    :param counter: the file in which the wrapper counts primitive steps.
     :param actions: the coded actions.
     :param setup: fields of the RLSetup.
     """

@@ -1,5 +1,5 @@
-"""The counting grid environment with a fault at one of its primitive steps. Spawned processes can import
-this module.
+"""The counting grid environment with a fault at one of its primitive steps. Processes that multiprocessing spawns can
+import the module ``faults``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Fault = Literal["raise", "hang", "kill"]
 
 
 class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that fails at the step with the number ``at``. The steps of all environments are counted together, in
-    the file ``path``.
+    """A wrapper that fails at the primitive step with the number ``at``. The steps of all environments are counted
+    together, in the file ``path``.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], path: str, fault: Fault, at: int) -> None:

@@ -1,8 +1,9 @@
 """A small deterministic environment for tests. The environment has two tasks: pick up the key, and open the door. A
 step takes about 10 microseconds.
 
-Rows count downwards and columns to the right, both from 0 to 6. The reset's seed places agent, key and door in three
-different cells. ``use`` picks up the key in the agent's cell, and opens the door there if the agent holds the key.
+In the grid, rows count downwards and columns count to the right, both from 0 to 6. The seed of a reset places agent,
+key and door of the grid in three different cells. The action ``use`` picks up the key in the agent's cell, and opens
+the door in this cell if the agent holds the key.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def distance(a: Cell, b: Cell) -> int:
 class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
     """Observation ``Box(0, 1, (7,))``: row and column of agent, key and door, each divided by 6, and key held (0 or 1).
 
-    ``reset(options={"start": "near_key"})`` places the agent beside the key. The reward is 1 at the success, else 0.
+    ``reset(options={"start": With this option of the reset, the agent begins beside the key. The reward is 1 at the
+    success, else 0.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 8}  # noqa: RUF012 - gymnasium's own
@@ -100,7 +102,9 @@ class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
         return self._observation(), float(success), success, truncated, {"success": success}
 
     def render(self) -> np.ndarray | None:
-        """``[112, 112, 3]``: cells of 16 pixels; agent red (orange with the key), key yellow, door green."""
+        """``[112, 112, 3]``: the picture has cells of 16 pixels; the agent is red (orange with the key), the key
+        yellow, and the door green.
+        """
         if self.render_mode is None:
             return None
         image = np.full((SIZE, SIZE, 3), 235, np.uint8)
@@ -145,7 +149,7 @@ def _near_door(ctx: Context) -> float:
 
 
 class GridPlugin(EnvironmentPlugin):
-    """The plugin of the grid environment. This plugin overrides most methods of a plugin, each in a few lines."""
+    """The plugin of the grid environment. The grid's plugin overrides most methods of a plugin, each in a few lines."""
 
     name = "grid"
 
@@ -205,7 +209,9 @@ class GridPlugin(EnvironmentPlugin):
         }
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> int:
-        """The action ``use``, because it has no effect in most cells (the cells without key and door)."""
+        """The idle action of the grid is ``use``, because it has no effect in most cells (the cells without key and
+        door).
+        """
         return USE
 
     def summarize(self, view: Mapping[str, Plain]) -> str:
@@ -241,11 +247,11 @@ class GridPlugin(EnvironmentPlugin):
 
 
 def grid_plugin(task: Task) -> GridPlugin:
-    """A factory for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`. It can be pickled."""
+    """A factory of the grid's plugin for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`. It can be pickled."""
     return GridPlugin()
 
 
 @hookimpl
 def rlgpt_plugins() -> list[EnvironmentPlugin]:
-    """The hook that offers this plugin, for tests that use the plugin manager."""
+    """The hook that offers the grid's plugin, for tests that use the plugin manager."""
     return [GridPlugin()]

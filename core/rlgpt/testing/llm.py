@@ -1,4 +1,4 @@
-"""``FakeLLM``, a language model for tests, which answers from a script."""
+"""``FakeLLM`` is a language model for tests, which answers from a script."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ Script = Mapping[RequestKey | str, Answer | Sequence[Answer]] | Callable[[Reques
 
 
 class FakeLLM(LLM):
-    """A language model that answers from a script. :attr:`requests` is the list of the requests so far.
+    """FakeLLM is a language model that answers from a script. The attribute :attr:`requests` is the list of the
+    requests so far.
 
-    :param script: a function of the request, or a mapping. The keys of the mapping are request keys
-        (:class:`RequestKey`) or roles (``"slow"``). A value is an answer, or a sequence of answers to successive
-        requests. If an answer is an exception, it is raised.
+    :param script: a function of the request, or a mapping. The keys of the script are request keys
+        (:class:`RequestKey`) or roles of the language model (``"slow"``). A value of the script is an answer, or a
+        sequence of answers to successive requests. If an answer in the script is an exception, the model raises this
+        exception.
     :param usage: the cost of each scripted text.
     """
 
@@ -38,10 +40,10 @@ class FakeLLM(LLM):
         return [r.key for r in self.requests]
 
     def complete(self, request: Request) -> Reply:
-        """Return the next scripted answer to ``request``.
+        """Return the next answer of the script to the request ``request``.
 
-        :raises LLMError: the script has no further answer to this request. The message contains the key of the request
-            and the keys of the script.
+        :raises LLMError: the script has no further answer to this request. The error message contains the key of the
+            request and the keys of the script.
         """
         self.requests.append(request)
         answer = self.script(request) if callable(self.script) else self._look_up(self.script, request.key)

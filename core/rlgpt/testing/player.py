@@ -1,4 +1,4 @@
-"""Calls primitives by name. The tests of a plugin use this module to play tasks from scripts."""
+"""Calls primitives by name. The tests of a plugin use the class Player to play tasks from scripts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rlgpt.testing.stage import Stage
 
 
 class Player(Stage):
-    """Calls primitives by name. ``player("move_to", x=0.1)`` returns the outcome of the primitive ``move_to``, or
-    ``{}`` if the episode has ended.
+    """Calls primitives by name. The call ``player("move_to", x=0.1)`` returns the outcome of the primitive ``move_to``,
+    or ``{}`` if the episode has ended.
 
-    Missing arguments have their defaults. In contrast to the arguments in a coded action, arguments are not clipped to
-    their ranges.
+    Missing arguments have their defaults. Unlike the arguments in a coded action, the arguments of Player are not
+    clipped to their ranges.
     """
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:

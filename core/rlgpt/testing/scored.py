@@ -1,5 +1,5 @@
-"""A task of the grid environment that has a score and no success. The score is the number of cells that the agent
-walks.
+"""Defines a task of the grid environment that has a score and no success. The score of the task is the number of cells
+that the agent walks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Walk(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class WalkPlugin(GridPlugin):
-    """The grid's plugin with :data:`TASK` as its only task."""
+    """The plugin of the grid, with :data:`TASK` as its only task."""
 
     def tasks(self) -> Mapping[str, Task]:
         return {TASK.id: TASK}
@@ -58,5 +58,5 @@ class WalkPlugin(GridPlugin):
 
 
 def walk_plugin(task: Task) -> WalkPlugin:
-    """A factory for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`."""
+    """A factory of the walk plugin for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`."""
     return WalkPlugin()

@@ -1,10 +1,10 @@
-"""An environment with a choice between two rewards. The better choice depends on whether an option of k steps is
-discounted by gamma^k.
+"""Defines an environment with a choice between two rewards, one near and one far. The better choice depends on whether
+an option of k steps is discounted by gamma^k.
 
-The cells 0..K form a row, K = 10. The base action ``take`` ends the episode; its reward is NEAR = 0.6 in cell 0,
-FAR = 1.0 in cell K and 0 elsewhere. ``forward`` moves one cell (in cell K it stays) with reward 0. The option ``walk``
-moves to cell K with reward 0, so from cell 0 it lasts k = K = 10 primitive steps and its discounted reward is R = 0. In
-cell K the best choice is ``take``: V(K) = 1.
+The cells 0..K form a row, K = 10. The base action ``take`` ends the episode; its reward is NEAR = 0.6 in cell 0, FAR =
+1.0 in cell K and 0 elsewhere. The base action ``forward`` moves the agent one cell (in cell K the agent stays) with
+reward 0. The option ``walk`` moves to cell K with reward 0: from cell 0, it lasts k = K = 10 primitive steps and its
+discounted reward is R = 0. In cell K the best choice is ``take``: V(K) = 1.
 
 Values of the two branches in cell 0 with gamma = 0.9:
 
@@ -13,10 +13,9 @@ Values of the two branches in cell 0 with gamma = 0.9:
     walk, gamma a choice  R + gamma   V(K) = 0 + 0.9    * 1 = 0.9
 
 A learner with the semi-Markov discount takes the near reward, as a learner with primitive actions does (ten ``forward``
-are worth 0.3487 too). A learner that applies gamma once for each decision
-chooses ``walk``. The margins are 0.25 and 0.3.
-``info["success"]`` is true if the near reward was taken. So the success rate is 1 with the semi-Markov discount and 0
-without it.
+are worth 0.3487 too). A learner that applies gamma only once for each decision chooses the option ``walk``. The margins
+are 0.25 and 0.3. ``info["success"]`` is true if the near reward was taken. The success rate is 1 for a learner with the
+semi-Markov discount and 0 for a learner without it.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ SETUP = RLSetup(
 
 
 def values(*, semi_markov: bool) -> dict[str, float]:
-    """The values of the two branches in cell 0, as the module's docstring derives them."""
+    """The values of the two branches in cell 0, as the docstring of the module derives them."""
     return {"take": NEAR, "walk": GAMMA ** (CELLS if semi_markov else 1) * FAR}
 
 
@@ -107,7 +106,7 @@ def _forward(ctx: Context, cells: int) -> LowLevel:
 
 
 class ForkPlugin(EnvironmentPlugin):
-    """The plugin of :class:`ForkEnv`. The only primitive of this plugin is ``forward(cells)``."""
+    """The plugin of :class:`ForkEnv`. The plugin of ForkEnv has ``forward(cells)`` as its only primitive."""
 
     name = "fork"
 
@@ -142,11 +141,13 @@ class ForkPlugin(EnvironmentPlugin):
 
 
 def fork_plugin(task: Task) -> ForkPlugin:
-    """A factory for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`. It can be pickled."""
+    """A factory of the plugin ForkPlugin for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`. It can be
+    pickled.
+    """
     return ForkPlugin()
 
 
 @hookimpl
 def rlgpt_plugins() -> list[EnvironmentPlugin]:
-    """The hook that offers this plugin, for tests that use the plugin manager."""
+    """The hook that offers the plugin ForkPlugin, for tests that use the plugin manager."""
     return [ForkPlugin()]

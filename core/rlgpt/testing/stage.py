@@ -1,4 +1,4 @@
-"""``Stage``, which plays a plugin's environment and primitives without a sandbox, for tests."""
+"""``Stage`` plays a plugin's environment and primitives without a sandbox, for tests."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Call:
 
     :ivar outcome: the dict that the primitive returned; None if the primitive did not return.
     :ivar actions: the low-level actions that the primitive yielded, in order.
-    :ivar invalid: the first yielded action that is outside its space; empty if there is none. The call ends at such an
-        action.
-    :ivar overran: whether the primitive yielded more than ``max_steps`` actions.
-    :ivar success: whether ``info["success"]`` was True at one of the steps of the call.
+    :ivar invalid: the first yielded low-level action that is outside its space; empty if all yielded actions are valid.
+        The call ends at such an action.
+    :ivar overran: whether the primitive yielded more than ``max_steps`` low-level actions.
+    :ivar success: whether ``info["success"]`` was True at one of the steps of the primitive's call.
     """
 
     outcome: Mapping[str, Plain] | None = None
@@ -33,7 +33,7 @@ class Call:
 
 
 class Stage:
-    """One environment of a task, with the context that the plugin's methods get."""
+    """Stage holds one environment of a task, with the context that the plugin's methods get."""
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
         self.plugin, self.task = plugin, task
@@ -107,9 +107,9 @@ class Stage:
 
 
 def arguments(parameters: Sequence[Parameter], count: int, seed: int = 0) -> list[dict[str, Plain]]:
-    """At most ``count`` different settings of the parameters. The first setting has the defaults, the next two have the
-    ends of all ranges, and the others have random values. The choices of a parameter are used in turn, so that each
-    choice occurs if ``count`` is large enough.
+    """At most ``count`` different combinations of values for the primitive's parameters. The first combination has the
+    defaults, the next two have the ends of all ranges, and all others have random values. The choices of a parameter
+    are used in turn, so that each choice occurs if ``count`` is large enough.
     """
     rng = np.random.default_rng(seed)
     settings: list[dict[str, Plain]] = []

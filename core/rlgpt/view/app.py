@@ -1,4 +1,4 @@
-"""The web application of the live page. A route leads from an address to a method of
+"""The web application of the live page. A route of the web application leads from an address to a method of
 :class:`~rlgpt.view.library.Library`.
 """
 
@@ -31,7 +31,9 @@ TYPES = {
 
 
 def application(library: Library, hosts: frozenset[str], token: str, ends: Callable[[], bool] = lambda: False) -> Guard:
-    """The application that serves the page and its data. A :class:`Guard` checks each request first."""
+    """The web application that serves the live page and the data of the page. A :class:`Guard` checks each request
+    before the application answers it.
+    """
     files = {f"/{p.name}": p for p in PAGE.iterdir() if p.suffix in TYPES}
     files.update({"/": PAGE / "index.html", "/report.css": TEMPLATES / "style.css"})
     answers = {path: _file(file) for path, file in files.items()}
@@ -102,8 +104,8 @@ def _routes(library: Library) -> list[Route]:
 
 
 def _get(path: str, answer: Callable[[Request], Any], method: str = "GET") -> Route:
-    """A route whose response is computed in a thread. A slow disk or a large file therefore does not delay other
-    requests.
+    """A route of the web application whose response is computed in a thread. A slow disk or a large file does not delay
+    other requests, because each response is computed in a thread.
     """
 
     async def endpoint(request: Request) -> Response:

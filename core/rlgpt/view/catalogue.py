@@ -1,4 +1,6 @@
-"""Finds the runs that the page shows. Each run has an id, which is not a path, and a line in the list of runs."""
+"""Finds the runs that the page shows. Each run has an id, which is not a path, and a line in the page's list of
+runs.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ class Known:
 
     :ivar whole: for the run of a sub-goal, the id of the run of the whole task.
     :ivar line: the line of the run in the list of runs.
-    :ivar stamp: a value that identifies the content of ``run.json`` from which ``line`` was made.
+    :ivar stamp: a value that identifies the content of ``run.json`` from which the run's line was made.
     """
 
     folder: Path
@@ -50,7 +52,7 @@ class Known:
 
 
 class Catalogue:
-    """Finds the runs in ``roots`` and gives each run an id. A request can name only these ids.
+    """Finds the runs in the folders ``roots`` and gives each run an id. A request can name only these ids.
 
     :raises RunError: a root does not exist.
     """
@@ -66,7 +68,7 @@ class Catalogue:
         self._lock = Lock()
 
     def lines(self) -> list[dict[str, Any]]:
-        """The entries of the list of runs, the newest run first."""
+        """The entries of the page's list of runs, the newest run first."""
         locked = locked_inodes()
         lines = [self._line(key, known, locked) for key, known in self._all().items()]
         return sorted(lines, key=lambda line: line.get("created") or "", reverse=True)
@@ -87,7 +89,9 @@ class Catalogue:
         return self._get(key).whole
 
     def parts(self, key: str) -> dict[str, str]:
-        """Label of a sub-goal -> id of the run of this sub-goal. Runs of sub-goals have no line in the list of runs."""
+        """A dict from the label of a sub-goal to the id of the sub-goal's run. Runs of sub-goals have no line in the
+        page's list of runs.
+        """
         run, found = self.run(key), {}
         for label in run.files.names(NODES)[:PARTS]:
             folder = run.files.subfolder(f"{NODES}/{label}")
@@ -97,14 +101,14 @@ class Catalogue:
         return found
 
     def status(self, key: str) -> str:
-        """The status of a run. The status is ``killed`` if the record says ``running`` but the process of the run has
-        ended. The run of a sub-goal has the status of the run of the whole task.
+        """The status of a run. The status of a run is ``killed`` if its record says ``running`` but the process of the
+        run has ended. The run of a sub-goal has the status of the run of the whole task.
         """
         run = self.run(self.whole(key) or key)
         return _status(run.record, run.folder, locked_inodes())
 
     def stamps(self) -> dict[str, Stamp]:
-        """Id of a run -> a value that changes whenever the record of the run changes."""
+        """A dict from the id of a run to a value that changes whenever the record of the run changes."""
         return {key: _stamp(known.folder) for key, known in self._all().items()}
 
     def _get(self, key: str) -> Known:

@@ -1,4 +1,4 @@
-"""Reports changes of runs to the page, as server-sent events."""
+"""Reports changes of runs to the live page, as server-sent events."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ async def changes(
     """Yield an event for each change. An event contains the ids of the runs whose records changed, and whether a file
     of the opened run changed.
 
-    :param opened: the folder of the run that the page shows.
-    :param ends: whether the server ends; then no further event follows.
+    :param opened: the folder of the run that the live page shows.
+    :param ends: whether the server ends; no event follows after the end.
     """
     before = await asyncio.to_thread(catalogue.stamps)
     files = await asyncio.to_thread(_signature, opened)

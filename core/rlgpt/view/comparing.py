@@ -30,8 +30,8 @@ Shown = tuple[Run, Progress, str]
 
 
 def differences(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The settings in which the runs differ. An entry contains the name of a setting and its value in each run. The
-    value is a dash if a run has no such setting.
+    """The settings in which the runs differ. An entry contains the name of a setting and the setting's value in each
+    run. The value of a setting is a dash if the run has no such setting.
     """
     flat = [settings(run.record.config) for run in runs]
     keys = sorted({key for each in flat for key in each if key not in _NOT_COMPARED})
@@ -44,7 +44,9 @@ def differences(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def series(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -> dict[str, list[Curve]]:
-    """Label of a line -> the learning curves of the runs that the line shows. Runs without points are left out."""
+    """A dict from the label of a line in the figure to the learning curves of the runs that the line shows. Runs
+    without points are left out.
+    """
     drawn = {id(run): points for run, progress, _ in shown if (points := _curve(run, progress, axis))}
     names = {id(run): name for run, _, name in shown}
     runs = [run for run, _, _ in shown if id(run) in drawn]
@@ -54,10 +56,11 @@ def series(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -> 
 
 
 def figure(lines: Mapping[str, Sequence[Curve]], axis: Axis, theme: str, score: str = "") -> bytes:
-    """The figure with the given lines, as the content of an SVG file.
+    """The figure of learning curves with the given lines, as the content of an SVG file.
 
     :param theme: ``light`` or ``dark``.
-    :param score: the label of the vertical axis for scores. If the label is empty, the axis shows success.
+    :param score: the label of the figure's vertical axis for scores. If the label is empty, the vertical axis shows
+        success.
     """
     if len(lines) == 1:
         lines = {"": next(iter(lines.values()))}  # A single line needs no legend.
@@ -68,7 +71,7 @@ def figure(lines: Mapping[str, Sequence[Curve]], axis: Axis, theme: str, score: 
 
 def left_out(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -> dict[str, Any]:
     """The names of the runs that have no curve over the axis ``axis``, and the number of runs that are left out because
-    the figure already has the maximal number of lines.
+    the figure has the maximal number of lines.
     """
     without = [name for run, progress, name in shown if not _curve(run, progress, axis)]
     return {
@@ -78,7 +81,7 @@ def left_out(shown: Sequence[Shown], axis: Axis, by: Literal["run", "method"]) -
 
 
 def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
-    """The first and the last point of each line as text, for people who cannot see the figure."""
+    """The first and the last point of each learning curve as text, for people who cannot see the figure."""
     return [
         {
             "name": plain(name, 200),
@@ -93,9 +96,9 @@ def ends(lines: Mapping[str, Sequence[Curve]]) -> list[dict[str, Any]]:
 
 
 def _curve(run: Run, progress: Progress, axis: Axis) -> Curve:
-    """The learning curve of a run, from its file ``events.jsonl``. A run of an earlier version does not have this file;
-    its curve has only a point at the end of each iteration. For a run with a graph of sub-goals, each point is the
-    success of the whole graph on the selection seeds.
+    """The learning curve of a run, from the run's file ``events.jsonl``. A run of an earlier version of rlgpt has no
+    ``events.jsonl``; its curve has only a point at the end of each iteration. For a run with a graph of sub-goals, each
+    point of the curve is the success of the whole graph on the selection seeds.
     """
     if axis == "steps" and (played := graph_curve(run)):
         return played

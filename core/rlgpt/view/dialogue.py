@@ -1,5 +1,5 @@
-"""Reads the requests of a run to its language models, and the replies. Requests and replies are in ``llm.jsonl``, to
-which the run appends while it is in progress.
+"""Reads the requests of a run to its language models, and the models' replies. Requests and replies are in
+``llm.jsonl``, to which a run in progress appends.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _IMAGE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]{1,8000000}")
 class Dialogue:
     """The exchanges (requests with their replies) of one run.
 
-    :param task: the task of a sub-goal. Only the exchanges about this sub-goal are included. With None, all exchanges
-        are included.
+    :param task: the task of a sub-goal. Only the exchanges about the sub-goal ``task`` are included. With None, all
+        exchanges are included.
     """
 
     def __init__(self, run: Run, task: str | None = None) -> None:
@@ -34,14 +34,14 @@ class Dialogue:
         self._lines = GrowingLines(run.files, FILE, lambda line: _summary(line, task))
 
     def list(self) -> list[dict[str, Any]]:
-        """Key, model, tokens, dollars and seconds of each exchange, the oldest first."""
+        """Key, model, tokens, dollars and seconds of each exchange, the oldest exchange first."""
         return [{"number": n, **line} for n, line in enumerate(self._lines.update(SECONDS))]
 
     def bill(self, seconds: float = math.inf) -> dict[str, Any]:
-        """Tokens, dollars and calls so far. Dollars are None if any price is unknown.
+        """Tokens, dollars and calls so far. The dollars of the bill are None if the price of any exchange is unknown.
 
-        :param seconds: maximal reading time. ``complete`` is False if the file could not be read to its end in this
-            time.
+        :param seconds: maximal reading time. ``complete`` is False if ``llm.jsonl`` could not be read to its end within
+            ``seconds``.
         """
         lines = self._lines.update(seconds)
         prices = [line["dollars"] for line in lines]
@@ -54,7 +54,7 @@ class Dialogue:
         }
 
     def exchange(self, number: int) -> dict[str, Any]:
-        """The messages and the reply of an exchange.
+        """The messages and the reply of one exchange with the language model.
 
         :raises RunError: there is no such exchange.
         """
@@ -83,8 +83,9 @@ class Dialogue:
 
 
 def _summary(line: Any, task: str | None = None) -> dict[str, Any] | None:
-    """The fields of an exchange that the list of exchanges shows. None if the line contains no exchange, or an exchange
-    about another task. Somebody else may have made the run, so ``line`` can be any JSON value.
+    """The fields of an exchange that the page's list of exchanges shows. The summary is None if the line contains no
+    exchange, or an exchange about another task. The run may be the work of a stranger, so ``line`` can be any JSON
+    value.
     """
     request, reply = (line.get("request"), line.get("reply")) if isinstance(line, dict) else (None, None)
     if not isinstance(request, dict) or not isinstance(reply, dict):

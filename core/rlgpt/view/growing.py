@@ -1,4 +1,4 @@
-"""Reads files of JSON lines while another process appends lines to them. Each call reads only the new lines."""
+"""Reads files of JSON lines while another process appends lines to these files. Each call reads only the new lines."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LINES = 200_000
 
 
 class GrowingLines(Generic[S]):
-    """Reads the lines of a file and stores a small value for each line.
+    """GrowingLines reads the lines of a file and stores a small value for each line.
 
-    :param reduce: a function that computes the value of a line from its JSON. A line with the value None is left out.
-        The function must not raise an error, whatever the JSON is.
-    :ivar complete: whether the last :meth:`update` read the file to its end.
+    :param reduce: a function that computes the value of a line from the JSON of the line. A line with the value None is
+        left out. The function ``reduce`` must not raise an error, whatever the JSON is.
+    :ivar complete: whether the last call of :meth:`update` read the file to its end.
     """
 
     def __init__(self, folder: Folder, name: str, reduce: Callable[[Any], S | None]) -> None:

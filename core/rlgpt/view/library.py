@@ -1,5 +1,5 @@
-"""Computes the answers to all requests of the page, as plain values. A request contains the ids of runs; no text of a
-request is used as a file path.
+"""Computes the answers to all requests of the live page, as plain values. A request contains the ids of runs; no text
+of a request is used as a file path.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FILM_LIMIT = 64 << 20
 
 
 class Library:
-    """The answers to the page's requests. The methods of this class may run in several threads."""
+    """The answers to the page's requests. Several threads may call the methods of the class Library simultaneously."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self.catalogue, self.processes = Catalogue(roots), Processes()
@@ -39,12 +39,12 @@ class Library:
         return self.catalogue.lines()
 
     def sweeps(self) -> dict[str, Any]:
-        """Name of a folder with several runs -> the summary of these runs."""
+        """A dict from the name of a folder with several runs to the summary of these runs."""
         return sweeps(self.catalogue.lines())
 
     def bills(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Tokens, dollars and the result with its confidence interval, for each run. The list of runs does not contain
-        these values, because they are read from larger files.
+        """Tokens, dollars and the result with its confidence interval, for each run. The page's list of runs does not
+        contain tokens, dollars and results, because they are read from larger files.
         """
         found = {}
         for key in keys[: comparing.RUNS]:

@@ -28,7 +28,9 @@ def locked_inodes() -> set[int]:
 
 
 class Processes:
-    """The processes that the page has started. These processes continue after the process of the page has ended."""
+    """The processes that the page has started. The processes that the page has started continue after the process of
+    the page has ended.
+    """
 
     def __init__(self) -> None:
         self._started: dict[Path, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
@@ -39,10 +41,10 @@ class Processes:
             output.close()
 
     def resume(self, run: Run) -> None:
-        """Start a process ``rlgpt resume`` for a run.
+        """Start a process ``rlgpt resume`` that resumes a run.
 
-        :raises ConfigError: another user made the run, its ``run.json`` was changed, the run is finished, or it is in
-            progress.
+        :raises ConfigError: another user made the run, its ``run.json`` was changed, the run is finished, or the run is
+            in progress.
         """
         if not run.own:
             raise ConfigError(
@@ -63,7 +65,8 @@ class Processes:
         self._started[run.folder] = (started, output)
 
     def stop(self, run: Run) -> None:
-        """Ask a run to stop, by a file in the run's folder. The process of the run finds this file at its next steps.
+        """Ask a run to stop, by a file in the run's folder. The process of the run finds the file with the request to
+        stop at its next steps.
 
         :raises ConfigError: no process works on the run.
         """
@@ -72,7 +75,7 @@ class Processes:
         run.request_stop()
 
     def output(self, folder: Path) -> str:
-        """The last part of the output of the process that resumed the run; empty if the page did not resume it."""
+        """The last part of the output of the process that resumed the run; empty if the page did not resume the run."""
         if folder not in self._started:
             return ""
         process, file = self._started[folder]

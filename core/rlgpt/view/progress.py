@@ -1,5 +1,5 @@
-"""Reads the current stage of a run and its learning curve so far. Stage and learning curve are in ``events.jsonl``, to
-which the run appends while it is in progress.
+"""Reads the current stage of a run and the run's learning curve so far. Stage and learning curve are in
+``events.jsonl``, to which a run in progress appends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Point = tuple[float, float]
 
 
 class Event(NamedTuple):
-    """The fields of a line of ``events.jsonl`` that the page needs."""
+    """The fields of a line of ``events.jsonl`` that the live page needs."""
 
     kind: str
     time: float | None
@@ -45,10 +45,10 @@ class Progress:
         self._lines = GrowingLines(run.files, FILE, _event)
 
     def now(self, seconds: float = math.inf) -> dict[str, Any]:
-        """The newest stage with its details, the last messages, and the use of actions.
+        """The newest stage of the run with its details, the run's last messages, and the use of actions.
 
-        :param seconds: maximal reading time. ``complete`` is False if the file could not be read to its end in this
-            time.
+        :param seconds: maximal reading time. ``complete`` is False if ``events.jsonl`` could not be read to its end
+            within ``seconds``.
         """
         events = self._lines.update(seconds)
         stage = next((e for e in reversed(events) if e.kind == "stage"), None)
@@ -57,7 +57,7 @@ class Progress:
         return {"stage": shown, "messages": said, "usage": _usage(events), "complete": self._lines.complete}
 
     def curve(self, axis: Axis) -> list[Point]:
-        """The points of the learning curve: those of the trainings, and the results of the selection after each
+        """The points of the learning curve: the points of the trainings, and the results of the selection after each
         iteration.
         """
         measure = self.measure()
@@ -95,8 +95,8 @@ def _usage(events: Sequence[Event]) -> list[dict[str, Any]]:
 
 
 def _event(line: Any) -> Event | None:
-    """Read an event from a line; None if the line contains no valid event. Somebody else may have made the run, so
-    ``line`` can be any JSON value.
+    """Read an event from a line of ``events.jsonl``; None if the line contains no valid event. The run may be the work
+    of a stranger, so ``line`` can be any JSON value.
     """
     if not isinstance(line, dict) or line.get("kind") in ("configuration", "table"):
         return None

@@ -1,4 +1,4 @@
-"""Serves the page on the loopback address 127.0.0.1, which only programs of this machine can reach."""
+"""Serves the live page on the loopback address 127.0.0.1, which only programs of this machine can reach."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ PORT = 8765
 
 
 class Site:
-    """The page and its socket. The constructor opens the socket, so the link works as soon as it is printed.
+    """The page and its socket. The constructor opens the socket of the page, so the page's link works as soon as it is
+    printed.
 
-    :param port: the number of the port. With 0, any free port. With None, :data:`PORT` if it is free, else any free
-        port.
+    :param port: the number of the port. With 0, any free port. With ``port=None``, the page uses :data:`PORT` if this
+        port is free, else any free port.
     :raises RunError: a folder does not exist.
     :raises ConfigError: another program uses the port.
     """
@@ -40,8 +41,8 @@ class Site:
 
     @property
     def link(self) -> str:
-        """The address of the page. The token is in the part after ``#``. Browsers do not send this part, so no log
-        contains the token.
+        """The address of the page. The token is in the part after ``#``. Browsers do not send the part of an address
+        after ``#``, so no log contains the token.
         """
         return f"http://{ADDRESS}:{self.port}/#token={self.token}"
 

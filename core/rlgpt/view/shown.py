@@ -1,5 +1,5 @@
-"""Reads the content of the page about one run, as plain values. Each part is in a separate file, and can be read while
-the run is in progress.
+"""Reads the content of the live page about one run, as plain values. Each part of the page's content is in a separate
+file, and can be read while the run is in progress.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def overview(run: Run, parts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _graph(run: Run, parts: Mapping[str, str]) -> dict[str, Any] | None:
-    """The drawing of the graph of sub-goals, and the figures of each sub-goal; None if the task is not divided."""
+    """The drawing of the graph of sub-goals, and the figures about each sub-goal; None if the run's task is not
+    divided.
+    """
     kept = newest(run)
     if kept is None:
         return None
@@ -77,7 +79,9 @@ def _graph(run: Run, parts: Mapping[str, str]) -> dict[str, Any] | None:
 
 
 def iteration(run: Run, index: int) -> dict[str, Any]:
-    """Plan, code, learning, evaluation and critique of an iteration. The value of an unfinished stage is None."""
+    """Plan, code, learning, evaluation and critique of an iteration, as plain values. The value of a stage that is not
+    finished is None.
+    """
     here = f"iterations/{_checked(run, index)}"
     finished = _finished(run, index)
     critique = finished.critique if finished else run.stage(f"{here}/critique", Critique)
@@ -119,7 +123,7 @@ def evaluation(e: Evaluation) -> dict[str, Any]:
 
 
 def attempt(run: Run, index: int, kind: str, name: str, number: int) -> dict[str, Any]:
-    """One attempt at an action or a function: source, changes, verdict, review and rehearsal."""
+    """One attempt at an action or a function: its source, changes, verdict, review and rehearsal."""
     found, before = _attempts(run, index, kind, name, number)
     source, old = _source(found), None if before is None else _source(before)
     state, tone = attempts.state(found)
@@ -148,7 +152,9 @@ def attempt(run: Run, index: int, kind: str, name: str, number: int) -> dict[str
 
 
 def _moments(trace: Trace) -> list[dict[str, Any]]:
-    """The moment of each frame of a rehearsal that a critic gets: the primitive step of the episode, and words."""
+    """The moment of each frame of a rehearsal that a critic gets: the primitive step of the episode, and a description
+    in words.
+    """
     from rlgpt.loop.frames import moments  # This imports the loops, which the rest of the page does not need.
 
     return [{"step": step, "text": plain(words, 200)} for step, words in sorted(moments(trace).items())]
@@ -165,7 +171,9 @@ def decision(run: Run, index: int, name: str, number: int, step: int) -> dict[st
 
 
 def _part(run: Run, index: int) -> dict[str, Any]:
-    """The plan of an iteration, and the state of each of its parts, such as ``learned`` or ``not written yet``."""
+    """The plan of an iteration, and the state of each sub-action and function in the plan, such as ``learned`` or ``not
+    written yet``.
+    """
     here = f"iterations/{index}"
     plan = run.stage(f"{here}/plan", ActionPlan)
     planned = [] if plan is None else [*(s.name for s in plan.sub_actions), *(f.name for f in plan.functions)]
@@ -191,9 +199,10 @@ def _plan(plan: ActionPlan | None, tried: dict[str, Any], learning: str) -> dict
 
 
 def _became(part: Any, tried: dict[str, Any], learning: str) -> dict[str, str]:
-    """The state of a part of a plan as text, and a word that sets the colour of the text (``good``, ``bad``, or empty).
+    """The state of a sub-action or function of a plan as text, and a word that sets the colour of the text (``good``,
+    ``bad``, or empty).
 
-    :param learning: the state of the parts that the policy learns, such as ``not needed`` if the code was enough.
+    :param learning: the state of the sub-actions that the policy learns, such as ``not needed`` if the code was enough.
     """
     if part.kind == "rl":
         return {"became": learning, "tone": "good" if learning == "learned" else ""}
@@ -236,7 +245,7 @@ _KINDS: dict[str, type[Any]] = {"actions": Rehearsal, "functions": FunctionRehea
 
 
 def _attempts(run: Run, index: int, kind: str, name: str, number: int) -> tuple[Attempt, Attempt | None]:
-    """The attempt with the number ``number``, and the previous attempt (None if there is none)."""
+    """The attempt with the number ``number``, and the previous attempt (None for the first attempt)."""
     above = f"iterations/{_checked(run, index)}"
     if kind not in _KINDS or name not in run.files.names(f"{above}/{kind}"):
         raise UnknownNameError("action", name[:40], run.files.names(f"{above}/actions"))

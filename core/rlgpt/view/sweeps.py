@@ -1,4 +1,6 @@
-"""Summarises the folders in the list of runs that contain several runs, such as the folders of sweeps and studies."""
+"""Summarises the folders in the page's list of runs that contain several runs, such as the folders of sweeps and
+studies.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,14 @@ from rlgpt.report.stats import Interval, spread
 
 
 def sweeps(lines: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Name of a folder -> the number of its runs, their statuses and steps, and their success and score.
+    """A dict from the name of a folder to the number of its runs, their statuses and steps, and their success and
+    score.
 
-    Success and score are interquartile means over the finished runs, with intervals. Success and score are None if the
-    runs have different tasks or methods, because a mean over different tasks or methods has no meaning.
+    Success and score of a folder are interquartile means over the finished runs, with confidence intervals. Success and
+    score are None if the runs have different tasks or methods, because a mean over different tasks or methods has no
+    meaning.
 
-    :param lines: entries of the list of runs (:meth:`rlgpt.view.catalogue.Catalogue.lines`).
+    :param lines: entries of the page's list of runs (:meth:`rlgpt.view.catalogue.Catalogue.lines`).
     """
     folders: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
@@ -52,7 +56,7 @@ def _spread(members: Sequence[Mapping[str, Any]], key: str) -> Interval | None:
 
 @lru_cache(maxsize=1024)
 def _interval(values: tuple[float, ...]) -> Interval:
-    """The interquartile mean with its interval. The result is stored, because the bootstrap takes a few milliseconds
-    and the list of runs is computed again at each change.
+    """The interquartile mean of values with its confidence interval. The interval is stored, because the bootstrap
+    takes a few milliseconds and the list of runs is computed again at each change.
     """
     return spread(values)

@@ -1,4 +1,5 @@
-"""The plugin contract: tests that plugin authors inherit. Each test is a *law* that every plugin must satisfy.
+"""The plugin contract: tests that plugin authors inherit. Each test of the contract is a *law* that every plugin must
+satisfy.
 
     from rlgpt.testing import PluginContract
 
@@ -6,10 +7,10 @@
         module = "rlgpt_kitchen"
 
 If the simulator of a plugin is slow, the contract names a ``sample`` of the plugin's tasks; tests with the marker
-``slow`` then try the remaining tasks. Each law is one test for each task. The message of a failed test says what to do.
-A law is skipped if an earlier law has already reported the cause, so an environment that cannot be played causes only
-one failure. After the first play of a task, a line is printed that estimates how long the laws of this task will take.
-``broken_laws(plugin)`` checks the laws without a run of pytest.
+``slow`` then try the remaining tasks. Each law is one test for each task. The message of a failed law says what the
+plugin's author must do. A law is skipped if an earlier law has already reported the cause, so an environment that
+cannot be played causes only one failure. After the first play of a task, the contract prints a line with the estimated
+duration of the laws of this task. The function ``broken_laws(plugin)`` checks the laws without a run of pytest.
 """
 
 from rlgpt.testing.contract.broken import broken_laws
@@ -28,7 +29,7 @@ from rlgpt.testing.contract.views import ViewLaws
 class PluginContract(
     StateLaws, TaskLaws, RecordingLaws, EnvironmentLaws, ExtensionLaws, PrimitiveLaws, RewardLaws, ViewLaws, FirstLaws
 ):
-    """The plugin contract with all laws. A subclass sets ``module``;
+    """The plugin contract with all laws. A subclass of the contract sets ``module``;
     :class:`~rlgpt.testing.contract.laws.Laws` lists the other settings.
     """
 

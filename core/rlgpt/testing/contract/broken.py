@@ -1,4 +1,4 @@
-"""Checks the plugin contract without a test run, for a notebook or for a plugin that is built at run time."""
+"""Checks the plugin contract without pytest, for a notebook or for a plugin that is built at run time."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def laws_of(contract: type[Laws]) -> list[str]:
 def broken_laws(
     plugin: EnvironmentPlugin, contract: type[Laws] | None = None, laws: Iterable[str] | None = None
 ) -> dict[str, str]:
-    """Name of a law -> message, for each law that a task of ``plugin`` breaks. The message is about the first task that
-    breaks the law.
+    """A dict from the name of a law to a message, for each law that a task of ``plugin`` breaks. The message is about
+    the first task that breaks the law.
 
-    :param contract: the class that defines the laws and their settings. Default: ``PluginContract``.
+    :param contract: the class that defines the laws of the contract and their settings. Default: ``PluginContract``.
     :param laws: names of the laws that are tested. Default: all laws except those about the module.
     """
     if contract is None:

@@ -1,8 +1,9 @@
-"""Skips a law that would fail for a reason which an earlier law has reported. So one cause gives one failure.
+"""Skips a law of the contract that would fail for a reason which an earlier law has reported. So one cause gives one
+failure.
 
-A law that is marked with :func:`cause` (a *cause law*) stores the tasks that break it. A law that is marked with
-:func:`needs` and the name of this cause law is then skipped for these tasks. Laws of a base class run first, in the
-    order of their definition, so cause laws run before the laws that depend on them.
+A law that is marked with :func:`cause` (a *cause law*) stores the tasks that break the law. A law that is marked with
+:func:`needs` and the name of a cause law is skipped for the tasks that break the cause law. Laws of a base class run
+first, in the order of their definition, so cause laws run before the laws that depend on them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Law = Callable[..., None]
 
 
 class Causes:
-    """Stores which cause laws are broken, for one contract.
+    """Causes stores, for one contract, which tasks break which cause laws.
 
     :cvar broken: a pair (name of the law, task id) for each cause law that a task breaks.
     """
@@ -68,7 +69,7 @@ def cause(law: Law) -> Law:
 
 
 def needs(*causes: str) -> Callable[[Law], Law]:
-    """Mark a law with the names of the cause laws that must hold before it is tested. Default: :data:`PLAYED`."""
+    """Mark a law with the names of the cause laws that must hold before the law is tested. Default: :data:`PLAYED`."""
 
     def marked(law: Law) -> Law:
         law.needs = causes  # type: ignore[attr-defined]
@@ -78,7 +79,7 @@ def needs(*causes: str) -> Callable[[Law], Law]:
 
 
 def known_cause(contract: Causes, law: Law, task: Task) -> str:
-    """The reason for which ``law`` is not tested on ``task``; empty if it is tested."""
+    """The reason why the law ``law`` is not tested on ``task``; empty if the law is tested."""
     wanted: Sequence[str] = getattr(law, "needs", (PLAYED,))
     for name in wanted:
         if name != law.__name__ and (name, task.id) in type(contract).broken:

@@ -1,4 +1,4 @@
-"""Laws about the environment, such as how it reports success, when it truncates episodes, and what it renders."""
+"""Laws about the environment: how it reports success, when it truncates episodes, and what it renders."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rlgpt.testing.stage import Stage
 
 
 class EnvironmentLaws(Laws):
-    """These laws say that the environment reports success and metrics, truncates episodes at the horizon, and renders
-    images.
+    """The class EnvironmentLaws tests that the environment reports success and metrics, truncates episodes at the
+    horizon, and renders images.
     """
 
     def test_success_is_a_bool_at_every_step(self, plugin: EnvironmentPlugin, task: Task) -> None:

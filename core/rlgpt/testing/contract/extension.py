@@ -1,4 +1,4 @@
-"""Laws about environments that ``rlgpt.extend()`` extends."""
+"""Defines laws of the plugin contract about environments that ``rlgpt.extend()`` extends."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rlgpt.testing.stage import Stage
 
 
 class ExtensionLaws(Laws):
-    """These laws say that an extended environment is a valid gymnasium environment, and that it behaves like the base
-    environment if there are no coded actions.
+    """The class ExtensionLaws tests that an extended environment is a valid gymnasium environment, and that it behaves
+    like the base environment without coded actions.
     """
 
     @needs(PLAYED, LABELLED, SEEDED)

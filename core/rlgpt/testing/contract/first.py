@@ -1,4 +1,6 @@
-"""The laws that run first. If such a law is broken, later laws would fail for the same reason and are skipped."""
+"""The laws that run first. If a plugin breaks one of the first laws, later laws would fail for the same reason and are
+skipped.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ are repeated.
 
 
 class FirstLaws(Laws):
-    """These laws say that the task can be played, that labels fit the action space, that equal seeds give equal
-    episodes, and that the environment passes gymnasium's checker.
+    """The class FirstLaws tests that the task can be played, labels fit the action space, equal seeds give equal
+    episodes, and gymnasium's checker accepts the environment.
     """
 
     duration = ""
@@ -138,7 +140,9 @@ _SEEDED = "Draw all random numbers from self.np_random, and clear the state of t
 
 
 def _methods(stage: Stage) -> dict[str, Callable[[], Any]]:
-    """Name of a method -> a function that calls it, for each method of a plugin that a run calls during an episode."""
+    """A dict from the name of a method to a function that calls it, for each method of a plugin that a run calls during
+    an episode.
+    """
     plugin, task, ctx = stage.plugin, stage.task, stage.context
     asked: dict[str, Callable[[], Any]] = {
         "view_keys(task)": lambda: plugin.view_keys(task),
@@ -154,8 +158,8 @@ def _methods(stage: Stage) -> dict[str, Callable[[], Any]]:
 
 
 def check(env: gymnasium.Env[Any, Any]) -> None:
-    """Run gymnasium's environment checker. The checker's warnings are ignored, because another law checks render
-    modes.
+    """Run gymnasium's environment checker. The warnings of gymnasium's checker are ignored, because another law checks
+    render modes.
     """
     from gymnasium.utils import env_checker
 

@@ -1,4 +1,4 @@
-"""The common base of all laws: the plugin, its tasks, and the settings that control the effort."""
+"""The common base of all laws: the plugin, its tasks, and the settings that control how thoroughly a task is tested."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from rlgpt.testing.stage import Stage
 
 @dataclass(frozen=True)
 class Effort:
-    """Settings that control how thoroughly a task is tested.
+    """Effort holds the settings that control how thoroughly a task is tested.
 
     :ivar steps: number of primitive steps of each random rollout.
     :ivar seeds: seeds of the episodes.
     :ivar horizon_limit: largest horizon, in primitive steps, with which episodes are played to their end.
-    :ivar argument_sets: number of settings of the arguments with which each primitive is called.
-    :ivar screening: number of episodes for each setting of the arguments. If a setting succeeds in one of these
-        episodes, it is tested in 20 episodes.
+    :ivar argument_sets: number of combinations of argument values with which each primitive is called.
+    :ivar screening: number of test episodes for each combination of a primitive's argument values. If a combination of
+        argument values solves the task in one of these episodes, it is tested in 20 episodes.
     """
 
     steps: int = 100
@@ -41,15 +41,15 @@ QUICK = Effort(steps=30, seeds=(0, 1), horizon_limit=450, argument_sets=4, scree
 
 
 class Laws(Causes):
-    """The settings of a contract. A subclass sets ``module``; for slow simulators, it also sets ``sample``.
+    """The settings of a contract. A subclass of Laws sets ``module``; for slow simulators, it also sets ``sample``.
 
     :cvar module: the module that the plugin's entry point names.
     :cvar name: the name of the plugin; needed if the module offers several plugins.
-    :cvar sample: ids of the tasks that are tested with the effort ``quick``. Further tests, with the marker ``slow``
-        (which the project must register), test all tasks with the effort ``full``. If ``sample`` is empty, all tasks
-        are tested with the effort ``full``, and no test has the marker.
-    :cvar slow_sample: ids of the tasks that the tests with the marker ``slow`` test. If there are no ids, these tests
-        test all tasks.
+    :cvar sample: ids of the tasks that are tested with the effort ``quick``. If ``sample`` has ids, further tests with
+        the marker ``slow`` (which the project must register) test all tasks with the effort ``full``. If ``sample`` is
+        empty, all tasks are tested with the effort ``full``, and no test has the marker ``slow``.
+    :cvar slow_sample: ids of the tasks that the tests with the marker ``slow`` test. If ``slow_sample`` has no ids, the
+        tests with the marker ``slow`` test all tasks.
     """
 
     module: ClassVar[str] = ""
@@ -77,7 +77,7 @@ class Laws(Causes):
         self.effort = self.quick if quick else self.full
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Parametrise each law that has an argument ``task`` with all tasks."""
+        """Parametrise each law that has an argument ``task`` with all tasks of the plugin."""
         if "task" not in metafunc.fixturenames:
             return
         tasks = self.make_plugin().tasks()
@@ -88,7 +88,7 @@ class Laws(Causes):
         metafunc.parametrize("task", [*(pytest.param(tasks[i], id=i) for i in self.sample), *marked])
 
     def rollout(self, plugin: EnvironmentPlugin, task: Task, visit: Callable[[Stage], None]) -> None:
-        """Call ``visit`` at the start and after each step of a random rollout, for each seed."""
+        """Call the function ``visit`` at the start and after each step of a random rollout, for each seed."""
         with Stage(plugin, task) as stage:
             for seed in self.effort.seeds:
                 stage.reset(seed)
@@ -101,8 +101,8 @@ class Laws(Causes):
 
 
 def plain(value: Any) -> str:
-    """The reason for which ``value`` is not a JSON value; empty if it is one. Tuples, numpy numbers and NaN are not
-    JSON values.
+    """The reason why ``value`` is not a JSON value; empty if ``value`` is a JSON value. Tuples, numpy numbers and NaN
+    are not JSON values.
     """
     try:
         text = json.dumps(value, allow_nan=False)

@@ -29,7 +29,7 @@ EPISODES = 20
 class Played:
     """The record of one call of a primitive.
 
-    :ivar begun: number of random steps in the episode before the call.
+    :ivar begun: number of random steps in the episode before the call of the primitive.
     :ivar observation: the observation after the call.
     """
 
@@ -41,9 +41,11 @@ class Played:
 
 
 class PrimitiveLaws(Laws):
-    """These laws say that primitives are general, that their calls end, and that their outcomes are documented.
+    """The class PrimitiveLaws tests that primitives are general, that their calls end, and that their outcomes are
+    documented.
 
-    :cvar played: (task id, effort) -> the calls of primitives that several laws check. Each call is played only once.
+    :cvar played: a dict from (task id, effort) to the calls of primitives that several laws check. Each call is played
+        only once.
     """
 
     played: ClassVar[dict[tuple[str, Effort], list[Played]]]
@@ -121,8 +123,8 @@ class PrimitiveLaws(Laws):
                     )
 
     def _calls(self, plugin: EnvironmentPlugin, task: Task) -> list[Played]:
-        """Play each primitive with each setting of its arguments, at the start of an episode and after
-        some random steps.
+        """Play each primitive with each combination of argument values, at the start of an episode and after some
+        random steps.
         """
         known = type(self).played.get((task.id, self.effort))
         if known is not None:

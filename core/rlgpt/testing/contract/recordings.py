@@ -1,4 +1,4 @@
-"""Laws about the recordings in a plugin: their replies must be recorded for the current prompts."""
+"""Laws about the recordings in a plugin: the replies in a recording must be recorded for the current prompts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Kind = tuple[str, str]
 
 
 def kind_of(key: RequestKey) -> Kind:
-    """The kind of the request with the key ``key``. All requests of a kind have the same fingerprint."""
+    """The kind of the request that has the key ``key``. All requests of one kind have the same fingerprint."""
     if key.role not in ("fast", "function", "solo"):
         return key.role, ""
     if key.role == "solo" and key.sub_action in ("", "setup"):
@@ -61,7 +61,9 @@ class _Fingerprints(LLM):
 
 
 def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
-    """Kind of a request -> the fingerprint of its prompt. The figures of a run do not change a fingerprint."""
+    """A dict from a kind of request to the fingerprint of its prompt. The figures (results) of a run do not change a
+    fingerprint.
+    """
     llm = _Fingerprints()
     library = library_of(plugin, brief.task)
     slow, fast, solo, critic = LLMSlow(llm), LLMFast(llm, library), LLMSolo(llm, library), LLMCritic(llm)
@@ -102,8 +104,8 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
 
 
 class RecordingLaws(Laws):
-    """These laws say that the recordings in a plugin can be replayed, and that no two recordings are equal. These laws
-    are tested on all tasks, because they only render prompts.
+    """The class RecordingLaws tests that the recordings in a plugin can be replayed, and that no two recordings are
+    equal. The laws about recordings are tested on all tasks, because they only render prompts.
     """
 
     @staticmethod

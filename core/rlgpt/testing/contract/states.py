@@ -1,4 +1,6 @@
-"""Laws about saved states. A restore is exact, sets the seed if one is given, and refuses damaged states."""
+"""Laws about saved states. A restore of a saved state is exact, sets the seed if a seed is given, and refuses damaged
+states.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from rlgpt.testing.stage import Stage
 
 
 class StateLaws(Laws):
-    """These laws say that an episode continues from a restored state as it continued from the saved state."""
+    """The class StateLaws tests that an episode continues from a restored state in the same way as from the saved
+    state.
+    """
 
     @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED)
     def test_episodes_go_on_from_a_saved_state_bit_for_bit(self, plugin: EnvironmentPlugin, task: Task) -> None:
@@ -78,9 +82,9 @@ class StateLaws(Laws):
     def _saved(
         self, codec: StateCodec, stage: Stage, seed: int
     ) -> tuple[EpisodeState, list[Any], list[dict[str, Any]]]:
-        """Save a state at a random step, then play random actions.
+        """Save the state of an episode at a random step, then play random actions.
 
-        :returns: the saved state, the actions after it, and their results.
+        :returns: the saved state, the actions after the save, and the results of these actions.
         """
         rng = np.random.default_rng(seed)
         stage.reset(seed)
@@ -108,7 +112,7 @@ def _codec(plugin: EnvironmentPlugin, task: Task) -> StateCodec:
 
 
 def _restore(codec: StateCodec, stage: Stage, saved: EpisodeState, *, seed: int | None = None) -> None:
-    """Restore a state after it was converted to JSON and back, as in a file."""
+    """Convert a saved state to JSON and back, as in a file, and then restore it."""
     saved = EpisodeState.model_validate_json(saved.model_dump_json())
     restore_episode(codec, stage.env, stage.context, saved, seed=seed)
     stage.over = False

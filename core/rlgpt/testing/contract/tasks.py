@@ -1,4 +1,6 @@
-"""Laws that need no environment: laws about tasks, knowledge and defaults, and about the cost of the import."""
+"""Laws that need no environment: laws about tasks, knowledge and defaults, and about the cost of the plugin's
+import.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ HEAVY = (
 
 
 class TaskLaws(Laws):
-    """These laws say that tasks are valid, and that the import of the plugin's module loads no simulator."""
+    """The class TaskLaws tests that tasks are valid, and that the import of the plugin's module loads no simulator."""
 
     def test_the_manager_accepts_it(self) -> None:
         manager = PluginManager([], disabled="")
