@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rlgpt.agents.base import Outcome
+from rlgpt.agents.episodes import render_results
 from rlgpt.agents.history_text import for_slow, kept_action
 from rlgpt.domain import CodedAction, Iteration, Parameter, Steps
 from rlgpt.llm.base import Request
@@ -211,6 +213,19 @@ def test_history_of_the_agents_states_tuned_code_only_if_it_played(finished: Fin
     assert [line for line in text.splitlines() if "found" not in line] == plain.splitlines()[1:]
     kept = kept_action((best,), "to_column")
     assert kept == best.kept_actions[1], "an iteration that keeps the action continues with the found values"
+
+
+def test_critic_reads_the_results_of_tuned_code_and_its_values(finished: Finished) -> None:
+    (best,) = finished[1].history
+    names = ("plan", "actions", "setup", "code_evaluation", "training", "evaluation", "tuned_evaluation")
+    outcome = Outcome(**{name: getattr(best, name) for name in names})
+    grip = best.kept_actions[1].parameters[0].default
+    found = f"to_column.grip {grip:.3g} (default 3)"
+    title = f"The code alone with the parameter values that a search found ({found}): success 1"
+    assert title in render_results(outcome, {})
+    plain = render_results(outcome.model_copy(update={"tuned_evaluation": None}), {})
+    assert "search" not in plain
+    assert [part for part in render_results(outcome, {}).split("\n\n") if title not in part] == plain.split("\n\n")
 
 
 def test_sub_goal_is_played_by_its_kept_tuned_code(finished: Finished) -> None:

@@ -313,7 +313,8 @@ def _curve(it: Iteration) -> str:
 
 def _all_verdicts(it: Iteration) -> list[Verdict]:
     code = it.code_evaluation.verdicts if it.code_evaluation and it.evaluation.mode != "code" else ()
-    return [*code, *it.evaluation.verdicts, *(it.training.verdicts if it.training else ())]
+    tuned = it.tuned_evaluation.verdicts if it.tuned_evaluation else ()
+    return [*code, *tuned, *it.evaluation.verdicts, *(it.training.verdicts if it.training else ())]
 
 
 def _verdicts_of(verdicts: Iterable[Verdict], name: str) -> list[str]:
