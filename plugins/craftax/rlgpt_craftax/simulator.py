@@ -75,9 +75,9 @@ class Simulator:
 
 @functools.cache
 def simulator() -> Simulator:
-    """Return the simulator of this process. The first call of the simulator's functions compiles them. The compilation
-    of the simulator takes 40 s on one core, or 3 s if :func:`keep_compiled` has stored the compiled functions of an
-    earlier process.
+    """Return the simulator of this process. The first call of a function of the simulator compiles the function. The
+    compilation of the simulator takes 40 s on one core, or 3 s if :func:`keep_compiled` has stored the compiled
+    functions of an earlier process.
     """
     import jax
 
@@ -116,7 +116,7 @@ def seen(state: Any, observation: Any) -> Any:
     JAX computes only those parts of the benchmark's ``observation`` that ``seen`` uses.
 
     :param state: the benchmark's ``EnvState``.
-    :param observation: ``(8268,)``, the benchmark's observation of ``state``.
+    :param observation: the benchmark's own observation of ``state``, ``(8268,)``.
     :returns: an array of the shape ``(DECODED,)``. The array has, for each of the five grids, the code of each cell
         (row by row), followed by the numbers of ``observation`` that belong to no cell (``SCALARS``). In the grids of
         mobs and shots, 0 is an empty cell, and 1 is the first code of the benchmark. Dark cells have zeros.

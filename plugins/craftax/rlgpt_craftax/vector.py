@@ -25,8 +25,8 @@ class CraftaxVector(VectorEnv[Any, Any, Any]):
     """A vector of ``count`` environments. Each environment of the vector behaves like a
     :class:`~rlgpt_craftax.env.CraftaxEnv` with the same seed.
 
-    An environment whose episode is over does not change until the call ``reset(options={"reset_mask": mask})``, because
-    the generation of a new world takes some milliseconds.
+    An environment whose episode is over does not change until a call of ``reset`` with the option ``reset_mask``
+    selects it, because the generation of a new world takes some milliseconds.
 
     :param seed: the seed of the first environment; environment ``i`` has the seed ``seed + i``.
     """

@@ -1,4 +1,4 @@
-"""Computes the kinematics of the arm: the pose of the hand, and resolved-rate steps of the joints towards a pose of the
+"""Computes the pose of the hand from the joints of the arm, and resolved-rate steps of the joints towards a pose of the
 hand.
 """
 

@@ -130,7 +130,7 @@ def connect(
     sample: Callable[[], Array],
     rng: np.random.Generator,
 ) -> list[Array] | None:
-    """Run RRT-Connect with two trees. Each tree grows in turn: the first tree towards a sample, and the second tree
+    """Run RRT-Connect with two trees. In each iteration, one tree grows towards a sample, and the other tree grows
     towards the new node of the first tree.
 
     :returns: the joint positions from start to goal, or None if no path was found within :data:`MAX_ITERATIONS`.

@@ -1,5 +1,5 @@
-"""Defines the reward terms for the phases of assembly: reach, hold, upright, align, insert and made. The setup has
-their weights.
+"""Defines the reward terms for the phases of assembly, which are reach, hold, upright, align, insert and made. The
+setup has their weights.
 
 The phases follow the dense reward of the IKEA furniture environment (Lee and others, 2021, appendix), whose phases are
 reach, grasp, align and connect. Each reward term is about the next joint, which is the first joint in the order of

@@ -12,7 +12,7 @@ THRESHOLD = 0.3
 
 @dataclass(frozen=True)
 class Element:
-    """An element: a movable object in the kitchen, such as a door or a knob.
+    """An element is a movable object of the kitchen, such as a door or a knob.
 
     :ivar label: the element's name in FrankaKitchen-v1.
     :ivar goal_text: the element's goal in words.
@@ -24,7 +24,8 @@ class Element:
     :ivar joint: the name of the element's main joint, which is the hinge, the slide or the knob; for the kettle, its
         free joint.
     :ivar body: the body of the MuJoCo model that is the root of the element.
-    :ivar contact: the target of the hand relative to the handle's site, m. Only the reach reward uses this target.
+    :ivar contact: the target of the hand relative to the site of the element's handle, m. Only the reach reward uses
+        this target.
     """
 
     name: str

@@ -40,7 +40,7 @@ Observation = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 class KitchenTask(gymnasium.Env[Any, Any]):
     """The environment of one task.
 
-    The observation, float64, comes from the environment's sensors with their noise:
+    The observation, float64, comes from FrankaKitchen's sensors, which are noisy, and has two keys:
 
     - The key ``robot`` (18) has the positions of 7 joints (rad) and 2 fingers (m), then their velocities.
     - The key ``objects`` (41) has 21 positions (4 knobs and burners, light switch, slide cabinet, two hinges,

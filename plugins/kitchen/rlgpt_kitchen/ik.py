@@ -109,6 +109,8 @@ def rotation_of(angles: Array) -> Array:
 
 
 def angles_of(rotation: Array) -> Array:
-    """(roll, pitch, yaw) of a rotation of the site: the inverse of :func:`rotation_of` for \\|pitch\\| < pi / 2."""
+    """Return (roll, pitch, yaw) of a rotation of the site ``end_effector``, which is the inverse of :func:`rotation_of`
+    for \\|pitch\\| < pi / 2.
+    """
     r = rotation @ _FORWARD.T
     return np.array([np.arctan2(-r[2, 0], r[2, 2]), np.arcsin(np.clip(r[2, 1], -1, 1)), np.arctan2(-r[0, 1], r[1, 1])])

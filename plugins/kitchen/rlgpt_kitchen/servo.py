@@ -129,8 +129,8 @@ def along(
     """Move the hand along a path. The waypoint on the path does not advance while the hand is too far behind the
     waypoint.
 
-    :param waypoint: function that maps the completed share of the path, in (0, 1], to a position (3, m) and a rotation
-        (3, 3), or to a position and None.
+    :param waypoint: a function that maps the completed share of the path, in (0, 1], to a position (3, m) and a
+        rotation (3, 3), or to a position and None.
     :param length: the number of steps that the path takes at the intended speed.
     :returns: the outcome of :func:`servo` for the end of the path.
     """

@@ -49,7 +49,7 @@ class Ground:
         self._ways: dict[tuple[float, float], tuple[int, int]] = {}
 
     def blocks(self, name: str) -> NDArray[np.int64]:
-        """Return the world coordinates of all blocks with a name: int64 ``(n, 3)``."""
+        """Return the world coordinates of all blocks with a name, int64 ``(n, 3)``."""
         found: NDArray[np.int64] = np.argwhere(self._array == name) + _LOW + np.array(self._cell)
         return found
 

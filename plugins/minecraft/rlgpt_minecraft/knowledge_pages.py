@@ -35,7 +35,9 @@ _BY_HAND = {"log": "a log 60", "sand": "sand 15", "stone": "stone 150", "leaves"
 
 
 def knowledge(task: Task) -> str:
-    """Return the pages of a task: the page about the world and the pages about the items on the task's path."""
+    """Return the pages of knowledge for a task, which are the page about the world and the pages about the items on the
+    task's path.
+    """
     from rlgpt_minecraft.task_env import choices
 
     spec = spec_of(task)

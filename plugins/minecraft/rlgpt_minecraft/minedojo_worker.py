@@ -1,8 +1,9 @@
 """Runs MineDojo's environment in a worker of ``rlgpt.envs``. MineDojo's interpreter (Python 3.9 to 3.11) runs this
 file, which imports no other file of the plugin.
 
-Spaces and values are MineDojo's. Each array of an observation is converted to the dtype, shape and bounds of its space:
-MineDojo returns booleans although its spaces state int64, and the temperature of a desert exceeds its bound.
+Spaces and values are MineDojo's. Each array of an observation is converted to the dtype, shape and bounds of its space.
+Without this conversion, MineDojo returns booleans where its spaces state int64, and the temperature of a desert exceeds
+its bound.
 """
 
 from __future__ import annotations

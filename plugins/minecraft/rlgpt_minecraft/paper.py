@@ -2,8 +2,8 @@
 the player's body; policies also see lidar and voxels.
 
 The tier follows the paper, in which code sends MineDojo's actions and does not see blocks and animals, while the policy
-observes them. Therefore, in the tier ``paper``, no key of the view and no outcome names a block or an animal. Only
-policies can observe the numbers about blocks and animals (``views.policy_view``) in the tier ``paper``.
+observes them. In the tier ``paper``, no key of the view and no outcome names a block or an animal. Only policies can
+observe the numbers about blocks and animals (``views.policy_view``) in the tier ``paper``.
 """
 
 from __future__ import annotations

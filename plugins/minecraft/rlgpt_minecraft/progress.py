@@ -96,9 +96,9 @@ class Progress:
 
 
 def _alike(name: str, value: object, now: object) -> bool:
-    """Return whether ``value`` has the same form as ``now``. The form of an entry is a finite number, a tuple of as
-    many finite numbers, or a dict with the same keys and finite numbers. As an exception, the entry ``place`` must be
-    None or a tuple of three ints.
+    """Return whether ``value`` has the same form as ``now``. An entry of the progress is a finite number, a tuple of as
+    many finite numbers as ``now``, or a dict of finite numbers with the keys of ``now``. The entry ``place`` of the
+    progress must be None or a tuple of three ints.
     """
     if isinstance(now, dict):
         return isinstance(value, dict) and value.keys() == now.keys() and all(map(_finite, value.values()))

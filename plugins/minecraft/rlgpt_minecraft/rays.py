@@ -1,10 +1,10 @@
 """Computes the directions of the lidar's rays.
 
 MineDojo rotates the view direction by ``rotatePitch`` and ``rotateYaw`` of the game's ``Vec3d``, first about the
-world's x axis and then about y (``JSONWorldDataHelper.getDirectedRays``). As a result, the pitch of a ray raises the
-ray if the player faces south, lowers the ray if the player faces north, and has no effect if the player faces east or
-west. The yaw turns the ray to the left. MineDojo's observations contain the pitch and yaw of a ray, not the ray's
-direction. This module computes a ray's direction by the same two rotations as MineDojo.
+world's x axis and then about y (``JSONWorldDataHelper.getDirectedRays``). The pitch of a ray therefore raises the ray
+if the player faces south, lowers the ray if the player faces north, and has no effect if the player faces east or west.
+The yaw turns the ray to the left. MineDojo's observations contain the pitch and yaw of a ray, not the ray's direction.
+This module computes a ray's direction by the same two rotations as MineDojo.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from rlgpt_minecraft.tasks import spec_of
 class Settings(Value):
     """The settings of one Minecraft task.
 
-    :ivar backend: where the task runs: in the embedded world or in MineDojo itself.
+    :ivar backend: whether the task runs in the embedded world or in MineDojo itself.
     :ivar actions: the set of base actions; ``paper`` means the base actions of the paper, [12, 3], which cannot craft.
     :ivar tier: what code can do and see; with ``paper``, code has MineDojo's low-level actions and does not see blocks
         and animals (see the module ``paper``).

@@ -46,8 +46,8 @@ class Box:
 class Scene:
     """The world of one episode.
 
-    :ivar start: the pose of the car at the start: x, y (m) and heading (rad) of the centre of the rear axle.
-    :ivar goal: the pose of the car at the goal: x, y (m) and heading (rad) of the centre of the rear axle.
+    :ivar start: the pose of the car at the start, as x, y (m) and heading (rad) of the centre of the rear axle.
+    :ivar goal: the pose of the car at the goal, as x, y (m) and heading (rad) of the centre of the rear axle.
     :ivar boxes: the obstacles.
     :ivar wet: the patches of slippery ground, whose friction is :data:`WET_FRICTION`.
     :ivar gravity: the gravity vector, m/s^2. The vector is tilted if the road climbs.
@@ -179,8 +179,8 @@ def _obstacle(box: Box) -> str:
 def _ground_friction(scene: Scene) -> str:
     """The friction of the ground in MJCF.
 
-    MuJoCo uses the larger friction of two surfaces in contact, unless one of them has priority. Therefore, ground that
-    is more slippery than usual gets priority.
+    MuJoCo uses the larger friction of two surfaces in contact, unless one of them has priority. Ground that is more
+    slippery than usual gets priority in contacts, so that its small friction counts.
     """
     priority = "" if scene.friction == 1.0 else ' priority="1" condim="4"'
     return f'friction="{GROUND_FRICTION * scene.friction} 0.005 0.0001"{priority}'

@@ -64,8 +64,8 @@ class Stride:
     def step(self, way: Way = "forward", *, right: int = 0, up: int = 0, around: bool = False) -> Action | None:
         """Return the next action of the walk, or None if the walk has stopped.
 
-        :param right, up: the number of camera bins by which the view turns in this step. The player moves along the
-            heading that the player had before this turn.
+        :param right, up: the number of camera bins by which the view turns in this step. In the step, the player moves
+            along the heading from before the turn of the view.
         :param around: whether the walk goes sideways around an obstacle; if False, the walk stops at an obstacle.
         """
         ground = observe(self.ctx).ground

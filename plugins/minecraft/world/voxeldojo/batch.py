@@ -1,6 +1,5 @@
-"""A batch of missions: one call moves the players of many worlds by one step of the environment, and another call
-observes the players' worlds. Each mission of the batch has the same worlds and observations as in an environment of its
-own.
+"""Runs a batch of missions. One call moves the players of many worlds by one step of the environment, and another call
+observes these worlds. Each mission of the batch has the same worlds and observations as in an environment of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The kernels of a batch of missions: one call moves, or observes, the players of many worlds."""
+"""Contains the kernels of a batch of missions. One call of a kernel moves, or observes, the players of many worlds."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def advance(
     :param before: a work array, PLAYER ``(1,)``.
     the arrays of ``stats.Statistics``, one row for each world, which are updated in place. the arrays of
         ``stats.Statistics``, one row for each world, which are updated in place.
-    :param crossed: an output array; whether the player entered another chunk.
-    :param dead: an output array; whether the player is dead.
-    :param alive: an output array; whether the player is not dead and has life left.
+    :param crossed: an output array that says for each world whether the player entered another chunk.
+    :param dead: an output array that says for each world whether the player is dead.
+    :param alive: an output array that says for each world whether the player is not dead and has life left.
     """
     for i in range(len(worlds)):
         if not moving[i]:
@@ -108,7 +108,8 @@ def look(
     cosines: NDArray[np.float32],
 ) -> None:
     """Observe each world for which ``looking`` is True. Each array after ``masks`` except ``rays`` and ``corner`` is an
-    output of ``lidar.cast`` or ``voxels.read_box``, with one row for each world; so are the arrays of ``scalars``.
+    output of ``lidar.cast`` or ``voxels.read_box``, with one row for each world. The arrays of ``scalars`` are outputs,
+    too.
 
     :param rays: the rays of the lidar; the array may be empty.
     :param corner: the lowest corner of the box of voxels, ``(3,)``. The box may be empty.

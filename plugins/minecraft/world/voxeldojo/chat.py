@@ -1,9 +1,9 @@
 """The chat: the server commands that MineDojo's simulator sends, with the syntax of Minecraft.
 
-The server commands are ``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather`` (source:
-minecraft.wiki, Commands, 1.11). In a server command, the name of an item, block or mob may start with ``minecraft:``.
-In a server command, a coordinate may be relative (``~``, ``~-3``). The target of a command is the player (``@p``,
-``@s``, ``@a``, or no target) or, for ``/kill``, the mobs of ``@e[type=...]``.
+The server commands are ``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather``, as in
+minecraft.wiki, Commands, 1.11. In a server command, the name of an item, block or mob may start with ``minecraft:``. In
+a server command, a coordinate may be relative (``~``, ``~-3``). The target of a command is the player (``@p``, ``@s``,
+``@a``, or no target) or, for ``/kill``, the mobs of ``@e[type=...]``.
 """
 
 from __future__ import annotations
@@ -208,8 +208,8 @@ def _set_block(world: World, words: Sequence[str]) -> None:
 
 
 def _spread(world: World, words: Sequence[str]) -> None:
-    """Run ``/spreadplayers X Z 0 RANGE false @p``: move the player to a random place on the surface that is not in a
-    fluid, at most RANGE blocks from X and from Z.
+    """Run ``/spreadplayers X Z 0 RANGE false @p``, which moves the player to a random place on the surface that is not
+    in a fluid, at most RANGE blocks from X and from Z.
 
     :param words: the words of the command after its name.
     """

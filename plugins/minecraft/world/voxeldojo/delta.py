@@ -1,7 +1,7 @@
 """MineDojo's observation ``delta_inv`` lists the items that the inventory gained and lost in a step, by crafting or
 otherwise.
 
-Source: the module ``sim/wrappers/ar_nn/delta_inventory_wrapper.py`` of MineDojo. ``delta_inv`` contains only the first
+The source is MineDojo's module ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. ``delta_inv`` contains only the first
 gain and the first four losses, in the order of item names. In this module, the words of an item's name are joined by
 underscores.
 """
@@ -48,9 +48,9 @@ _CALM = {
 def delta(before: Counts, after: Counts, craft: int | None, allowed: bool) -> dict[str, Any]:
     """Return the change of the inventory between two successive observations.
 
-    A gain of an item counts as crafted if three conditions hold: the action crafts an item (``craft``: index into
-    ``CRAFTS``), the mask before the action allowed this craft (``allowed``), and the product is the listed gain. A loss
-    of an item counts as crafted if a gain counts as crafted and every ingredient is among the listed losses.
+    A gain of an item counts as crafted if the action crafts an item (``craft``, an index into ``CRAFTS``), the mask
+    before the action allowed this craft (``allowed``), and the product is the listed gain. A loss of an item counts as
+    crafted if a gain counts as crafted and every ingredient is among the listed losses.
     """
     change = after - before
     if not change.any():

@@ -35,12 +35,12 @@ Observation = dict[str, Any]
 
 
 class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
-    """The environment of a mission. It defines no task: the reward is always 0, and an episode ends only when the
-    player dies.
+    """The environment of a mission. The environment defines no task, so the reward is always 0, and an episode ends
+    only when the player dies.
 
-    Observation: ``spaces.observation_space``. Action: the space ``spaces.action_space``, MultiDiscrete [3 3 4 25 25 8
-    244 36]. An action that crafts, equips, places, drops or destroys takes three ticks; every other action takes one
-    tick. ``info`` contains the values of Malmo's JSON except voxels and rays.
+    The observation space is ``spaces.observation_space``. The action space is ``spaces.action_space``, MultiDiscrete [3
+    3 4 25 25 8 244 36]. An action that crafts, equips, places, drops or destroys takes three ticks; every other action
+    takes one tick. ``info`` contains the values of Malmo's JSON except voxels and rays.
 
     :param mission: the initial state of the world and the content of the observation, as a ``Mission`` or as a dict of
         its fields.
@@ -108,7 +108,7 @@ class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
         return no_op(self.camera_interval)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Return the player's view: an array uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
+        """Return the player's view, uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""
         return None if self.render_mode is None else self.sim.rgb()
 
     def save(self) -> bytes:

@@ -62,10 +62,10 @@ def count(item: NDArray[np.int64], quantity: NDArray[np.float32], counts: Counts
 def fill(item: NDArray[np.int64], counts: Counts, table: bool, furnace: bool, out: Flags) -> None:
     """Compute all masks.
 
-    :param item: int64 ``(SLOTS,)``, the index into ``ITEM_NAMES`` of the item in each slot.
+    :param item: the index into ``ITEM_NAMES`` of the item in each slot, int64 ``(SLOTS,)``.
     :param counts: the result of ``count``.
     :param table, furnace: whether a crafting table and a furnace are near the player and in view.
-    :param out: bool ``(SIZE,)``, the array to which the masks are written.
+    :param out: the output array to which the masks are written, bool ``(SIZE,)``.
     """
     held = placeable = equipable = makeable = False
     full = True

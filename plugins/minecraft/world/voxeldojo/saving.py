@@ -42,7 +42,7 @@ def _layout(world: World) -> str:
 
 
 def _chunks(cube: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of a world's array that is indexed by chunk: the shape is ``(SIZE / CHUNK, SIZE / CHUNK, CHUNK,
+    """Return a view of a world's array that is indexed by chunk, with the shape ``(SIZE / CHUNK, SIZE / CHUNK, CHUNK,
     HEIGHT, CHUNK)``.
     """
     side = SIZE // CHUNK

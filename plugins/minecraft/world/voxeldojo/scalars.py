@@ -43,13 +43,13 @@ ITEM, VARIANT = range(2)
 class ScalarObservation(NamedTuple):
     """The scalar observations and the inventory of one observation.
 
-    :ivar floats: float32 ``(22,)``, the numbers that ``FLOATS`` names.
-    :ivar flags: bool ``(7,)``, the values that ``FLAGS`` names.
-    :ivar integers: int64 ``(4,)``, the numbers that ``INTEGERS`` names.
-    :ivar amounts: float32 ``(3, SLOTS)``, the quantity, the maximal durability and the current durability of the items
-        in each slot; a durability of -1 means that the item does not wear out.
-    :ivar kinds: int64 ``(2, SLOTS)``, the item (index into ``items.NAMES``) and the variant in each slot.
-    :ivar counts: float64 ``(items,)``, the total quantity of each item in the 36 slots of the inventory.
+    :ivar floats: the float numbers of the observation, which ``FLOATS`` names, float32 ``(22,)``.
+    :ivar flags: the flags of the observation, which ``FLAGS`` names, bool ``(7,)``.
+    :ivar integers: the integers of the observation, which ``INTEGERS`` names, int64 ``(4,)``.
+    :ivar amounts: the quantity, the maximal durability and the current durability of the items in each slot, float32
+        ``(3, SLOTS)``. A durability of -1 means that the item does not wear out.
+    :ivar kinds: the item (index into ``items.NAMES``) and the variant in each slot, int64 ``(2, SLOTS)``.
+    :ivar counts: the total quantity of each item in the 36 slots of the inventory, float64 ``(items,)``.
     :ivar masks: the array of all masks of valid actions (see the module ``masks``).
     """
 

@@ -178,7 +178,7 @@ class Sim:
         return info
 
     def rgb(self) -> NDArray[np.uint8]:
-        """Render the player's view: an array uint8 ``(height, width, 3)``, of the mission's ``image_size`` or 160 by
+        """Render the player's view to an array uint8 ``(height, width, 3)``, of the mission's ``image_size`` or 160 by
         256.
         """
         return self.sensors.picture(self.world)

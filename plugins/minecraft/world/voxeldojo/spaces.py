@@ -1,7 +1,7 @@
 """Defines MineDojo's observation and action space as gymnasium spaces.
 
-Source: ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn`` of MineDojo 0.1. A test compares the spaces of
-this module with MineDojo's spaces.
+The sources of the spaces are ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn`` of MineDojo 0.1. A test
+compares the spaces of this module with MineDojo's spaces.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _delta() -> spaces.Dict:
 def observation_space(
     image_size: tuple[int, int] | None = None, voxels: Shape | None = None, rays: int = 0
 ) -> spaces.Dict:
-    """Return the observation space of ``MineDojoEnv``: the observation space of ``minedojo.make(...)``.
+    """Return the observation space of ``MineDojoEnv``, which is that of ``minedojo.make(...)``.
 
     :param image_size: the height and width of the key ``rgb`` in pixels; with None, the space has no key ``rgb``.
     :param voxels: the number of blocks of the key ``voxels`` along x, y and z; with None, the space has no key

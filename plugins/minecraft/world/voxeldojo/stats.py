@@ -1,9 +1,9 @@
 """Counts the statistics of the player that MineDojo's tasks read. The statistics of the player are stored outside the
 state of the world.
 
-The world counts the statistics in ``TOTALS``. Every statistic that is not in ``TOTALS`` is always 0, because the world
-has no enchanting, trading or riding. Source of the names: minecraft.wiki, Statistics (1.11); Malmo writes the names of
-statistics in snake_case.
+The embedded world counts the statistics that ``TOTALS`` names. Every statistic that is not in ``TOTALS`` is always 0,
+because the world has no enchanting, trading or riding. The names of statistics come from minecraft.wiki, Statistics
+(1.11); Malmo writes them in snake_case.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ PLAY, SINCE_DEATH, DEATHS, DAMAGE, JUMP, SNEAK, WALK, SPRINT, CROUCH, SWIM = ran
 class Statistics:
     """The statistics of one mission.
 
-    :ivar totals: int64 ``(len(TOTALS),)``, the statistics that ``TOTALS`` names.
-    :ivar used: int64 ``(items,)``, how often each item was used to dig or hit, was placed, or was eaten.
+    :ivar totals: the values of the statistics that ``TOTALS`` names, int64 ``(len(TOTALS),)``.
+    :ivar used: how often each item was used to dig or hit, was placed, or was eaten, int64 ``(items,)``.
     """
 
     def __init__(self) -> None:

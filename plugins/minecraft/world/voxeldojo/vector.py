@@ -24,7 +24,7 @@ Result = tuple[dict[str, Any], NDArray[np.float64], NDArray[np.bool_], NDArray[n
 
 class MineDojoVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], Any]):
     """``num_envs`` environments that have the same mission. With the same seed and the same actions, each environment
-    has exactly the worlds and observations of an ``env.MineDojoEnv``.
+    of the vector has exactly the worlds and observations of an ``env.MineDojoEnv``.
 
     Observations and actions are those of ``MineDojoEnv`` with a leading axis. ``infos`` is empty, except for the last
     observations of episodes with ``AutoresetMode.SAME_STEP``; ``batch.sims[i].facts()`` returns the values of Malmo's
@@ -99,7 +99,7 @@ class MineDojoVectorEnv(VectorEnv[dict[str, Any], NDArray[np.int64], Any]):
         return self._observation(seen), np.zeros(self.num_envs), over, never, infos
 
     def no_op(self) -> NDArray[np.int64]:
-        """Return the action that does nothing in every environment: int64 ``(num_envs, 8)``."""
+        """Return the action that does nothing in every environment, int64 ``(num_envs, 8)``."""
         return np.tile(no_op(self.batch.camera_interval), (self.num_envs, 1))
 
     def _begin(self, chosen: NDArray[np.bool_]) -> Seen:

@@ -60,8 +60,8 @@ def close_at_signals(server: Server) -> None:
     """Close the server when the process receives a signal that interrupts or terminates it.
 
     ``close_at_signals`` uses a wakeup file descriptor, to which Python writes as soon as a signal arrives. A Python
-    signal handler runs only between two bytecodes of the main thread. A signal that arrives just before ``accept``
-    blocks would therefore wait for the next client.
+    signal handler runs only between two bytecodes of the main thread. With a handler alone, a signal that arrives just
+    before ``accept`` blocks would have no effect until the next client connects.
     """
     woken, wakes = socket.socketpair()
     wakes.setblocking(False)

@@ -1,4 +1,4 @@
-"""A mission that a client runs: the class ``Game`` has the world of the mission, the conditions under which the mission
+"""Runs a mission for a client. The class ``Game`` has the world of the mission, the conditions under which the mission
 ends, and the picture and data that the client gets.
 """
 

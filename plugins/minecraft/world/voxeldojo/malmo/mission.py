@@ -1,7 +1,8 @@
 """Parses Malmo's mission XML. The parser of missions understands every element that MineDojo writes, and some other
 elements of Malmo.
 
-Source: ``MissionInit.xsd`` and its includes in MineDojo 0.1; ``sim/mc_meta/minedojo_mission.xml.j2``.
+The sources of the format are ``MissionInit.xsd`` and its includes in MineDojo 0.1, and the template
+``sim/mc_meta/minedojo_mission.xml.j2``.
 """
 
 from __future__ import annotations

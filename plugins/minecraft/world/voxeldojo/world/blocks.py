@@ -49,12 +49,13 @@ class Block(NamedTuple):
     :ivar key: the unique key of the block.
     :ivar name: the block's name in MineDojo's voxels and lidar.
     :ivar meta: the block's metadata.
-    :ivar hardness: the hardness; a bare hand breaks the block in 1.5 times this number of seconds, or in 5 times if the
-        block requires a tool. -1 means that the block is unbreakable.
+    :ivar hardness: the hardness of the block; a bare hand breaks the block in 1.5 times the hardness in seconds, or in
+        5 times the hardness if the block requires a tool. -1 means that the block is unbreakable.
     :ivar tool: the kind of tool that digs the block faster, or "none".
     :ivar level: the minimal tier of the tool; -1 means that any tier suffices.
     :ivar tool_free: whether the block gives its drop without the required tool.
-    :ivar collidable, solid, blocks_movement, blocks_light, liquid, burns: the block's flags in MineDojo's voxels.
+    :ivar collidable, solid, liquid, burns: flags of the block in MineDojo's voxels.
+    :ivar blocks_movement, blocks_light: flags of the block in MineDojo's voxels.
     :ivar full: whether the block is an opaque full cube.
     :ivar opacity: the light that the block absorbs, 0 to 15.
     :ivar light: the light that the block emits, 0 to 15.

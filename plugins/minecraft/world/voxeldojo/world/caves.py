@@ -81,7 +81,7 @@ def opening(seed: np.uint64, x: int, z: int) -> bool:
 
 @part
 def pool(seed: np.uint64, chunk_x: int, chunk_z: int) -> tuple[int, int, int, int]:
-    """Return the pool of a chunk: its column, its radius (0 means no pool) and its fluid. The module ``trees`` also
+    """Return the column, the radius (0 means no pool) and the fluid of the pool of a chunk. The module ``trees`` also
     calls the function ``pool``, because no tree grows near a pool.
     """
     chance = at(seed, 22, chunk_x, chunk_z)

@@ -106,7 +106,7 @@ def ensure(world: World, x: int, z: int, radius_chunks: int) -> int:
     """Generate the missing chunks within ``radius_chunks`` of a column's chunk, and compute the light in the new
     chunks. Return the number of generated chunks.
 
-    Kernels must not call this function: with each caller, numba would compile the whole generator of terrain again.
+    Kernels must not call ``ensure``, because numba would compile the whole generator of terrain again with each caller.
     """
     first_x, first_z = (max(at // CHUNK - radius_chunks, 0) for at in (x, z))
     made = world.generated[first_x : x // CHUNK + radius_chunks + 1, first_z : z // CHUNK + radius_chunks + 1]

@@ -1,9 +1,9 @@
-"""Reads the numbers of the game that do not belong to a block, an item or a mob.
+"""Reads the constants of the game that do not belong to a block, an item or a mob.
 
 The constants are in ``data/constants.csv``, each with its source. Lengths are in blocks, speeds in blocks per tick, and
 times in ticks. The last numbers in ``data/constants.csv`` were chosen for this world, because the game has no such
-number or uses a different rule; their column ``source`` says so. Kernels (compiled functions) contain the numbers of
-``data/constants.csv`` as constants.
+constant or uses a different rule; the column ``source`` of the file says so. Kernels (compiled functions) contain the
+numbers of ``data/constants.csv`` as constants.
 """
 
 from __future__ import annotations

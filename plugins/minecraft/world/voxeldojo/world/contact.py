@@ -1,4 +1,4 @@
-"""Finds out what the player's body touches: fluids, fire, cacti, ladders and webs."""
+"""Finds out which fluids, fire, cacti, ladders and webs the player's body touches."""
 
 from __future__ import annotations
 

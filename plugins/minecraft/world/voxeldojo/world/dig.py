@@ -1,4 +1,4 @@
-"""Digs blocks, with the speed, tools and cost of the game (source: minecraft.wiki, Breaking, 1.11).
+"""Digs blocks, with the speed, tools and cost of the game, as in minecraft.wiki, Breaking, 1.11.
 
 The order of the steps of digging is that of the game's client. In the tick in which the attack key is pressed, the
 player begins to dig a block (``PlayerControllerMP.clickBlock``) and makes the first progress (``onPlayerDamageBlock``).

@@ -23,9 +23,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 
 
 def digest(package: Path) -> str:
-    """Return a digest of the constants of kernels: the digest covers the tables and the modules that read the
-    tables.
-    """
+    """Return a digest of the constants of kernels, which are in the tables and in the modules that read the tables."""
     names = sorted(package.glob("data/*.csv")) + [
         package / "world" / f"{name}.py"
         for name in ("state", "blocks", "items", "mob_kinds", "constants", "shapes", "skins")
@@ -43,8 +41,8 @@ def jit(function: F) -> F:
 
     Numba's option ``fastmath`` is off, so that the same seed and actions give the same world on every machine. Numba's
     own cache checks only the modification time of a kernel's file, although a kernel also contains the functions that
-    it calls and the tables. Therefore, the name of the cache index contains a digest of the tables and of all source
-    files of the kernel. Other compiled functions can call a function of ``jit``, as they can call a function of
+    it calls and the tables. The name of a kernel's cache index therefore contains a digest of the tables and of all
+    source files of the kernel. Other compiled functions can call a function of ``jit``, as they can call a function of
     ``part``.
     """
     return _entry_point(function, part(function))

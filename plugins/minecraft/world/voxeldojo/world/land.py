@@ -1,8 +1,8 @@
 """Numbers of the land generator.
 
 The numbers of the land generator are in ``data/land.csv``, each with its source. The last numbers in ``data/land.csv``
-were chosen for this world, because the game has no such number or uses a different rule; their column ``source`` states
-this. Kernels (compiled functions) contain the numbers of ``data/land.csv`` as constants.
+were chosen for this world, because the game has no such number or uses a different rule; the column ``source`` of the
+file says so. Kernels (compiled functions) contain the numbers of ``data/land.csv`` as constants.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Computes MineDojo's observation ``rays``, which states what the rays from the player's eyes hit.
 
-Source: the method ``JSONWorldDataHelper.buildRichLidarData`` of MineDojo 0.1. The direction of a ray is the view
+The source is the method ``JSONWorldDataHelper.buildRichLidarData`` of MineDojo 0.1. The direction of a ray is the view
 direction, rotated by ``Vec3d.rotatePitch`` about the world's x axis and then by ``rotateYaw`` about y. A ray ends at a
 block, a plant or the source of a fluid, and also reports a mob or an item that the ray meets before its end. This
 module differs from MineDojo in the distance of a ray that meets no block. In this module, the distance of a ray that
@@ -52,12 +52,13 @@ def cast(
 ) -> None:
     """Trace rays and write what they hit.
 
-    :param rays: ``(n, 3)``, the pitch and the yaw of each ray in radians relative to the view direction, and its length
-        in blocks.
-    :param found: ``(n, 3)``, an output array for the block, its metadata, and the index of the entity in ``ENTITIES``.
-    :param distances: ``(n, 2)``, an output array for the distance to the block and the distance to the entity. If a ray
-        meets no entity, both numbers are the distance to the block.
-    :param places: ``(n, 3)``, an output array for x, y and z of the block.
+    :param rays: the pitch and the yaw of each ray in radians relative to the view direction, and its length in blocks,
+        ``(n, 3)``.
+    :param found: an output array ``(n, 3)`` for the block that each ray hits, its metadata, and the index of the entity
+        in ``ENTITIES``.
+    :param distances: an output array ``(n, 2)`` for the distances from the eyes to the block and to the entity that
+        each ray hits. If a ray meets no entity, both distances are those to the block.
+    :param places: an output array ``(n, 3)`` for x, y and z of the block that each ray hits.
     """
     p = world.player[0]
     x, y, z = eyes(world)
@@ -107,9 +108,10 @@ def cast(
 def lidar(world: World, rays: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
     """Return MineDojo's observation ``rays``.
 
-    :param rays: ``(n, 3)``, the pitch and the yaw of each ray in radians relative to the view direction, and its length
-        in blocks.
-    :returns: 16 arrays ``(n,)``; distances and places are float32, other numbers int64, flags bool and names str.
+    :param rays: the pitch and the yaw of each ray in radians relative to the view direction, and its length in blocks,
+        ``(n, 3)``.
+    :returns: a dict with 16 arrays ``(n,)``, one for each key of ``rays``; distances and places are float32, other
+        numbers int64, flags bool and names str.
     """
     count = len(rays)
     found, places = np.empty((count, 3), np.int64), np.empty((count, 3), np.int64)

@@ -3,11 +3,11 @@
 Without this module, the compiler numba generates machine code for every function, and each time optimises all callees
 again. With a hundred kernels that call one another, the repeated optimisation takes most of the compilation time.
 Functions that Python does not call need no machine code of their own, because a called function is optimised as a part
-of its caller. Therefore, a function compiled with ``Callee`` stops at LLVM's intermediate code, and a function compiled
-with ``Root`` includes all direct and indirect callees.
+of its caller. The compilation of a function with ``Callee`` stops at LLVM's intermediate code; a function compiled with
+``Root`` includes the code of all direct and indirect callees.
 
-Numba's passes for closures, for branches on None arguments and for array expressions are left out: no kernel needs
-these passes, and they take a tenth of the compilation time.
+Numba's passes for closures, for branches on None arguments and for array expressions are left out, because no kernel
+needs these passes. These passes would take a tenth of the compilation time.
 """
 
 # mypy: allow-untyped-calls

@@ -43,7 +43,7 @@ FULL_DAY = 240
 
 @part
 def _stand(view: View, row: Floats, x: float, y: float, z: float, yaw: float) -> None:
-    """Write the first numbers of a box to ``row``: its position, no swing, and the light at the position."""
+    """Write the position of a box, no swing, and the light at the position to ``row``."""
     row[0], row[1], row[2] = x, y, z
     row[YAW], row[YAW + 1] = math.sin(yaw), math.cos(yaw)
     row[HINGED], row[HINGED + 1], row[HINGED + 2], row[HINGED + 3] = 0.0, 0.0, 0.0, 1.0

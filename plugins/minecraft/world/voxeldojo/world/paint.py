@@ -156,7 +156,7 @@ def rings(name: str, wood: str, bark: str) -> Tile:
 
 
 def streaks(name: str, colour: str, contrast: float = 0.25) -> Tile:
-    """Paint bark: dark furrows and light ridges run from top to bottom."""
+    """Paint bark, whose dark furrows and light ridges run from top to bottom."""
     return grain(name, colour, contrast, high=5)
 
 

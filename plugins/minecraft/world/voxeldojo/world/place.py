@@ -123,7 +123,7 @@ def _place(world: World, block: int, hit: int, x: int, y: int, z: int, face: int
 
 @part
 def _bucket(world: World, item: int) -> bool:
-    """Use a bucket: fill an empty bucket from a source of a fluid, or pour out a full bucket."""
+    """Use the bucket in the hand, which fills an empty bucket from a source of a fluid, or pours out a full bucket."""
     p = world.player[0]
     x, y, z = eyes(world)
     dx, dy, dz = look(p.yaw, p.pitch)

@@ -1,9 +1,9 @@
 """Passes a world from one kernel to another as a single pointer.
 
 Without this module, numba passes each field of a named tuple as a separate argument at every call. A world has about
-150 fields; without pointers, two fifths of all intermediate code handled these fields. Kernels never replace the arrays
-of a world by other arrays. Therefore, the kernel that Python calls stores the tuple of the world once, and all other
-kernels get a pointer to this tuple.
+150 fields; without pointers, two fifths of the kernels' intermediate code would handle these fields. Kernels change the
+arrays of a world in place and never replace an array by another array. The kernel that Python calls therefore stores
+the tuple of the world once, and all other kernels get a pointer to this tuple.
 """
 
 # mypy: allow-untyped-calls, allow-untyped-decorators, allow-subclassing-any

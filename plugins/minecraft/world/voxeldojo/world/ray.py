@@ -1,6 +1,6 @@
 """Traces rays by voxel traversal (Amanatides and Woo 1987) and by the slab test for boxes, both exactly.
 
-The faces of a block have the same numbers as in the game: 0 is the face below, 1 above, 2 north (-z), 3 south (+z), 4
+The faces of a block have the same numbers as in the game, which are 0 below, 1 above, 2 north (-z), 3 south (+z), 4
 west (-x), 5 east (+x). A ray that starts inside a box hits the face through which the ray leaves the box, as in the
 game's ``AxisAlignedBB.calculateIntercept``.
 """

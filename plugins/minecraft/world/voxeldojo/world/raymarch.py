@@ -43,18 +43,18 @@ OPAQUE = 0.01
 class View(NamedTuple):
     """Holds the inputs of the renderer for one picture.
 
-    :ivar blocks, level, light: the arrays of the world with these names, flattened.
+    :ivar blocks, level, light: the world's arrays ``blocks``, ``level`` and ``light``, flattened.
     :ivar biome: the array of the world with this name.
-    :ivar at: float64 ``(4, 3)``, the position of the eyes, and the unit vectors forward, right and up.
+    :ivar at: the position of the eyes, and the unit vectors forward, right and up, float64 ``(4, 3)``.
     :ivar sky, lit: the results of ``sky.sky_of``.
     :ivar steepest: the result of ``horizon.horizon``.
     :ivar ceiling: the height of a layer that is above all blocks.
     :ivar far: the visible distance in blocks.
-    :ivar tangent: the tangent of half the vertical field of view.
+    :ivar tangent: the tangent of half the camera's vertical field of view.
     :ivar focus: the flat index of the block under the cross-hair, or -1.
     :ivar crack: the tile of the cracks that are drawn over the block under the cross-hair, or -1 for no cracks.
     :ivar thick: the density of the fog (per block) if the eyes are in a fluid; 0 in air.
-    :ivar murk: float64 ``(6,)``, the colours of the fog at the horizon and at the zenith.
+    :ivar murk: the colours of the fog at the horizon and at the zenith, float64 ``(6,)``.
     """
 
     blocks: NDArray[np.uint8]

@@ -11,8 +11,8 @@ of Malmo's commands ``SimpleCraft``, ``NearbyCraft`` and ``NearbySmelt``, which 
   cake) are lost.
 - Smelting one item takes fuel for 200 ticks. The remaining heat of earlier fuel is used first, then the first fuel in
   the inventory.
-- Only the recipe of the first variant of a product is used. For example, ``coal`` is made from coal ore, never as
-  charcoal from logs.
+- Only the recipe of the first variant of a product is used. The item ``coal``, for example, is made from coal ore,
+  never as charcoal from logs.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _tried(name: str) -> list[int]:
 
 
 def _shown(name: str) -> Recipe:
-    """Return the recipe that MineDojo's mask uses for an item: the result is the first recipe whose ingredients do not
+    """Return the recipe that MineDojo's mask uses for an item, which is the first recipe whose ingredients do not
     include the product.
     """
     smelted = craft_place(name) == "furnace"

@@ -119,7 +119,7 @@ class Camera:
         self._depth, self._boxes = np.empty((height, width)), np.empty((ROOM, BOX_VALUES))
 
     def picture(self, world: World) -> NDArray[np.uint8]:
-        """Render the player's current view: the result is a new array, uint8 ``(height, width, 3)``."""
+        """Render the player's current view to a new array, uint8 ``(height, width, 3)``."""
         image = np.empty((*self._depth.shape, 3), np.uint8)
         self._depth.fill(FAR)
         if world.clock["relit"][0]:

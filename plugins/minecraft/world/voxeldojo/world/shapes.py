@@ -1,7 +1,7 @@
 """Defines the box of each block that the rays of the cross-hair and of the lidar hit.
 
-Collisions of bodies use other boxes (``blocks.TOP``, ``blocks.HALF``) than rays. For example, a body passes through
-tall grass, but a ray hits tall grass. The corners of the boxes are in sixteenths of a block; they come from
+Collisions of bodies use other boxes (``blocks.TOP``, ``blocks.HALF``) than rays. A body passes through tall grass, for
+example, but a ray hits tall grass. The corners of the boxes are in sixteenths of a block; they come from
 minecraft.wiki, Hitbox and the pages of the blocks, Java Edition 1.11.
 """
 

@@ -2,7 +2,7 @@
 faces of the boxes.
 
 The model of a mob has its feet on the ground and looks along +z, with +x to its left. The sizes of the boxes come from
-the pictures of the models in minecraft.wiki, Java Edition 1.11. This package draws the tiles of mobs, which are not
+the pictures of the models in minecraft.wiki, Java Edition 1.11. The tiles of mobs are drawn by this module and are not
 those of the game.
 """
 

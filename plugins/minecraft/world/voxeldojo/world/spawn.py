@@ -4,7 +4,7 @@ When a chunk is generated, a group of four animals spawns in the chunk with prob
 (``WorldEntitySpawner.performWorldGenSpawning``). Animals rarely spawn later. Monsters spawn in the dark, at least
 ``SPAWN_AWAY`` blocks from the player, and vanish far from the player (``EntityLiving.despawnEntity``, 1.11.2). The game
 allows 70 monsters around a player; this world has fewer kinds of monsters and allows ``MOST_MONSTERS``. The world has
-at most 64 mobs: in a full world, a new mob can replace a mob that is far away.
+at most 64 mobs; if it is full, a new mob can replace a mob that is far away.
 """
 
 from __future__ import annotations

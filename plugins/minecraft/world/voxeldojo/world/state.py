@@ -142,24 +142,27 @@ ACTION = np.dtype(
 class World(NamedTuple):
     """The complete state of a world. Compiled functions take a world as one argument and change its arrays in place.
 
-    :ivar blocks: uint8 ``(SIZE, HEIGHT, SIZE)`` with the axes x, y, z; the index into ``blocks.TABLE`` of each block.
-    :ivar level: uint8 with the shape of ``blocks``, the level of a fluid in each cell (0 for a source, 1 to 7 for
-        flows, which are shallower with larger numbers, and 8 for a falling fluid); 0 for all other blocks.
-    :ivar light: uint8 with the shape of ``blocks``, 16 times the sky light (0 to 15, at full daylight) plus the block
-        light.
-    :ivar generated: bool ``(SIZE / CHUNK, SIZE / CHUNK)``, whether the chunk is generated.
-    :ivar top: int16 ``(SIZE, SIZE)``, the highest block of a column that stops light, or -1.
-    :ivar peak: int16 ``(SIZE / TILE, SIZE / TILE)``, an upper bound of the height of all blocks in a tile, or -1.
-    :ivar biome: uint8 ``(SIZE, SIZE)``, the game's biome id of each column.
-    :ivar slots: SLOT ``(SLOTS,)``, the player's inventory.
-    :ivar mobs: MOB ``(MOBS,)``, the mobs of the world.
-    :ivar drops: DROP ``(DROPS,)``, the items on the ground.
-    :ivar queue: QUEUED ``(QUEUE,)``, the pending block updates, a ring buffer from ``queue_start`` to ``queue_end``.
-    :ivar relit: int32 ``(RELIT,)``, the flat indices into ``blocks`` of the places whose light must be updated.
-    :ivar kills: int64 ``(KINDS,)``, the number of mobs of each kind that the player killed.
-    :ivar player: PLAYER ``(1,)``, the state of the player.
-    :ivar clock: CLOCK ``(1,)``, the time, the state of the random numbers and the counters of the world.
-    :ivar events: EVENTS ``(1,)``, what happened in the current tick.
+    :ivar blocks: the index into ``blocks.TABLE`` of each block, uint8 ``(SIZE, HEIGHT, SIZE)`` with the axes x, y, z.
+    :ivar level: the level of the fluid in each cell, uint8 with the shape of ``blocks``. The level is 0 for a source
+        and for blocks that are no fluid, 1 to 7 for flows (the larger the number, the shallower the flow), and 8 for a
+        falling fluid.
+    :ivar light: the light in each cell, uint8 with the shape of ``blocks``, which is 16 times the sky light (0 to 15,
+        at full daylight) plus the block light.
+    :ivar generated: whether each chunk is generated, bool ``(SIZE / CHUNK, SIZE / CHUNK)``.
+    :ivar top: the height of the highest block of each column that stops light, or -1, int16 ``(SIZE, SIZE)``.
+    :ivar peak: an upper bound of the height of all blocks in each square of ``TILE`` x ``TILE`` columns, or -1, int16
+        ``(SIZE / TILE, SIZE / TILE)``.
+    :ivar biome: the game's biome id of each column, uint8 ``(SIZE, SIZE)``.
+    :ivar slots: the slots of the player's inventory, dtype SLOT ``(SLOTS,)``.
+    :ivar mobs: the mobs of the world, dtype MOB ``(MOBS,)``.
+    :ivar drops: the items on the ground, dtype DROP ``(DROPS,)``.
+    :ivar queue: the pending block updates, dtype QUEUED ``(QUEUE,)``, in a ring buffer from ``queue_start`` to
+        ``queue_end``.
+    :ivar relit: the flat indices into ``blocks`` of the places whose light must be updated, int32 ``(RELIT,)``.
+    :ivar kills: the number of mobs of each kind that the player killed, int64 ``(KINDS,)``.
+    :ivar player: the state of the player, dtype PLAYER ``(1,)``.
+    :ivar clock: the time, the state of the random numbers and the counters of the world, dtype CLOCK ``(1,)``.
+    :ivar events: what happened in the current tick, dtype EVENTS ``(1,)``.
     """
 
     blocks: NDArray[np.uint8]

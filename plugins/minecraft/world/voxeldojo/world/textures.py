@@ -1,4 +1,6 @@
-"""Makes the textures in the format of the renderer: every tile in five sizes, and the tile of each face of a block."""
+"""Makes the textures in the format of the renderer, which has every tile in five sizes, and the tile of each face of a
+block.
+"""
 
 from __future__ import annotations
 
@@ -103,18 +105,18 @@ WOODEN = ("planks", "stairs", "slab", "fence", "fence_gate")
 class Art(NamedTuple):
     """All textures, as arrays.
 
-    :ivar texels: uint32 ``(tiles, TEXELS)``, the texels (pixels) of each tile, as red + 256 green + 65,536 blue +
+    :ivar texels: the texels (pixels) of each tile, uint32 ``(tiles, TEXELS)``, as red + 256 green + 65,536 blue +
         16,777,216 opacity. Each tile has its 16 x 16 texels row by row, then the texels of its smaller sizes 8 x 8 to 1
         x 1.
-    :ivar climate: int64 ``(256,)``, the climate class of each biome id.
-    :ivar faces: int64 ``(classes, blocks, 6)``, the tile of each face of a block in each climate class.
-    :ivar icons: int64 ``(items, 16)``, the tile of an item's picture, or -1 if the item is drawn as the block that it
-        places.
-    :ivar skins: int64 ``(boxes, 6)``, the tile of each face of the boxes of mobs.
+    :ivar climate: the climate class of each biome id, int64 ``(256,)``.
+    :ivar faces: the tile of each face of each block in each climate class, int64 ``(classes, blocks, 6)``.
+    :ivar icons: the tile of each item's picture, or -1 if the item is drawn as the block that it places, int64
+        ``(items, 16)``.
+    :ivar skins: the tile of each face of the boxes of mobs, int64 ``(boxes, 6)``.
     :ivar hand: the tile of the player's hand.
-    :ivar looks: uint8 ``(blocks,)``, the appearance of each block (see the module ``appearance``).
-    :ivar boxes: float64 ``(blocks, 6)``, the box of each block that is smaller than its cell.
-    :ivar cracks: int64 ``(10,)``, the tiles of the cracks in a block that is being dug, the smallest cracks first.
+    :ivar looks: the appearance of each block (see the module ``appearance``), uint8 ``(blocks,)``.
+    :ivar boxes: the box of each block that is smaller than its cell, float64 ``(blocks, 6)``.
+    :ivar cracks: the tiles of the cracks in a block that is being dug, the smallest cracks first, int64 ``(10,)``.
     """
 
     texels: NDArray[np.uint32]

@@ -1,8 +1,8 @@
 """Computes MineDojo's observation ``voxels``, which has the blocks in a box around the player.
 
 The box of voxels is relative to the block of the player's feet. MineDojo's angle of a block is between the view
-direction and the vector from the eyes to the lowest corner of the block, not to the block's centre. Source: the method
-``JSONWorldDataHelper.buildGridData`` of MineDojo 0.1.
+direction and the vector from the eyes to the lowest corner of the block, not to the block's centre. The source is the
+method ``JSONWorldDataHelper.buildGridData`` of MineDojo 0.1.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def voxels(world: World, low: tuple[int, int, int], high: tuple[int, int, int]) 
     """Return MineDojo's ``voxels`` for the box from ``low`` to ``high`` (both included), in blocks relative to the
     player's feet.
 
-    :returns: arrays ``(x, y, z)`` with ascending coordinates: ``block_name`` (str), ``block_meta`` (int64), seven flags
-        (bool) and ``cos_look_vec_angle`` (float32).
+    :returns: the arrays ``block_name`` (str), ``block_meta`` (int64), seven flags (bool) and ``cos_look_vec_angle``
+        (float32), each ``(x, y, z)`` with ascending coordinates.
     """
     shape = tuple(top - bottom + 1 for bottom, top in zip(low, high, strict=True))
     ids, metas = np.empty(shape, np.int64), np.empty(shape, np.int64)
