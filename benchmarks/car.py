@@ -1,9 +1,9 @@
 """Compares RL-GPT with its baselines on the car's tasks. Every method has the same budget of primitive steps.
 
-    python benchmarks/car.py                      # all cells, two at a time; run it again to resume
-    python benchmarks/car.py --report             # measure nothing, print the figures of the table
+    python benchmarks/car.py                      # measures the missing cells, two at a time
+    python benchmarks/car.py --report             # only prints the results
 
-comparison.py explains the methods. No policy was trained or selected on the roads of the evaluation.
+comparison.py explains the methods. The evaluation plays on roads on which no policy was trained or selected.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Compares RL-GPT with its baselines on a plugin's tasks. Every method has the same budget of primitive steps.
 
-These methods are measured for each task and seed. In code and files, a method is called a *row*.
+A comparison measures the following methods for each task and seed. In code and files, a compared method is called a
+*row*.
 
 ==================  =================================================================================================
 ``rlgpt``           the whole method; steps of rehearsals, evaluations of code, training and selection all count
 ``rl``              PPO on base actions, the plugin's default setup
 ``rl_setup``        PPO on base actions, with the reward, observation and horizon of RL-GPT's final RLSetup
 ``code``            the coded actions of RL-GPT's best iteration, repeated in the plan's order
-``untrained``       the policy of RL-GPT's best iteration before training: a fresh network
+``untrained``       the policy of RL-GPT's best iteration before training (a fresh network)
 ``primitives``      PPO over the plugin's primitives as parameterised actions, without a language model
 ``rlgpt_gamma``     RL-GPT with one gamma for each decision (ablation)
 ``rlgpt_heads``     RL-GPT with independent heads (ablation)
@@ -16,10 +17,10 @@ These methods are measured for each task and seed. In code and files, a method i
 
 By default the outer loop has one iteration (``--iterations``), so that the training gets all steps of the budget that
 rehearsals, evaluations of code alone and selection do not use. The replies of the language model come from the plugin's
-recordings; seed s replays recording s modulo the number of recordings. The final evaluation uses seeds that no
-selection used, once with sampled and once with greedy actions. The script prints lines of JSON at the end. An
-interrupted run resumes only with the same settings and at the same commit. The trainer is the built-in PPO unless
-``--trainer`` names another one; the committed results use the built-in PPO.
+recordings; seed s replays recording s modulo the number of recordings. The final evaluation of a cell uses seeds that
+no selection used, once with sampled and once with greedy actions. A comparison prints its results as lines of JSON at
+the end. An interrupted comparison resumes only with the same settings and at the same commit. All methods learn with
+the built-in PPO, unless ``--trainer`` names another trainer.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ BASELINES = ("rl", "primitives")
 class Comparison:
     """A benchmark that compares methods (*rows*) on some tasks.
 
-    :ivar name: the name of the plugin and of the table of results.
+    :ivar name: the name of the plugin and of the file of results.
     :ivar budget: the number of primitive steps of each cell; a mapping gives each task its own number.
     :ivar rows: the methods that are measured on every task.
-    :ivar variants: the methods that are measured only on some tasks, with these tasks.
+    :ivar variants: for each method that is measured only on some tasks, the names of these tasks.
     :ivar runner: the class that measures a cell (a task, a method and a seed).
     :ivar first_seed: the first seed; the other seeds follow it.
     :ivar iterations: the number of iterations of the outer loop, unless ``--iterations`` says otherwise.
-    :ivar lines: a file that stores the lines printed at the end; with None, the lines are only printed.
+    :ivar lines: a file that stores the printed results; with None, the results are only printed.
     """
 
     name: str
@@ -72,7 +73,7 @@ class Comparison:
     def main(self, script: str) -> int:
         """Run the command line of ``script``.
 
-        :returns: the exit status, which is 1 if a cell failed.
+        :returns: the exit status of the script, which is 1 if a cell failed.
         """
         arguments = self._arguments()
         table = ResultTable(arguments.out)
@@ -109,7 +110,7 @@ class Comparison:
         return summary.lines(self.name, results, cells)
 
     def print_table(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-        """Print the figures as a table in Markdown."""
+        """Print the results of the cells as a table in Markdown."""
         summary.print_table(results, cells)
 
     def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:

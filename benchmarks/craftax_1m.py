@@ -1,28 +1,28 @@
 """Compares RL-GPT with its baselines on the benchmark Craftax-1M, beside the published results.
 
-    python benchmarks/craftax_1m.py                       # all cells, two at a time; run it again to resume
+    python benchmarks/craftax_1m.py                       # measures the missing cells, two at a time
     python benchmarks/craftax_1m.py --tasks craftax/1m --rows rl untrained
-    python benchmarks/craftax_1m.py --report              # measure nothing, print the figures of the table
+    python benchmarks/craftax_1m.py --report              # only prints the results
 
-Every value is the mean return of 200 fresh episodes in percent of 226, the sum of all achievements' rewards. A cell has
-a task, a row (one of the compared methods) and a seed. The tasks differ in the budget, which is 100,000, 300,000 or a
-million interactions (primitive steps). The budget counts every interaction of rehearsals, trials of code, training and
-selection, but not the reported episodes.
+Every result is the mean return of 200 fresh episodes in percent of 226, the sum of the rewards of all achievements of
+Craftax. A cell has a task, a row (one of the compared methods) and a seed. The tasks of this benchmark differ in the
+budget, which is 100,000, 300,000 or a million interactions (primitive steps). The budget counts every interaction of
+rehearsals, trials of code, training and selection, but not the reported episodes.
 
 =============  ======================================================================================================
 ``rlgpt``      the whole method; its value is that of the code or policy that the run keeps
 ``code``       the coded actions of that run's best iteration alone, repeated in the plan's order
-``rl``         PPO on the base actions: the plugin's default setup and action masks, without a language model
+``rl``         PPO on the base actions with the plugin's default setup and action masks, without a language model
 ``untrained``  the policy of that run's best iteration before training
 =============  ======================================================================================================
 
-The cells are in results/craftax_cells.jsonl. Each line of results/craftax.jsonl is one printed result. The line
+The file results/craftax_cells.jsonl has the cells. Each line of results/craftax.jsonl is one printed result. The line
 ``craftax/ROW`` is the result of a compared method after a million primitive steps; ``craftax/ROW/300k`` and
-``craftax/ROW/100k`` are its results after 300,000 and 100,000. The line ``craftax/margin/ROW`` is a paired margin. The
-remaining lines are published results with their source.
+``craftax/ROW/100k`` are its results after 300,000 and 100,000 steps. The line ``craftax/margin/ROW`` is the paired
+margin over a compared method. The remaining lines of results/craftax.jsonl are published results with their source.
 
-``rlgpt`` and the rows that are derived from it replay recordings of a language model; without a recording, these cells
-fail with a message that says what to record. ``rl`` needs no recording.
+The method ``rlgpt`` and the methods that are derived from it replay recordings of a language model; without a
+recording, their cells fail with a message that says what to record. The method ``rl`` needs no recording.
 
 The script is not called craftax.py, because ``import craftax`` would then find this script instead of the package
 craftax.
@@ -54,7 +54,7 @@ PUBLISHED = {
 
 
 class CraftaxRunner(RowRunner):
-    """Measures a cell. The value of an evaluation is its mean return in percent of 226."""
+    """Measures a cell. The result of an evaluation is its mean return in percent of 226."""
 
     def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
         super().__init__(cell, table, settings)
@@ -72,8 +72,8 @@ class CraftaxRunner(RowRunner):
         return 100 * float(evaluation.mean_score) / MOST_RETURN
 
     def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """Return the values of a cell. For the sampled episodes, also return how often each achievement was unlocked,
-        and the lengths of the episodes.
+        """Return the results of a cell. For the sampled episodes, the results contain how often each achievement was
+        unlocked, and the lengths of the episodes.
         """
         episodes = sampled.episodes
         means = {
@@ -92,7 +92,7 @@ class CraftaxRunner(RowRunner):
 
 
 class CraftaxComparison(Comparison):
-    """Prints means over seeds, as the published results are means."""
+    """Prints means over seeds, because the published results are means."""
 
     def report_lines(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
         for task in self.tasks:
@@ -124,8 +124,8 @@ class CraftaxComparison(Comparison):
 
 
 def _values(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
-    """Return the value of each row and seed. The value of the row ``rlgpt`` is that of the code or policy that the run
-    keeps.
+    """Return the result of each method (row) and seed. The result of ``rlgpt`` is that of the code or policy that the
+    run keeps.
     """
     values: dict[str, dict[int, float]] = {}
     for cell in cells:
@@ -142,7 +142,7 @@ _FIGURES = (
 
 
 def _shown(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a cell that are printed, which are all figures except the returns of the episodes."""
+    """Return the figures of a cell without the returns of the single episodes, which are not printed."""
     return {name: result[name] for name in _FIGURES if name in result}
 
 

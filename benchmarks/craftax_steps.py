@@ -1,10 +1,11 @@
-"""Measures the cost of Craftax, which is the time of its start, of steps of one environment and of batches, and of
-resets, and its memory.
+"""Measures the memory of the Craftax simulator, and the time of its start, of its resets, and of its steps in one
+environment and in batches.
 
-    python benchmarks/craftax_steps.py           # 10 minutes: each compilation takes half a minute or more
+    python benchmarks/craftax_steps.py           # takes 10 minutes, half a minute or more for each compilation
     python benchmarks/craftax_steps.py --quick   # a smoke test
 
-All times are CPU times. JAX uses one thread for each array operation. The script prints lines of JSON.
+All times are CPU times. In this benchmark, JAX uses one thread for each array operation. The script prints lines of
+JSON.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def report(name: str, value: float, unit: str) -> None:
 
 
 def measure_start() -> None:
-    """Measure a process that makes an environment, first without compiled functions on disk and then with them."""
+    """Measure the start of a process that makes a Craftax environment, first without and then with compiled functions
+    on disk.
+    """
     import os
 
     with tempfile.TemporaryDirectory() as folder:
@@ -65,8 +68,8 @@ def measure_start() -> None:
 
 
 def measure_one(steps: int) -> None:
-    """Measure one environment, with its steps with random actions, its resets, and the computation of views from its
-    observations.
+    """Measure the steps of one Craftax environment with random actions, its resets, and the computation of views from
+    its observations.
     """
     plugin, task = PluginManager().task(TASK)
     with Stage(plugin, task, seed=0) as stage:
@@ -96,7 +99,7 @@ def measure_one(steps: int) -> None:
 
 
 def measure_batch(size: int, steps: int) -> None:
-    """Measure a batch of environments that one call steps together, without resets."""
+    """Measure the steps of a batch of Craftax environments that one call steps together, without resets."""
     import jax
     from rlgpt_craftax.simulator import functions
 

@@ -1,12 +1,12 @@
 """Compares RL-GPT with PPO, code alone and an untrained policy in environments without a plugin, with equal numbers of
 primitive steps.
 
-    python benchmarks/design.py --out runs/design.jsonl   # all cells, two at a time; run it again to resume
-    python benchmarks/design.py --report                  # measure nothing, print the figures of the table
+    python benchmarks/design.py --out runs/design.jsonl   # measures the missing cells, two at a time
+    python benchmarks/design.py --report                  # only prints the results
 
-The environments, their descriptions and their recordings are those of examples/design/worlds.py. comparison.py explains
-the methods. ``rl`` is PPO with every number of the observation and the environment's own reward. Each environment has
-its own budget, with which a cell takes minutes on one core.
+This benchmark uses the environments of examples/design/worlds.py with their descriptions and recordings. comparison.py
+explains the methods. The method ``rl`` is PPO with every number of the observation and the environment's own reward.
+The budget of each environment is such that a cell takes minutes on one core.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from worlds import WORLDS  # noqa: E402
 
 
 class DesignRunner(RowRunner):
-    """Measures a cell whose environment has no plugin."""
+    """Measures a benchmark cell whose environment has no plugin."""
 
     def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
         from rlgpt.rl.base import Hyperparameters

@@ -1,19 +1,19 @@
-"""Compares RL-GPT with its baselines on tasks in which code alone fails in some episodes. The tasks are those of the
-suite ``falls_short``, from plugins and from ``design()``.
+"""Compares RL-GPT with its baselines on tasks in which code alone fails in some episodes. The suite ``falls_short`` of
+these tasks uses plugins and environments of ``design()``.
 
-    python benchmarks/falls_short.py                      # all cells, two at a time; run it again to resume
-    python benchmarks/falls_short.py --report             # measure nothing, print the figures of the table
+    python benchmarks/falls_short.py                      # measures the missing cells, two at a time
+    python benchmarks/falls_short.py --report             # only prints the results
     python benchmarks/falls_short.py --tasks falls_short/wet_road falls_short/lunar_lander
 
-Every method learns with ``trainer=sac``, which learns from each decision many times. 200,000 primitive steps are too
-few decisions for PPO. falls_short_cases.py has the tasks, falls_short_calibration.py measures the success of recorded
-code on these tasks, and comparison.py explains the methods. The cells are in results/falls_short_cells.jsonl.
-results/falls_short.jsonl has the printed lines. Each method has a line ``falls_short/TASK/ROW``, and the line
-``falls_short/TASK/margin`` has the success of RL-GPT minus that of the best other method.
+Every method in the suite learns with ``trainer=sac``, because 200,000 primitive steps are too few decisions for PPO.
+The script falls_short_cases.py has the tasks of the suite, falls_short_calibration.py measures the success of recorded
+code on these tasks, and comparison.py explains the methods. The file results/falls_short_cells.jsonl has the cells of
+the suite, and results/falls_short.jsonl has the printed lines. Each method has a line ``falls_short/TASK/ROW``, and the
+line ``falls_short/TASK/margin`` has the success of RL-GPT minus that of the best other method.
 
-``rlgpt`` and the methods that are derived from it replay recordings. If a task has no recording, or only recordings for
-older prompts, these cells fail with a message that states which recording is needed. ``rl`` and ``primitives`` need no
-recording.
+The method ``rlgpt`` and the methods that are derived from it replay recordings. If a task has no recording, or only
+recordings for older prompts, the cells of these methods fail with a message that states which recording is needed. The
+methods ``rl`` and ``primitives`` need no recording.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FIRST_SEED = 20
 
 
 class CaseRunner(RowRunner):
-    """Measures a cell of the suite: a task with the settings of its case."""
+    """Measures a cell of the suite, which is a task with the settings of its :class:`Case`."""
 
     def __init__(self, cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
         self.case = CASES[cell.task.split("/")[1]]

@@ -1,13 +1,15 @@
-"""Measures the success of fixed code on the tasks of the suite ``falls_short``. The suite was chosen by these figures.
+"""Measures the success of fixed code on the tasks of the suite ``falls_short``. The tasks of the suite were chosen by
+this success.
 
-    python benchmarks/falls_short_calibration.py                 # measure what has no result yet
-    python benchmarks/falls_short_calibration.py --table         # the table in Markdown
+    python benchmarks/falls_short_calibration.py                 # measures the missing results
+    python benchmarks/falls_short_calibration.py --table         # prints the table in Markdown
 
-Three methods are measured for each recording. ``code`` plays the recording's actions in the plan's order. ``untrained``
-is an untrained policy over these actions and the base actions. ``primitives`` is an untrained policy over the plugin's
-primitives, which chooses nearly at random. The episodes have the report seeds of a run with seed 900, which no other
-run uses. No policy is trained. The results are lines of JSON in results/falls_short_calibration.jsonl; ``rate`` is
-primitive steps per CPU-second.
+The calibration measures three methods with each recording, and trains no policy. The method ``code`` plays the
+recording's coded actions in the plan's order. The method ``untrained`` is an untrained policy over the recording's
+coded actions and the base actions. The method ``primitives`` is an untrained policy over the plugin's primitives, which
+chooses nearly at random. The episodes of the calibration have the report seeds of a run with seed 900, which no other
+run uses. The results are lines of JSON in results/falls_short_calibration.jsonl; the field ``rate`` has the primitive
+steps per CPU-second.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ ROWS = (*KINDS, "primitives")
 
 
 def measure(name: str, row: str, recording: int, episodes: int) -> dict[str, Any]:
-    """Measure the success of one method (``row``) with one recording."""
+    """Measure the success of one method (``row``) with one recording of a task."""
     settings = {"budget": BUDGET, "iterations": 1, "episodes": episodes, "trainer": "ppo"}
     with tempfile.TemporaryDirectory() as folder:
         runner = CaseRunner(Cell(f"falls_short/{name}", row, RUN), ResultTable(Path(folder) / "cells.jsonl"), settings)
@@ -62,14 +64,14 @@ def untrained_primitives(runner: CaseRunner) -> float:
 
 
 def load() -> dict[tuple[str, str, int], dict[str, Any]]:
-    """Return the result of each (task, row, recording)."""
+    """Return the stored result of each task, method (row) and recording."""
     lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
     return {(r["task"], r["row"], r["recording"]): r for r in map(json.loads, lines)}
 
 
 def print_table() -> None:
-    """Print a line for each task. The line has the success of ``code`` for each recording and its mean, and the success
-    of ``untrained`` and of ``primitives``.
+    """Print a table with a line for each task. The line of a task has the success of ``code`` for each recording and
+    its mean, and the success of ``untrained`` and of ``primitives``.
     """
     results = load()
     print("| task | settings | code, by recording | mean | untrained | primitives | steps per CPU-second |")

@@ -1,7 +1,8 @@
-"""The tasks of the suite ``falls_short``. On these tasks neither code alone nor learning alone solves the task.
+"""The tasks of the suite ``falls_short``, which neither code alone nor learning alone solves.
 
-A task is in the suite if the success rate of recorded code is between 0.2 and 0.8, and that of pure RL below 0.5 after
-200,000 steps (falls_short_calibration.py). The two success rates are measured on seeds that no comparison uses.
+A task is in the suite ``falls_short`` if the success rate of recorded code is between 0.2 and 0.8, and the success rate
+of pure RL is below 0.5 after 200,000 steps (falls_short_calibration.py). The success rates of recorded code and pure RL
+are measured on seeds that no comparison uses.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ sys.path.insert(0, str(EXAMPLES))
 class Case:
     """One task of the suite.
 
-    :ivar task: the id of a plugin's task; ``design/NAME`` is an environment without a plugin.
+    :ivar task: the id of a plugin's task, or ``design/NAME`` for an environment without a plugin.
     :ivar settings: the settings of the task that differ from its defaults.
-    :ivar adds: what learning could improve on code, as text.
-    :ivar selection_episodes: the number of episodes in each evaluation of code or policy; 0 means the default number.
+    :ivar adds: a text that says what learning could improve on code.
+    :ivar selection_episodes: the number of episodes in each evaluation of code or policy; 0 means the default number of
+        a run.
     """
 
     task: str
@@ -35,8 +37,8 @@ class Case:
     selection_episodes: int = 0
 
     def find(self) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-        """Return the plugin, the task with its settings, the factory by which an environment's recipe finds the plugin,
-        and the recordings to replay.
+        """Return the plugin, the task with its settings, the factory with which an environment's recipe makes the
+        plugin, and the recordings to replay.
         """
         family, _, name = self.task.partition("/")
         if family == "design":
@@ -50,7 +52,7 @@ class Case:
 
 
 def windy_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Gymnasium's lunar lander with wind 15 (of at most 20) and turbulence 1.5 (of at most 2)."""
+    """Make Gymnasium's LunarLander with wind power 15 (of at most 20) and turbulence power 1.5 (of at most 2)."""
     return gymnasium.make(
         "LunarLander-v3", enable_wind=True, wind_power=15.0, turbulence_power=1.5, render_mode=render_mode
     )
@@ -64,7 +66,9 @@ WIND = (
 
 @functools.cache
 def _designed(name: str) -> tuple[Any, Any, Any, tuple[Path, ...]]:
-    """Return the world ``name`` of examples/design; ``lunar_lander_windy`` is ``lunar_lander`` with wind."""
+    """Return the world ``name`` of examples/design/worlds.py; ``lunar_lander_windy`` is the world ``lunar_lander`` with
+    wind.
+    """
     from rlgpt.config.prepare import ConstantPluginFactory, prepare
     from worlds import WORLDS
 

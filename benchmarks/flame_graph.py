@@ -1,11 +1,11 @@
-"""Draws a flame graph of a training, which shows how much CPU time each part of the code takes. The training uses
-Craftax in a batch of 64 lanes, with six coded actions and the built-in PPO.
+"""Draws a flame graph of a training, which shows how much CPU time each part of the code takes. The measured training
+uses Craftax in a batch of 64 lanes, with six coded actions and the built-in PPO.
 
-    python benchmarks/flame_graph.py docs/assets/lanes.svg      # some minutes, most of them JAX compiling
+    python benchmarks/flame_graph.py docs/assets/lanes.svg      # takes some minutes, mostly for JAX's compilation
 
-A timer samples the stack at every millisecond of CPU time, or as soon as a longer call of compiled code returns. The
-CPU time since the previous sample counts for the parts whose functions are in the stack, from the outermost part
-inwards.
+A timer samples the call stack at every millisecond of CPU time, or as soon as a longer call of compiled code returns.
+The CPU time since the previous sample counts for the parts of rlgpt whose functions are in the call stack, from the
+outermost part inwards.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ COLOURS = ("#d7e3f4", "#f6d9c9", "#dcedc8", "#f7e7b5", "#e3d6ee", "#cfe8e8")
 
 
 def sampled(work: Callable[[], object], seconds: float) -> dict[Stack, float]:
-    """Run ``work``, and return each stack of parts that was in progress with its CPU seconds."""
+    """Run the function ``work``, and return each sampled stack of parts with its CPU seconds."""
     found: dict[Stack, float] = defaultdict(float)
     last = time.process_time()
 
@@ -72,7 +72,7 @@ def sampled(work: Callable[[], object], seconds: float) -> dict[Stack, float]:
 
 
 def _parts(frame: FrameType | None) -> Iterator[str]:
-    """Return the parts of a stack, beginning with the innermost part."""
+    """Return the parts of rlgpt in a call stack, beginning with the innermost part."""
     while frame is not None:
         code = frame.f_code
         for file, function, part in PARTS:
@@ -82,7 +82,7 @@ def _parts(frame: FrameType | None) -> Iterator[str]:
 
 
 def drawn(found: Mapping[Stack, float], title: str) -> str:
-    """Return the samples as SVG. Below each part are the parts that it called."""
+    """Return the samples as an SVG picture. In the picture, the parts that a part called are below this part."""
     total, boxes = sum(found.values()), list[str]()
 
     def draw(prefix: Stack, left: float) -> int:

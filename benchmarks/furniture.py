@@ -1,10 +1,11 @@
 """Compares RL-GPT with its baselines on the furniture tasks. Every method has the same budget of primitive steps.
 
-    python benchmarks/furniture.py --out runs/furniture.jsonl # all cells, two at a time; run it again to resume
-    python benchmarks/furniture.py --report                   # measure nothing, print the figures of the table
+    python benchmarks/furniture.py --out runs/furniture.jsonl # measures the missing cells, two at a time
+    python benchmarks/furniture.py --report                   # only prints the results
 
-comparison.py explains the methods. All cells take one and a half to two hours on two cores; ``--budget 60000`` is the
-kitchen's budget. ``--tasks furniture/lamp`` measures the lamp, which takes one and a half to two hours, too.
+comparison.py explains the methods. All cells of furniture take one and a half to two hours on two cores; ``--budget
+60000`` sets the kitchen's budget. With ``--tasks furniture/lamp``, the script measures the lamp, which takes one and a
+half to two hours, too.
 """
 
 from __future__ import annotations

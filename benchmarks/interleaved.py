@@ -2,7 +2,7 @@
 blocks, and neighbouring blocks are compared.
 
 Other load slows neighbouring blocks equally, so the ratio of two neighbouring blocks varies less than the ratio of two
-totals. A figure is the median over blocks with its percentile-bootstrap interval.
+total times. A printed figure is the median over blocks with its percentile-bootstrap interval.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def bootstrap_median(values: Sequence[float], *, seed: int = 0) -> tuple[float, 
 
 
 def block_order(names: Sequence[str], number: int) -> list[str]:
-    """Return the order of the names in block ``number``. Over all blocks, each name is equally often at each position
-    and equally often after each other name.
+    """Return the order in which the named kinds of work run in block ``number``. Over all blocks, each name is equally
+    often at each position and equally often after each other name.
     """
     shift = number % len(names)
     order = [*names[shift:], *names[:shift]]
@@ -35,7 +35,9 @@ def block_order(names: Sequence[str], number: int) -> list[str]:
 
 
 def block_figures(repeats: Sequence[Sequence[float]], commit: str, digits: int = 4) -> dict[str, Any]:
-    """``value``, ``interval`` and ``rows`` for :func:`reporting.emit`, over the blocks of all repeats."""
+    """Return the arguments ``value``, ``interval`` and ``rows`` of :func:`reporting.emit`, computed over the blocks of
+    all repeats.
+    """
     point, low, high = bootstrap_median([value for values in repeats for value in values])
     return {
         "value": round(point, digits),
@@ -48,7 +50,7 @@ def block_figures(repeats: Sequence[Sequence[float]], commit: str, digits: int =
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of another process in seconds, with nanosecond resolution. The number of the process's clock
-    follows Linux's rule (clock_getcpuclockid(3)).
+    """Return the CPU time of another process in seconds, with nanosecond resolution. The id of the other process's CPU
+    clock follows Linux's rule (clock_getcpuclockid(3)).
     """
     return time.clock_gettime((~pid << 3) | 2)

@@ -1,7 +1,7 @@
 """Compares RL-GPT with its baselines on the Franka kitchen. Every method has the same budget of primitive steps.
 
-    python benchmarks/kitchen.py                      # all cells, two at a time; run it again to resume
-    python benchmarks/kitchen.py --report             # measure nothing, print the figures of the table
+    python benchmarks/kitchen.py                      # measures the missing cells, two at a time
+    python benchmarks/kitchen.py --report             # only prints the results
 
 comparison.py explains the methods.
 """

@@ -1,12 +1,12 @@
-"""Measures the speed of many environments with coded actions on one core. The environments are the 64 lanes of a batch
-of Craftax, with six coded actions.
+"""Measures the speed of 64 environments with coded actions on one core. The 64 environments are the lanes of a batch of
+Craftax, with six coded actions.
 
-    python benchmarks/lanes.py             # some minutes, most of them JAX compiling
+    python benchmarks/lanes.py             # takes some minutes, mostly for JAX's compilation
     python benchmarks/lanes.py --profile   # also prints where the rollout's time goes
 
 ================================  ==================================================================================
 ``lanes/craftax/simulator``       primitive steps per CPU-second of the batch alone, with random actions
-``lanes/craftax/rollout``         with options: every decision is drawn from those that may start
+``lanes/craftax/rollout``         with options, where every decision is drawn from the allowed choices
 ``lanes/craftax/rollout/share``   share of the rollout's CPU time that the simulator needs
 ``lanes/craftax/train``           with PPO's learning, by the built-in trainer
 ================================  ==================================================================================
@@ -85,8 +85,8 @@ ACTIONS = (
 
 
 class Rollout:
-    """Makes the decisions of a fixed random policy. If coded actions may start, nine tenths of the decisions are coded
-    actions.
+    """Makes the decisions of a fixed random policy in a rollout. If coded actions may start, nine tenths of the
+    decisions are coded actions.
     """
 
     def __init__(self, plugin: Any, task: Any) -> None:
@@ -97,7 +97,7 @@ class Rollout:
         self._ready = self._env.begin({lane: lane for lane in range(LANES)})
 
     def play(self, steps: int) -> None:
-        """Take at least ``steps`` more primitive steps."""
+        """Continue the rollout for at least ``steps`` primitive steps."""
         end = self.steps + steps
         while self.steps < end:
             over = {a.lane: None for a in self._ready if a.terminated or a.truncated}
@@ -132,7 +132,7 @@ def measure_simulator(plugin: Any, task: Any, calls: int) -> float:
 
 
 def measure_rollout(plugin: Any, task: Any, steps: int, *, profile: bool) -> tuple[float, float]:
-    """Measure the primitive steps per CPU-second, and the primitive steps per decision."""
+    """Measure the primitive steps per CPU-second and per decision of a rollout."""
     rollout = Rollout(plugin, task)
     rollout.play(steps // 4)
     begun, decisions, began = rollout.steps, rollout.decisions, time.process_time()

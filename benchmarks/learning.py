@@ -2,15 +2,15 @@
 recorded actions.
 
     nice python benchmarks/learning.py                  # every cell without a result, one at a time, then the figures
-    python benchmarks/learning.py --report              # measure nothing, print the figures of the table
+    python benchmarks/learning.py --report              # only prints the results
     python benchmarks/learning.py --rows guided --seeds 10 11 12 --out runs/try.jsonl
 
 A *cell* is a task, a variant (``row``) and a seed. The policy of a cell is trained for the whole budget and then plays
-fresh episodes with sampled actions. All cells of a task use the same coded actions and the same setup. Actions and
-setup come from a shipped recording of the task, whose rehearsals are replayed once; actions and setup of the grid are
-in this file. Settings are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed line has the IQM over
-seeds with its 95 % bootstrap interval. ``minus_first`` is the difference from the first variant, with seeds resampled
-in pairs.
+fresh episodes with sampled actions. All cells of a task use the same coded actions and the same setup. The coded
+actions and the setup of a task come from a shipped recording, whose rehearsals are replayed once; those of the grid
+task are in this file. Settings of the training are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed
+line has the IQM over seeds with its 95 % bootstrap interval. In a printed line, ``minus_first`` is the difference from
+the first variant, with seeds resampled in pairs.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ THIRDS = 3
 class Variant:
     """One variant of learning.
 
-    :ivar setup: the fields of the setup that differ from the defaults of a run.
-    :ivar changes: the hyperparameters that differ from the task's own hyperparameters.
+    :ivar setup: the fields of the setup in which the variant differs from the defaults of a run.
+    :ivar changes: the hyperparameters in which the variant differs from the task's own hyperparameters.
     :ivar fitted: whether rollouts are shortened for the expected number of decisions, as in a run
         (:meth:`rlgpt.rl.base.Hyperparameters.fitted`).
     :ivar sharpness: the sharpness of the policy's probabilities in the evaluation, as in
@@ -126,8 +126,8 @@ class Measurement:
         return {**_figures(evaluation), **figures}
 
     def _hyperparameters(self, variant: Variant) -> Any:
-        """The task's hyperparameters with the changes of ``variant``. The expected number of decisions comes from ten
-        episodes of the code.
+        """Return the task's hyperparameters with the changes of ``variant``. The expected number of decisions of the
+        training comes from ten episodes of code alone.
         """
         from rlgpt.rl.evaluation import evaluate_code
 
@@ -140,7 +140,9 @@ class Measurement:
         return changed.fitted(round(self.settings["budget"] * max(each, 1 / every if every else 0.0)))
 
     def _recorded(self) -> tuple[Any, Any]:
-        """The recipe of an environment with the recording's actions and setup, and the task's hyperparameters."""
+        """Return the recipe of an environment with the recording's coded actions and setup, and the task's
+        hyperparameters.
+        """
         from rlgpt.rl.base import EnvSpec
         from rlgpt.runs import Run
 
@@ -158,8 +160,8 @@ class Measurement:
 
 
 def grid_door() -> tuple[Any, Any]:
-    """The recipe of the slippery grid. The coded actions walk along the rows of the grid, then along the columns, first
-    to the key, then to the door.
+    """Return the recipe of the slippery grid. Its coded actions walk along the rows of the grid, then along the
+    columns, first to the key, then to the door.
     """
     from rlgpt.domain import CodedAction
     from rlgpt.rl.base import EnvSpec, Hyperparameters
@@ -193,7 +195,7 @@ def _figures(evaluation: Any) -> dict[str, Any]:
 
 
 def measure(cell: Cell, table: ResultTable, settings: Mapping[str, Any]) -> None:
-    """Measure a cell and add it to the table."""
+    """Measure a cell and add its result to the table."""
     start, before = time.process_time(), commit()
     figures = Measurement(cell, table, settings).measure()
     seconds = round(time.process_time() - start, 1)
@@ -214,9 +216,7 @@ def thirds(result: Mapping[str, Any]) -> list[float]:
 
 
 def report(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print the figures of each task and variant, and the difference of each variant from the first measured
-    variant.
-    """
+    """Print the results of each task and variant, and the difference of each variant from the first variant."""
     from rlgpt.report.stats import FEW, difference, spread
 
     for task in dict.fromkeys(c.task for c in cells):

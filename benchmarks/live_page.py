@@ -1,4 +1,4 @@
-"""Measures the CPU time until ``rlgpt view`` can show a list of runs, and the time of each later list."""
+"""Measures the CPU time until ``rlgpt view`` can show its first list of runs, and the time of each later list."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ print(json.dumps(figures))
 
 
 def write_runs(folder: Path, number: int) -> None:
-    """Write records of finished runs with the default configuration, in folders of 50 runs as sweeps make them."""
+    """Write records of finished runs with the default configuration, in folders of 50 runs each, as a sweep would write
+    them.
+    """
     from rlgpt.config import RunConfig
     from rlgpt.runs import Run
 

@@ -1,10 +1,10 @@
 """Compares RL-GPT with its baselines in the embedded Minecraft world, with the same budget of primitive steps for all.
 
-    python benchmarks/minecraft.py                      # all cells, two at a time; run it again to resume
-    python benchmarks/minecraft.py --report             # measure nothing, print the figures of the table
+    python benchmarks/minecraft.py                      # measures the missing cells, two at a time
+    python benchmarks/minecraft.py --report             # only prints the results
 
-comparison.py explains the methods. ``harvest_log`` is also measured with four iterations of the outer loop, as in the
-paper, whose figure comes from the real game. Policies observe numbers; with ``harvest_milk_rgb`` they observe pixels.
+comparison.py explains the methods. The task ``harvest_log`` is also measured with four iterations of the outer loop, as
+in the paper. Policies observe numbers; in the task ``harvest_milk_rgb``, policies observe pixels.
 """
 
 from __future__ import annotations

@@ -4,14 +4,16 @@
     python benchmarks/minecraft_world.py --quick       # a smoke test, one minute
     python benchmarks/minecraft_world.py --parts world start
 
-The part ``world`` measures the steps per CPU-second of physics and mobs, with pictures, and of the environment with
-MineDojo's dictionary. The part ``minedojo`` measures the steps per CPU-second of MineDojo's own client (``make
-minedojo``), of the Malmo server with which it plays, and of both together. The part ``start`` measures the seconds
-until a new process has its first observation and picture, in three cases. In these cases, numba compiles the functions
-on all cores, compiles them on one core, or reads them from disk.
+The benchmark part ``world`` measures the steps per CPU-second of physics and mobs, of rendering pictures, and of the
+environment with MineDojo's dictionary. The benchmark part ``minedojo`` measures the steps per CPU-second of MineDojo's
+own client (``make minedojo``), of the Malmo server to which the client connects, and of client and server together. The
+benchmark part ``start`` measures the seconds until a new process has its first observation and picture. The part
+``start`` has three cases, in which numba compiles the functions on all cores, compiles them on one core, or reads them
+from disk.
 
-Random actions are played in six biomes, by day and by night. The kinds of work alternate in short blocks. A figure is
-the median of the blocks; its rows are the biomes. The script prints lines of JSON.
+The benchmark plays random actions in six biomes, by day and by night. The measured kinds of work alternate in short
+blocks. Each printed figure is the median of the blocks; its rows have the figure of each biome. The script prints lines
+of JSON.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ Work = Callable[[int], float]
 
 
 def _play(count: int, seed: int) -> np.ndarray[Any, np.dtype[np.void]]:
-    """Make random actions that walk, turn the view, jump and dig."""
+    """Make ``count`` random actions that walk, turn the view, jump and dig."""
     draw = np.random.default_rng(seed)
     actions = np.zeros(count, ACTION)
     actions["yaw"], actions["pitch"] = draw.normal(0, 8, count), draw.normal(0, 3, count)
@@ -89,7 +91,7 @@ def _play(count: int, seed: int) -> np.ndarray[Any, np.dtype[np.void]]:
 
 
 def _kept(world: World) -> None:
-    """Keep the player alive, and its view direction near the horizon."""
+    """Keep the player of the world alive, and its view direction near the horizon."""
     player = world.player
     player["life"], player["food"], player["air"], player["dead"] = 20, 20, 300, False
     player["pitch"] = np.clip(player["pitch"], -40, 40)
@@ -208,8 +210,8 @@ def measure_start(*, quick: bool) -> None:
 
 
 def _begin(cache: str, *, confined: bool = False) -> tuple[float, float]:
-    """Return the wall seconds and CPU seconds until a new process has started a mission. Numba's cache is in the given
-    folder.
+    """Return the wall seconds and CPU seconds until a new process has started a Minecraft mission. The argument
+    ``cache`` is the folder of numba's cache.
     """
     clock = time.monotonic()
     with subprocess.Popen(
@@ -241,7 +243,9 @@ def measure_minedojo(*, quick: bool) -> None:
 
 
 def _client_blocks(python: str, biome: str, night: bool, blocks: int) -> Iterator[tuple[float, float]]:
-    """Return the CPU seconds that the client (a separate process) and the server (this process) take for each block."""
+    """Return the CPU seconds that MineDojo's client (a separate process) and the Malmo server (this process) take for
+    each block.
+    """
     with Server() as server, tempfile.TemporaryDirectory() as folder:
         server.start()
         command = [python, str(CLIENT), str(server.port), biome, str(int(night)), "64", "64"]

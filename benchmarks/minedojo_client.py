@@ -3,8 +3,8 @@ nothing of rlgpt.
 
     python minedojo_client.py PORT BIOME NIGHT HEIGHT WIDTH
 
-The script reads numbers from standard input. For each number it takes that many random steps and prints their CPU
-seconds.
+The script reads numbers from standard input. For each number, the script takes as many random steps and prints their
+CPU seconds.
 """
 
 import sys

@@ -13,8 +13,8 @@ measures the sandbox.
 ``start``       CPU seconds until an environment has its first observation
 ==============  ====================================================================================================
 
-All ratios compare short blocks of steps that alternate within one run (see ``interleaved.py``). The script prints lines
-of JSON.
+All overhead ratios compare short blocks of steps that alternate within one run (see ``interleaved.py``). The script
+prints lines of JSON.
 """
 
 from __future__ import annotations

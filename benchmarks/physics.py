@@ -1,12 +1,11 @@
-"""Measures the time of a control step relative to its physics, which is the time of ``env.step`` divided by the time of
-MuJoCo's ``mj_step`` with the same controls.
+"""Measures the time of ``env.step`` divided by the time of MuJoCo's ``mj_step`` with the same controls.
 
     python benchmarks/physics.py               # a few minutes
     python benchmarks/physics.py --quick       # a smoke test, seconds
 
-For each task, random actions are played and their controls are recorded. Then, in alternating blocks, the environment
-plays the actions again, and a second simulation applies the same controls with ``mj_step`` only. The script checks that
-both are in the same state, and prints lines of JSON.
+For each task, the script plays random actions and records their controls. In alternating blocks, the environment then
+plays the actions again, and a second simulation applies the recorded controls with ``mj_step`` only. The script checks
+that the environment and the second simulation are in the same state, and prints lines of JSON.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def measure(name: str, *, quick: bool) -> None:
 
 
 def _episode(env: Any, seed: int, length: int) -> list[tuple[float, float]]:
-    """Return the CPU seconds of env.step, and of the physics alone, in each block of one episode."""
+    """Return the CPU seconds of ``env.step``, and of ``mj_step`` alone, in each block of one episode."""
     import mujoco
 
     rng = np.random.default_rng(seed)

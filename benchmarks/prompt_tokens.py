@@ -1,14 +1,14 @@
-"""Counts the tokens of a run's requests in each iteration. The script counts all tokens, and the tokens that a cache
-cannot contain, because no earlier request of the run begins with them.
+"""Counts the tokens of a run's requests in each iteration. The script counts all tokens of the requests, and the tokens
+that a provider's cache cannot contain, because no earlier request of the run begins with the same text.
 
     python benchmarks/prompt_tokens.py RUN [RUN ...]
     python benchmarks/prompt_tokens.py --task mujoco_car/blocked_start --keep --out RUN llm.transcript=2 min_decisions=0
 
 Providers cache the beginning of a request if an earlier request began in the same way; cached tokens cost a fraction of
-the price. The second command makes a run and counts its tokens. The run takes its replies from the task's recording by
-the key of each request, even if the text of the request has changed, so that two versions of the prompts can be
-compared on the same replies. With --keep, a recorded plan keeps each action whose code is the same as in the iteration
-before.
+the price. With ``--task``, the script makes a run from a recording and counts the tokens of this run. Such a run takes
+its replies from the task's recording by the key of each request, even if the text of the request has changed. Therefore
+two versions of the prompts can be compared on the same replies. With ``--keep``, a recorded plan keeps each coded
+action whose code is the same as in the iteration before.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ CHARACTERS = 4
 
 
 def counted(requests: list[Request]) -> dict[int, list[int]]:
-    """Return for each iteration the number of requests, the characters of all requests, and the characters after the
-    longest beginning that a request shares with an earlier request.
+    """Return, for each iteration, the number of requests, their characters, and their characters after the longest
+    beginning that a request shares with an earlier request.
     """
     rows: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     seen: list[str] = []
@@ -50,7 +50,7 @@ def _common(one: str, other: str) -> int:
 
 
 def play(task: str, out: Path, settings: Sequence[str], *, keep: bool) -> None:
-    """Make a run with the recorded replies, even if the prompts have changed."""
+    """Make a run of a task with the recorded replies, even if the prompts have changed."""
     from rlgpt.cli.main import main
     from rlgpt.llm import Reply, replay
 
@@ -69,7 +69,9 @@ def play(task: str, out: Path, settings: Sequence[str], *, keep: bool) -> None:
 
 
 def _kept(text: str, key: RequestKey, entries: Mapping[RequestKey, Any]) -> str:
-    """Change a recorded plan so that it keeps each action that an earlier iteration recorded with the same code."""
+    """Change a recorded plan so that the plan keeps each coded action that an earlier iteration recorded with the same
+    code.
+    """
     plan = extract.find(text).objects[0]
     codes: dict[tuple[int, str], str | None] = {}
     for at in sorted((k for k in entries if k.role == "fast"), key=lambda k: (k.attempt, k.ask)):

@@ -1,7 +1,7 @@
-"""The kitchen with recorded actions. The environment plays the recorded actions instead of the trainer's actions.
+"""The kitchen with recorded actions, which the environment plays instead of the trainer's actions.
 
-Each environment plays the same episodes, because starts and actions are seeded by the number of the episode. So all
-trainers simulate the same states, and measured differences come from the trainers alone.
+All recorded environments play the same episodes, because the number of an episode seeds its start and its actions. All
+trainers therefore simulate the same states, and measured differences come from the trainers alone.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ BUDGET = 1_000_000
 
 
 class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that uses its own seeds and actions instead of the trainer's. The wrapper counts steps in a file that
-    other processes can read.
+    """A wrapper that uses its own seeds and actions instead of the trainer's seeds and actions. The wrapper counts
+    primitive steps in a file that other processes can read.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], steps_file: Path) -> None:
@@ -44,14 +44,16 @@ class RecordedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def recorded_actions(space: gymnasium.Space[Any], episode: int, steps: int = 600) -> Any:
-    """Return the actions of an episode, ``[steps, d]``, drawn uniformly within the bounds of the space."""
+    """Return the actions of an episode, shape ``[steps, d]``, drawn uniformly within the bounds of the action space."""
     assert isinstance(space, spaces.Box)
     shape = (steps, *space.shape)
     return np.random.default_rng([episode, 17]).uniform(space.low, space.high, shape).astype(space.dtype)
 
 
 class RecordedKitchen(KitchenPlugin):
-    """The kitchen's plugin with :class:`RecordedEnv`; the task's setting ``steps_file`` names the file."""
+    """The kitchen's plugin with :class:`RecordedEnv`; the task's setting ``steps_file`` names the file that counts
+    primitive steps.
+    """
 
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         env = super().make_env(task, seed=seed, render_mode=render_mode)
@@ -64,7 +66,7 @@ def recorded_plugin(task: Task) -> RecordedKitchen:
 
 
 def recorded_spec(steps_file: Path) -> EnvSpec:
-    """The recipe of PPO without coded actions (K = 0), with the environment's own observation as one
+    """Return the recipe of an environment without coded actions (K = 0), with the kitchen's own observation as one
     vector and its own reward.
     """
     task = KitchenPlugin().tasks()[TASK]
@@ -73,12 +75,12 @@ def recorded_spec(steps_file: Path) -> EnvSpec:
 
 
 def hyperparameters(steps_file: Path) -> Hyperparameters:
-    """The hyperparameters that the plugin advises for the kitchen's task."""
+    """Return the hyperparameters that the kitchen plugin advises for its task."""
     return Hyperparameters(**RecordedKitchen().trainer_defaults(recorded_spec(steps_file).task))
 
 
 class FlatObservation(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """A wrapper that returns the same observation as one vector, float32, shape (59,). This wrapper does not use
+    """A wrapper that returns the kitchen's observation as one vector, float32, shape (59,). This wrapper does not use
     rlgpt.
     """
 

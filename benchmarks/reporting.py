@@ -1,5 +1,5 @@
-"""Prints the figures of a benchmark as lines of JSON. Each line has one figure and the commit at which it was
-measured.
+"""Prints the figures of a benchmark as lines of JSON. Each printed line has one figure and the commit at which the
+figure was measured.
 """
 
 from __future__ import annotations

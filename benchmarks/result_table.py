@@ -1,4 +1,4 @@
-"""The table of a benchmark's results. The table is a file of JSON lines with one line for each cell."""
+"""The table of a benchmark's results, which is a file of JSON lines with one line for each cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETTINGS = ("budget", "iterations", "episodes", "trainer")
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """A cell of a benchmark: a task, a compared method (``row``) and a seed."""
+    """A cell of a benchmark, which consists of a task, a compared method (``row``) and a seed."""
 
     task: str
     row: str
@@ -25,11 +25,11 @@ class Cell:
 
 
 class ResultTable:
-    """Results of one benchmark, sorted by task, method and seed.
+    """The results of one benchmark, sorted by task, method and seed.
 
-    The run and the log of a cell that is being measured are in the folder :attr:`runs` beside the file.
+    While a cell is measured, its run folder and its log are in the folder :attr:`runs` beside the file of results.
 
-    :param path: the path of the file. The path ends in ``.jsonl``, and the file need not exist.
+    :param path: the path of the file of results, which ends in ``.jsonl``; the file need not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,9 +37,9 @@ class ResultTable:
         self.runs = path.with_name(f"{path.stem}_runs")
 
     def load(self) -> dict[Cell, dict[str, Any]]:
-        """Return the result of each cell in the file.
+        """Return the result of each cell in the file of results.
 
-        :raises SystemExit: a line of the file is not a result.
+        :raises SystemExit: a line of the file of results is not a result.
         """
         results = {}
         lines = self.path.read_text().splitlines() if self.path.exists() else []
@@ -54,7 +54,7 @@ class ResultTable:
         return results
 
     def add(self, cell: Cell, result: Mapping[str, Any]) -> None:
-        """Write a cell's result into the file. Other processes may write results at the same time."""
+        """Write a cell's result into the file of results. Other processes may write results at the same time."""
         self.runs.mkdir(parents=True, exist_ok=True)
         with FileLock(self.runs / "table.lock"):
             results = {**self.load(), cell: {**asdict(cell), **result}}
@@ -64,19 +64,19 @@ class ResultTable:
         return self.runs / cell.task.replace("/", "__") / cell.row / str(cell.seed)
 
     def log(self, cell: Cell) -> Path:
-        """The file with the output of the process that measures the cell. The file is deleted when the
-        cell has a result.
+        """Return the path of the log file, which has the output of the process that measures the cell. The log file is
+        deleted when the cell has a result.
         """
         return self.run_folder(cell).with_suffix(".log")
 
 
 def settings_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with which a result was measured, as far as they are known."""
+    """Return the settings with which a result was measured, as far as they are known."""
     return {name: result[name] for name in SETTINGS if name in result}
 
 
 def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Return the differences between two sets of settings as text, or an empty text if they agree. A setting that one
-    set lacks is ignored.
+    """Return the differences between two sets of settings as text, or an empty text if they agree. A setting that only
+    one of the two sets has is ignored.
     """
     return ", ".join(f"{k}={known[k]} (now {v})" for k, v in wanted.items() if k in known and known[k] != v)

@@ -1,5 +1,5 @@
-"""Stores the settings of a benchmark's run in its folder, so that an interrupted run resumes only with
-the same settings.
+"""Stores the settings of a benchmark's run in the run folder, so that an interrupted run resumes only with the same
+settings.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ FILE = "begun.json"
 
 def read_settings(run: Path) -> dict[str, Any]:
     """Return the settings and the commit with which a run was started. The result is empty if the run did not record
-    them.
+    its settings.
     """
     path = run / FILE
     return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
 def start_or_resume(run: Path, settings: Mapping[str, Any]) -> None:
-    """Record the settings of a new run, or check those of an existing run.
+    """Record the settings of a new benchmark run, or check that an existing run has these settings.
 
     :raises SystemExit: the run was started with other settings.
     """
@@ -34,7 +34,7 @@ def start_or_resume(run: Path, settings: Mapping[str, Any]) -> None:
 
 
 def require_settings(run: Path, settings: Mapping[str, Any]) -> None:
-    """Check that a run has these settings. A setting that is not recorded is not compared.
+    """Check that a benchmark run has the given settings. A setting that the run did not record is not compared.
 
     :raises SystemExit: the run was started with other settings.
     """

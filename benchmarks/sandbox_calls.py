@@ -1,6 +1,8 @@
-"""Measures calls into the sandbox in microseconds, and compares each with the same work in Python outside the sandbox.
+"""Measures calls into the sandbox in microseconds, and compares each call with the same work in Python outside the
+sandbox.
 
-The counterpart of a view is a deep copy, because code outside a sandbox would also need one.
+Outside the sandbox, a deep copy of the view takes the place of sending the view, because code outside a sandbox would
+also need a copy.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ Workload = Callable[[], object]
 
 
 def view(keys: int, numbers: int) -> dict[str, Plain]:
-    """A view with ``keys * numbers`` numbers of four decimals."""
+    """Return a view with ``keys * numbers`` numbers of four decimals."""
     drawn = np.random.default_rng(0).uniform(-1, 1, (keys, numbers)).round(4)
     return {f"key{i:02}": [float(v) for v in row] for i, row in enumerate(drawn)}
 
@@ -45,7 +47,7 @@ VIEWS = {"small": view(2, 4), "large": view(25, 5), "limit": view(64, 16)}
 
 
 def nudge(ctx: Context, x: float, y: float) -> Generator[Any, None, Mapping[str, Plain]]:
-    """A primitive that takes one step and does no work, so that only the cost of the call is measured."""
+    """A primitive that takes one step and does no work, so that the benchmark measures only the cost of the call."""
     yield (x, y)
     return {"reached": True, "distance": 0.25}
 
@@ -68,7 +70,7 @@ CONTEXT = Context(
 
 
 def plain() -> None:
-    """The work of a primitive outside the sandbox: Python code that runs the primitives' generators directly."""
+    """Run primitives' generators directly in Python, which is the work of a primitive outside the sandbox."""
     for i in range(YIELDS):
         run = nudge(CONTEXT, x=0.1 * i, y=-0.2)
         try:
@@ -79,7 +81,7 @@ def plain() -> None:
 
 
 def plain_seeing(seen: dict[str, Plain]) -> Workload:
-    """The work of a primitive outside the sandbox, with a copy of the view after each primitive."""
+    """Run primitives' generators directly in Python, with a copy of the view after each primitive."""
 
     def work() -> None:
         plain()
@@ -90,7 +92,7 @@ def plain_seeing(seen: dict[str, Plain]) -> Workload:
 
 
 def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
-    """A call of a coded action that is already loaded in the sandbox."""
+    """Call a coded action that is already loaded in the sandbox."""
     action = CodedAction(name="bench", doc="Repeat.", source=source, max_steps=1000)
     primitive = Primitive("nudge", "Move a little.", nudge, PARAMETERS, OUTCOME)
     guest = Sandbox().open(_library(seen), [action], seed=0)
@@ -112,13 +114,15 @@ def crossings() -> Workload:
 
 
 def fresh() -> object:
-    """Make a new instance with one action and run it to its first request."""
+    """Make a new WebAssembly instance with one coded action and run the action to its first request."""
     action = CodedAction(name="bench", doc="", source=ONE)
     return Sandbox().open(_library({}), [action], seed=0).start("bench", {})
 
 
 def plain_started() -> Generator[Any, Any, Any]:
-    """The start of an action without a sandbox: execute the source and run the generator to its first request."""
+    """Start a coded action without a sandbox, by executing its source and running its generator to the first
+    request.
+    """
     space: dict[str, Any] = {"nudge": lambda **arguments: arguments}
     exec(compile(ONE, "bench.py", "exec"), space)
     started: Generator[Any, Any, Any] = space["run"]()
@@ -127,8 +131,8 @@ def plain_started() -> Generator[Any, Any, Any]:
 
 
 def asked(size: str, count: int) -> Workload:
-    """Call the ``can_start`` of each of ``count`` actions with one view. The keys that they read change
-    at each call.
+    """Call the ``can_start`` of each of ``count`` coded actions with one view. The view keys that ``can_start`` reads
+    change at each call.
     """
     names = [f"bench_{i}" for i in range(count)]
     actions = [CodedAction(name=name, doc="", source=GUARD + ONE) for name in names]
@@ -142,7 +146,7 @@ def _library(seen: Mapping[str, Plain]) -> Library:
 
 
 def workloads() -> dict[str, tuple[Workload, int]]:
-    """The timed workloads by name, each with its count of primitives, views or calls."""
+    """Return the timed workloads by name, each with its number of primitives, views or calls."""
     seeing = {size: VIEWS[size] for size in ("small", "large")}
     copies = {
         f"plain/look/{size}": (lambda seen=seen: [copy.deepcopy(seen) for _ in range(YIELDS)], YIELDS)
@@ -192,8 +196,8 @@ GOALS = {"small": 40, "large": 60, "look/limit": 150, "chunk": 8, "can_start/six
 
 
 def measure(*, quick: bool) -> None:
-    """Measure all workloads. ``least`` is the fastest block, in which probably no other process used the
-    processor's caches.
+    """Measure all workloads. The figure ``least`` is the time of the fastest block, in which probably no other process
+    used the processor's caches.
     """
     repeats, blocks = (1, 6) if quick else (3, 60)
     now = commit()
@@ -207,7 +211,7 @@ def measure(*, quick: bool) -> None:
 
 
 def timed(work: Mapping[str, tuple[Workload, int]], blocks: int) -> dict[str, list[float]]:
-    """CPU microseconds per primitive, view or call of each workload, in interleaved blocks."""
+    """Return the CPU microseconds per primitive, view or call of each workload, in interleaved blocks."""
     found: dict[str, list[float]] = {name: [] for name in work}
     for do, _ in work.values():
         do()

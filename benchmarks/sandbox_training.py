@@ -1,8 +1,8 @@
-"""Measures training with coded actions in the sandbox, relative to training with the same actions as Python generators
-outside it.
+"""Measures the speed of training with coded actions in the sandbox, relative to training with the same actions as
+Python generators outside the sandbox.
 
-The two variants (with and without the sandbox) train the built-in PPO on the kitchen with recorded actions, each in a
-process of its own, in turns (see ``trainer_process.py``). The command of such a process is ``sandbox_training.py NAME
+The variants with and without the sandbox train the built-in PPO on the kitchen with recorded actions, each in its own
+process, in turns (see ``trainer_process.py``). The command of a training process is ``sandbox_training.py NAME
 STEPS_FILE FOLDER SEED``. For the variant without the sandbox, :class:`PlainGuest` runs the coded actions as ordinary
 Python generators in the host. :class:`PlainGuest` exists only in this benchmark; no setting selects it.
 """
@@ -49,7 +49,7 @@ def actions(kind: str) -> tuple[CodedAction, ...]:
 
 
 def coded_spec(steps_file: Path, kind: str) -> EnvSpec:
-    """The recorded kitchen with three coded actions and the base action."""
+    """Return the recipe of the recorded kitchen with three coded actions and the base action."""
     base, coded = recorded_spec(steps_file), actions(kind)
     setup = base.setup.model_copy(update={"coded_actions": tuple(a.name for a in coded)})
     return EnvSpec(base.task, setup, coded, base.factory)
@@ -99,14 +99,14 @@ class PlainGuest:
 def open_plain(
     sandbox: Sandbox, library: Library, coded: Sequence[CodedAction], *, seed: int, guards: object = None
 ) -> Guest:
-    """Open a :class:`PlainGuest`; it replaces :meth:`Sandbox.open`."""
+    """Open a :class:`PlainGuest`; this function replaces :meth:`Sandbox.open`."""
     return cast("Guest", PlainGuest(library, coded))
 
 
 def train(name: str, steps_file: Path, folder: Path, seed: int) -> None:
     """Train the built-in PPO with coded actions until another process ends the training.
 
-    :param name: ``sandboxed_KIND`` or ``generators_KIND``.
+    :param name: the name of the variant, ``sandboxed_KIND`` or ``generators_KIND``.
     """
     from rlgpt.rl.ppo import PPO
 

@@ -1,22 +1,22 @@
 """Measures how rehearsals scale over the workers of a Ray cluster on this machine, and compares a model with it.
 
     python benchmarks/scale.py             # a few minutes on an idle machine with two cores
-    python benchmarks/scale.py --quick     # a smoke test, its figures mean nothing
+    python benchmarks/scale.py --quick     # a smoke test without useful figures
 
 ================================  ==================================================================================
-``scale/job``                     CPU seconds of one rehearsal in this process: three episodes of the kitchen
+``scale/job``                     CPU seconds of one rehearsal of three kitchen episodes in this process
 ``scale/sent/job``                bytes of a rehearsal as a job, and ``scale/sent/result`` of its result
 ``scale/sent/decision``           bytes of job and result together, for each decision of the rehearsal
-``scale/dispatch``                CPU seconds of this process for a job of these bytes that does nothing: what is serial
+``scale/dispatch``                serial CPU seconds of this process for a job of as many bytes that does nothing
 ``scale/round_trip``              seconds of such a job on one worker, from its submission to its result
 ``scale/measured/N``              seconds of all rehearsals on N workers, which have executed a job before
-``scale/predicted/N``             the same by the model: ``jobs * max(dispatch, (job + round_trip) / N)``
-``scale/saturation``              workers that the serial part can supply: ``(job + round_trip) / dispatch``
+``scale/predicted/N``             the seconds by the model ``jobs * max(dispatch, (job + round_trip) / N)``
+``scale/saturation``              number of workers that the serial part can supply, ``(job + round_trip) / dispatch``
 ================================  ==================================================================================
 
-A worker is a process with one thread. The model's numbers come from the measurements above, not from the two points.
-The model assumes a free core for each worker: on a loaded machine it is wrong. ``load`` is the machine's load average
-at the beginning, and ``load_after`` at the end.
+A worker is a process with one thread. The predicted times come from a model of the measured job, dispatch and round
+trip. The model assumes a free core for each worker, so the model is wrong on a loaded machine. The field ``load`` of a
+result is the machine's load average at the beginning, and ``load_after`` at the end.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ WORKERS = (1, 2)
 
 @dataclass(frozen=True)
 class Echo(Job):
-    """A job that does nothing. It has the bytes of ``like``, and its result has those of ``result``."""
+    """A job that does nothing. The job has as many bytes as ``like``, and its result has as many bytes as
+    ``result``.
+    """
 
     like: CandidateJob = field(kw_only=True)
     result: RehearsalResult = field(kw_only=True)
@@ -68,7 +70,7 @@ def rehearsal(number: int) -> CandidateJob:
 
 
 def seconds(executor: Executor[Any, RehearsalResult], jobs: Sequence[Job]) -> tuple[float, float]:
-    """Execute ``jobs``. Returns the seconds that passed, and the CPU seconds of this process."""
+    """Execute ``jobs``, and return the seconds that passed, and the CPU seconds of this process."""
     passed, used = time.perf_counter(), time.process_time()
     for job in jobs:
         executor.submit(job)

@@ -1,7 +1,7 @@
 """Measures several cells of a benchmark at the same time, each in a separate process with one thread.
 
 A benchmark that is started again measures only the cells without a result. If existing results were measured with other
-settings, the benchmark stops at once.
+settings, the benchmark ends with an error before it measures a cell.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlgpt.plugin import PluginManager
 
 @dataclass(frozen=True)
 class CellJob(Job):
-    """The measurement of one cell by a command, whose output goes to ``log``."""
+    """The measurement of one cell by a command, whose output goes to the file ``log``."""
 
     cell: Cell = field(kw_only=True)
     command: tuple[str, ...] = field(kw_only=True)
@@ -50,17 +50,17 @@ def measure_cells(
     needs: Mapping[Cell, Cell] | None = None,
     ray: str | None = None,
 ) -> bool:
-    """Measure every cell without a result, ``jobs`` at a time, in their order. A cell waits for the cell that it
-    ``needs``.
+    """Measure every cell without a result, ``jobs`` at a time, in their order. A cell waits for the cell that the
+    argument ``needs`` names.
 
-    Each process is ``python SCRIPT --cell TASK ROW SEED --out=TABLE --NAME=VALUE ...`` with the cell's settings; it
-    adds the result to the table. A cell that fails is reported and its log is kept; the remaining cells are still
-    measured.
+    The process of each cell runs ``python SCRIPT --cell TASK ROW SEED --out=TABLE --NAME=VALUE ...`` with the cell's
+    settings, and adds the result to the table. If a cell fails, the failure is reported and the log of the cell is
+    kept; the remaining cells are still measured.
 
-    :param ray: the address of a Ray cluster that measures the cells, see :class:`rlgpt.executors.ray.Ray`. Its machines
-        share the folder of the table. None: processes of this machine.
+    :param ray: the address of a Ray cluster that measures the cells, see :class:`rlgpt.executors.ray.Ray`; with None,
+        processes of this machine measure the cells. The machines of the Ray cluster share the folder of the table.
     :returns: whether every cell has a result now.
-    :raises SystemExit: results in the table were measured with other settings; nothing is measured then.
+    :raises SystemExit: results in the table were measured with other settings; in this case, no cell is measured.
     """
     results = table.load()
     _refuse_other_settings(cells, table, results, settings)
@@ -102,7 +102,7 @@ def _refuse_other_settings(
     results: Mapping[Cell, Mapping[str, Any]],
     settings: Callable[[Cell], Mapping[str, Any]],
 ) -> None:
-    """:raises SystemExit: results were measured with other settings than those wanted now."""
+    """:raises SystemExit: existing results were measured with settings other than the wanted settings."""
     measured = [c for c in cells if c in results]
     others = {c: other for c in measured if (other := differences(settings_of(results[c]), settings(c)))}
     if others:

@@ -1,12 +1,12 @@
-"""Simulates rules of selection. The script prints how often a rule keeps the worse candidate (code or policy), and how
-many episodes the rule plays.
+"""Simulates selection rules, which choose between code and policy. The script prints how often a rule keeps the worse
+candidate, and how many episodes the rule plays.
 
     nice python benchmarks/selection_rules.py > benchmarks/results/selection.jsonl     # a few minutes
 
-Episodes succeed independently, with the given rates; ``greedy`` and ``sampled`` are two modes of one policy, with the
-same rate. The rule ``fixed`` plays ten episodes of code and ten episodes of the sampled policy. The rule ``race`` is
-the rule of the outer loop (:mod:`rlgpt.loop.selection`). The rule ``hoeffding`` is a race over the same episodes with
-the bound of Maron and Moore (1994).
+The simulated episodes succeed independently, with the given success rates; ``greedy`` and ``sampled`` are two modes of
+one policy, with the same success rate. The selection rule ``fixed`` plays ten episodes of code and ten episodes of the
+sampled policy. The selection rule ``race`` is that of the outer loop (:mod:`rlgpt.loop.selection`). The selection rule
+``hoeffding`` is a race over the same episodes with the bound of Maron and Moore (1994).
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ LEAST, MOST, REPEATS = 10, 30, 1000
 
 
 class Simulated:
-    """Replaces the loop's evaluator (``Judge``) by episodes that are drawn beforehand."""
+    """Replaces the evaluator of the outer loop (``Judge``) by simulated episodes, whose results are drawn
+    beforehand.
+    """
 
     def __init__(self, mode: Any, wins: np.ndarray) -> None:
         self.mode, self.wins = mode, wins
@@ -49,8 +51,8 @@ class Simulated:
 
 
 def race(code: np.ndarray, ways: dict[str, np.ndarray]) -> tuple[bool, int]:
-    """Simulate the loop's race. Return whether code is kept, and the number of episodes that all candidates played
-    together.
+    """Simulate the race of the outer loop. Return whether the race keeps code, and the number of episodes of all
+    candidates together.
     """
     players: Any = {name: (Simulated(name, wins), None) for name, wins in ways.items()}
     judge = Simulated(CODE, code)

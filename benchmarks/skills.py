@@ -4,11 +4,12 @@
     python benchmarks/skills.py kitchen --recordings FOLDER                           # replays; run it again to resume
     python benchmarks/skills.py kitchen --report                                      # plays nothing, prints the table
 
-A row is a sequence of different tasks. Each sequence is played twice, once in each of two *arms*. In the arm `with`,
-all runs share one library, so that a run can use the skills that earlier runs have added. In the arm `without`, the
-runs have no library. All other settings are those of `rlgpt train`. With --recordings, a run whose recording
-FOLDER/ROW/ARM/NUMBER-TASK.jsonl exists is replayed. Any other run needs the settings of a language model, and its
-recording is stored in this file. Finished runs are not repeated, and interrupted runs continue.
+A row of this benchmark is a sequence of different tasks. The script plays each sequence twice, once in each of two
+*arms*. In the arm `with`, all runs share one skill library, so that a run can use the skills that earlier runs have
+added. In the arm `without`, the runs have no skill library. All other settings of the runs are those of `rlgpt train`.
+With --recordings, a run replays its recording FOLDER/ROW/ARM/NUMBER-TASK.jsonl if this file exists. A run without a
+recording needs the settings of a language model, and its recording is stored in FOLDER. The script does not repeat
+finished runs, and continues interrupted runs.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ def name_of(number: int, task: str) -> str:
 
 
 def play(row: str, tasks: Sequence[str], arm: str, out: Path, recordings: Path | None, settings: Sequence[str]) -> bool:
-    """Play the tasks of one arm in order.
+    """Play the tasks of one arm of the benchmark in order.
 
-    :returns: whether all tasks of the arm are finished.
+    :returns: whether all tasks of the arm of the benchmark are finished.
     """
     from rlgpt.cli.main import main
 
@@ -95,7 +96,9 @@ def is_finished(folder: Path) -> bool:
 
 
 def figures(folder: Path) -> dict[str, Any]:
-    """Success, tokens, requests and primitive steps of a finished run, and how many skills it kept or changed."""
+    """Return success, tokens, requests and primitive steps of a finished run, and how many skills the run kept or
+    changed.
+    """
     run = Run.open(folder)
     report = run.report()
     assert report is not None, "the run is finished"
@@ -120,7 +123,9 @@ def figures(folder: Path) -> dict[str, Any]:
 
 
 def collect(row: str, tasks: Sequence[str], out: Path) -> list[dict[str, Any]]:
-    """The figures of all finished runs of a row, each with its row, its arm and its number in the row."""
+    """Return the figures of all finished runs of a sequence of tasks (row), each with its row, its arm and its number
+    in the row.
+    """
     return [
         {"row": row, "arm": arm, "number": number, **figures(folder)}
         for arm in ARMS
@@ -130,8 +135,8 @@ def collect(row: str, tasks: Sequence[str], out: Path) -> list[dict[str, Any]]:
 
 
 def table(results: Sequence[Mapping[str, Any]]) -> str:
-    """Return a table with one line for each run. Two lines below the table compare the arms, first over all tasks that
-    both arms have finished, and then over these tasks from the fifth on.
+    """Return a table with one line for each run. Two lines below the table compare the two arms, first over all tasks
+    that the two arms have finished, and then over the finished tasks from the fifth on.
     """
     by = {(r["arm"], r["number"]): r for r in results}
     lines = [
@@ -197,8 +202,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _without_model(settings: Sequence[str]) -> list[str]:
-    """The settings on which the figures of a row depend. The address and the key of the model are left out, because
-    they may change between two sessions.
+    """Return the settings on which the figures of a row depend. The result does not contain the address and the key of
+    the language model, which may change between two sessions.
     """
     return [s for s in settings if not s.startswith(("llm.api_base=", "llm.key_env=", "llm.timeout="))]
 

@@ -1,5 +1,5 @@
-"""Measures the CPU time until an environment has its first observation, for the first environment of a process and for
-later environments in the same process.
+"""Measures the CPU time until an environment returns its first observation, for the first environment of a process and
+for later environments in the same process.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _rows(values: Sequence[float], now: str) -> dict[str, Any]:
 
 
 def _start(task: str) -> list[float]:
-    """Return the figures of :data:`UNITS` from one new process."""
+    """Return the start times of :data:`UNITS`, measured in one new process."""
     command = [sys.executable, "-c", START, task]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:

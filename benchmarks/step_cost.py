@@ -34,7 +34,7 @@ def coded_actions(source: str) -> list[CodedAction]:
 
 
 def variants() -> dict[str, Make]:
-    """Return the compared environments. Each function of the result makes an environment, and a function that converts
+    """Return a function for each compared environment. Each function makes an environment, and a function that converts
     a recorded action to the environment's action space.
     """
     plugin = KitchenPlugin()
@@ -94,7 +94,9 @@ def measure(*, quick: bool) -> None:
 
 
 def _episode(envs: Mapping[str, tuple[Env, Callable[[Any], Any]]], seed: int, length: int) -> list[dict[str, float]]:
-    """Return the CPU seconds of each variant in each block of one episode. All variants simulate the same states."""
+    """Return the CPU seconds of each compared environment in each block of one episode. All variants simulate the same
+    states.
+    """
     for env, _ in envs.values():
         env.reset(seed=seed)
     recorded = recorded_actions(envs["bare"][0].action_space, seed, length)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 def run_parts(doc: str, parts: Mapping[str, Callable[..., None]]) -> int:
     """Measure the parts of the benchmark that the command line names.
 
-    :param doc: docstring of the script; the first paragraph of the docstring becomes the summary in the help.
-    :param parts: for each part, its name and the function that measures it, which has an argument ``quick``.
-        ``--quick`` leaves out the part ``training``, which takes minutes.
+    :param doc: the docstring of the script, whose first paragraph becomes the summary in the help.
+    :param parts: for each part of the benchmark, its name and the function that measures the part, which has an
+        argument ``quick``. ``--quick`` leaves out the part ``training``, which takes minutes.
     """
     parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=tuple(parts), help="default: all; with --quick, not training")

@@ -28,8 +28,8 @@ Grid = dict[str, dict[str, dict[int, dict[str, Any]]]]
 
 
 def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
-    """Return the figures as lines of JSON. The figures are the IQM and interval of each method on each task, RL-GPT
-    minus each other method, and each method over all tasks.
+    """Return the results of a comparison as lines of JSON. The lines have the IQM and interval of each method on each
+    task, RL-GPT minus each other method, and each method over all tasks.
     """
     grid = _grid(results, cells)
     if mixed := _mixed_settings(grid):
@@ -58,7 +58,9 @@ def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cel
 
 
 def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print a caption and a table. The table has each method on each task, and then each method over all tasks."""
+    """Print a caption and the table of a comparison. The table has each method on each task, and then each method over
+    all tasks.
+    """
     grid = _grid(results, cells)
     complete, intervals = aggregates(grid, cells)
     print(fill(_caption(grid, complete), 120), end="\n\n")
@@ -87,10 +89,10 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
 
 def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool) -> tuple[Interval, str]:
     """Return the difference of the IQMs of two methods with its interval, and a note on how the difference was
-    computed. With too few seeds for an interval, the range is given instead.
+    computed. If two methods have too few seeds for an interval, the range of the difference is returned instead.
 
-    :param derived: whether ``theirs`` was derived from the run of ``ours`` with the same seed. If so, seeds are
-        resampled in pairs, and only seeds that both have are used.
+    :param derived: whether ``theirs`` was derived from the run of ``ours`` with the same seed. With True, seeds are
+        resampled in pairs, and only the seeds of both methods are used.
     """
     from rlgpt.report.stats import FEW, difference
 
@@ -105,12 +107,12 @@ def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: b
 
 
 def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, Interval]]:
-    """The IQM over seeds and tasks, with its stratified interval, of each method that is measured on every task.
+    """Return the IQM over seeds and tasks, with its stratified interval, of each method that is measured on every task.
 
         All methods are aggregated over the same tasks: the tasks that have a result for every seed of each such method.
     With only one such task there is no aggregate.
 
-    :returns: the tasks, and the interval of each method.
+    :returns: the aggregated tasks, and the IQM and interval of each method.
     """
     from rlgpt.report.stats import interval
 
@@ -126,20 +128,24 @@ def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, 
 
 
 def _iqm(by_seed: Mapping[int, float]) -> Interval:
-    """Return the IQM and its interval or range (see :func:`rlgpt.report.stats.spread`)."""
+    """Return the IQM over seeds and its interval or range (see :func:`rlgpt.report.stats.spread`)."""
     from rlgpt.report import stats
 
     return stats.spread(list(by_seed.values()))
 
 
 def _line(name: str, unit: str, value: Interval, **more: Any) -> str:
-    """One line of JSON. The line has ``range`` instead of ``interval`` if there are too few seeds for an interval."""
+    """Return one figure as a line of JSON. The line has ``range`` instead of ``interval`` if a method has too few seeds
+    for an interval.
+    """
     around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
     return line(name, round(value.point, 3), unit, **around, **more)
 
 
 def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid:
-    """The results in the order of ``cells``; tasks and methods without a result are left out."""
+    """Return the results by task and method, in the order of ``cells``; tasks and methods without a result are left
+    out.
+    """
     grid: Grid = {}
     tasks, rows = (list(dict.fromkeys(getattr(c, name) for c in cells)) for name in ("task", "row"))
     for task in tasks:
@@ -151,7 +157,9 @@ def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid
 
 
 def _steps_per_success(results: Sequence[Mapping[str, Any]]) -> str:
-    """Return the evaluation steps divided by the number of successes, over all seeds with at least one success."""
+    """Return the number of evaluation steps divided by the number of successes, over all seeds with at least one
+    success.
+    """
     some = [r for r in results if r["steps_per_success"] is not None]
     if not some:
         return "none"

@@ -1,6 +1,6 @@
 """Runs trainers in separate processes that take turns. Each trainer runs for some updates and is then suspended
-(SIGSTOP). So all trainers are measured within the same minutes, but never at the same time. The time of the start-up is
-not counted.
+(SIGSTOP). With turns, all trainers are measured within the same minutes, but never at the same time. The time of the
+start-up is not counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TIMEOUT_SECONDS = 300.0
 class TrainerProcess:
     """A trainer in a process (and its children), suspended except during its turn.
 
-    :param script: the script, which is run as ``SCRIPT NAME STEPS_FILE FOLDER SEED``.
+    :param script: the script of the trainer, which is run as ``SCRIPT NAME STEPS_FILE FOLDER SEED``.
     """
 
     def __init__(self, script: Path, name: str, folder: Path, seed: int) -> None:
@@ -43,9 +43,9 @@ class TrainerProcess:
         self._signal("suspend")
 
     def turn(self) -> tuple[float, float]:
-        """Run for about :data:`SLICE` steps.
+        """Let the trainer run for about :data:`SLICE` steps.
 
-        :returns: CPU seconds and wall seconds for each step.
+        :returns: the CPU seconds and the wall seconds per primitive step.
         """
         steps, cpu = self._counter.total, self._cpu_seconds()
         start = time.monotonic()
@@ -91,7 +91,7 @@ def trainer_processes(
     script: Path, names: Sequence[str], folder: Path, seed: int
 ) -> Iterator[dict[str, TrainerProcess]]:
     """Start and suspend the trainers, and yield each trainer by its name. All trainers are ended at the end of the
-    block.
+    ``with`` block.
     """
     trainers: dict[str, TrainerProcess] = {}
     try:

@@ -1,6 +1,6 @@
 """Runs one trainer on the recorded kitchen until another process ends it (``trainers.py NAME STEPS_FILE FOLDER SEED``).
 
-All trainers have the plugin's hyperparameters, which are 4 environments in one process, rollouts of 32 steps,
+All trainers have the kitchen plugin's hyperparameters. These are 4 environments in one process, rollouts of 32 steps,
 minibatches of 64 steps, 8 epochs, two hidden layers of 64 units with tanh for actor and critic each, and normalised
 observations and returns. All trainers use one thread.
 """
@@ -35,8 +35,8 @@ def _train(trainer: Any, steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
-    """Run Sample Factory as its documentation describes it, with the same arguments as rlgpt's adapter if both have
-    them.
+    """Run Sample Factory without rlgpt's adapter, as Sample Factory's documentation describes, with the adapter's
+    arguments where possible.
     """
     from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
     from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
@@ -64,7 +64,7 @@ def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def plain_environment(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> Any:
-    """The environment factory for Sample Factory. The only part of rlgpt that it uses is the task's environment."""
+    """Make the environment for Sample Factory. Of rlgpt, this environment factory uses only the task's environment."""
     return FlatObservation(RecordedKitchen().make_env(recorded_spec(Path(cfg.steps_file)).task, seed=0))
 
 

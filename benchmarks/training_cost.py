@@ -1,5 +1,5 @@
-"""Measures the training throughput of each trainer, relative to Sample Factory itself, on the kitchen
-with recorded actions.
+"""Measures the training throughput of each trainer, relative to Sample Factory without rlgpt, on the kitchen with
+recorded actions.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Measures the cost of an environment in another process. The cost is the time by which its step is longer than a step
-of the same environment in this process.
+"""Measures the cost of an environment in another process. The cost is the additional time of a step of an environment
+in another process, compared with a step of the same environment in this process.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def image() -> ConstantEnv:
 
 
 def nested() -> ConstantEnv:
-    """The space of MineDojo's observations with voxels and lidar: 72 arrays of numbers and 9 arrays of text."""
+    """Return the space of MineDojo's observations with voxels and lidar, which has 72 arrays of numbers and 9 arrays of
+    text.
+    """
     from voxeldojo.spaces import observation_space
 
     return ConstantEnv(observation_space(voxels=(3, 3, 3), rays=60))
@@ -79,8 +81,8 @@ def measure(*, quick: bool) -> None:
 
 
 def _repeat(name: str, blocks: int) -> dict[str, list[float]]:
-    """Return the microseconds by which a step in the worker is longer than a step in this process, for each clock and
-    each block.
+    """Return the additional microseconds of a step in the worker, compared with a step in this process, for each clock
+    and each block.
     """
     worker = WorkerEnv(Recipe(factory=f"{Path(__file__).resolve()}:{name}", paths=(str(Path(__file__).parent),)))
     envs: dict[str, Any] = {"plain": MAKERS[name](), "worker": worker}
