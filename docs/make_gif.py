@@ -3,8 +3,8 @@
     rlgpt train task=kitchen/sequence_a iterations=1 folder=runs/picture
     python docs/make_gif.py runs/picture docs/assets/run.gif
 
-The video of a run shows the active option on each frame. Every page can show a GIF, but GIFs are large, so the script
-keeps every third frame, at a smaller size and with 64 colours.
+The video of a run shows the name of the active option on each frame. GIF files are large, so the script keeps every
+third frame of the video, at a smaller size and with 64 colours.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@
     python docs/train_cleanrl.py none LunarLander-v3                      # without coded actions, to compare
     python docs/train_cleanrl.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
-The script differs from plain PPO in two points, which are marked with "options" in the code. First, a decision may last
-k steps (``info["duration"]``), so the future is discounted by gamma^k. Second, masked actions are not chosen
-(``info["action_mask"]``). With a Box, the largest score chooses the action, and the choice of a masked action takes one
-idle step. The rewards within a decision are discounted by the ``gamma`` of ``extend``; training must use the same
-gamma. Printed returns are undiscounted (``info["total_reward"]``). The budget is in primitive steps.
+The script differs from plain PPO in two points, which are marked with "options" in the code. A decision may last k
+steps (``info["duration"]``), so the value of the next state is discounted by gamma^k. The policy does not choose masked
+actions (``info["action_mask"]``). In the flat view of a Box, the largest score chooses the branch, and the choice of a
+masked branch takes one idle step. The ``gamma`` of ``extend`` discounts the rewards within a decision; the training
+must use this gamma, too. Printed returns are undiscounted (``info["total_reward"]``). The budget is in primitive steps.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
 def maker(env_id: str | None, function: str | None) -> Make:
-    """Return the function that makes the environment, which is gymnasium.make, MODULE:FUNCTION or FILE.py:FUNCTION."""
+    """Return the function that makes the environment: gymnasium.make, or the function named by MODULE:FUNCTION or
+    FILE.py:FUNCTION.
+    """
     if function is None:
         return functools.partial(gymnasium.make, env_id or "")
     module, _, name = function.rpartition(":")
@@ -64,7 +66,9 @@ def maker(env_id: str | None, function: str | None) -> Make:
 
 
 def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
-    """Coded actions need the original observation, so the wrapper that flattens it is outside the extension."""
+    """Return the extended environment. Coded actions need the original observation, so the wrapper that flattens the
+    observation is outside the extension.
+    """
     env = rlgpt.flat_view(rlgpt.extend(make(), actions=() if bundle == "none" else bundle, gamma=gamma))
     return env if picture(env.observation_space) else Flat(env)
 
@@ -92,7 +96,7 @@ class Flat(gymnasium.wrappers.FlattenObservation):
 
 
 def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The factor of each number of the flattened space."""
+    """Return the factor by which each number of the flattened observation is multiplied."""
     if isinstance(space, spaces.Dict | spaces.Tuple):
         parts = space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces
         return np.concatenate([scale(part) for part in parts])
@@ -122,8 +126,8 @@ def layer(ins: int, outs: int, std: float = 2**0.5) -> nn.Linear:
 
 
 class Pixels(nn.Module):
-    """A network that computes 512 features of a uint8 image (Mnih et al. 2015). The channels are the first or the last
-    axis, whichever is smaller.
+    """A network that computes 512 features of a uint8 image (Mnih and others, 2015). The channels of the image are the
+    smaller of its first and its last axis.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -163,11 +167,10 @@ class Heads:
 
 
 class Agent(nn.Module):
-    """Actor and critic, each with two hidden layers of 64. If the observation is a picture, both
-    networks have a common convolutional network before their first layer.
+    """The actor and the critic of PPO, each with two hidden layers of 64 units. If the observation is a picture, actor
+    and critic have a common convolutional network before their first layer.
 
-    :ivar sizes: the number of choices of each head of a Discrete or MultiDiscrete; it is empty if the action space is a
-        Box.
+    :ivar sizes: the number of choices of each head of a Discrete or MultiDiscrete; empty for a Box.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
@@ -206,7 +209,7 @@ class Agent(nn.Module):
         return values
 
     def played(self, drawn: torch.Tensor) -> Any:
-        """Return a sample of the distribution as a member of the action space."""
+        """Return a sample of the action distribution as a member of the action space."""
         if isinstance(self.space, spaces.Box):
             return drawn.numpy().clip(self.space.low.reshape(-1), self.space.high.reshape(-1)).reshape(self.space.shape)
         whole = drawn.numpy().astype(np.int64)

@@ -4,11 +4,12 @@
     python docs/train_cleanrl_lanes.py CartPole-v1              # 64 lanes of gymnasium's batch simulator
     python docs/train_cleanrl_lanes.py Acrobot-v1 --bundle none
 
-One call of the simulator moves all lanes by one primitive step. A lane that plays a coded action decides again when its
-code is over, so lanes decide at different times. ``send`` gives actions to the lanes that have decided, and ``recv``
-takes steps until at least one lane can decide again. Each lane has a list of its own decisions. As in
-``train_cleanrl.py``, the differences from plain PPO are the discount gamma^k of a decision of k steps, and the mask.
-The script learns Discrete base actions; parameters of coded actions have their defaults.
+One call of the batch simulator moves all lanes by one primitive step. A lane with a coded action in progress decides
+again when the coded action ends, so lanes decide at different times. ``send`` gives actions to the lanes that have
+decided, and ``recv`` takes steps until at least one lane can decide again. The script stores the decisions of each lane
+in a separate list. As in ``train_cleanrl.py``, the differences from plain PPO are the discount gamma^k of a decision of
+k steps, and the action mask. The script learns only Discrete base actions; the parameters of coded actions have their
+defaults.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ parser.add_argument("--seed", type=int, default=0)
 
 
 class Decision(NamedTuple):
-    """One decision of a lane, with the data that PPO needs for it.
+    """One decision of a lane, with the data that PPO needs to learn from the decision.
 
-    :ivar following: the value of the next observation, which is 0 after a terminated episode.
-    :ivar ended: whether the episode is over, so that the trace ends.
+    :ivar following: the critic's value of the next observation, which is 0 after a terminated episode.
+    :ivar ended: whether the episode ended with this decision, so that the trace of GAE ends, too.
     """
 
     observation: np.ndarray
@@ -70,7 +71,7 @@ class Decision(NamedTuple):
 
 
 class Agent(nn.Module):
-    """Actor and critic, each with two hidden layers of 64."""
+    """The actor and the critic of PPO, each with two hidden layers of 64 units."""
 
     def __init__(self, numbers: int, choices: int) -> None:
         super().__init__()
@@ -96,13 +97,17 @@ def extended(env_id: str, bundle: str | None, lanes: int, gamma: float) -> rlgpt
 
 
 def played(env: rlgpt.options.ExtendedVectorEnv, branch: int) -> Any:
-    """Return a branch as a member of the action space. The parameters of coded actions have their defaults."""
+    """Return the choice of a branch as a member of the action space. The parameters of coded actions have their
+    defaults.
+    """
     branch += 0 if env.layout.selector is None else int(env.layout.selector.start)
     return branch if len(env.layout.heads) == 0 else (branch, env.extension.defaults())
 
 
 def advantages(decisions: Sequence[Decision], gamma: float, gae_lambda: float) -> list[float]:
-    """Compute the advantages from delta = R + gamma^k V(s') - V(s), with traces that decay by gamma^k lambda."""
+    """Compute the advantages of a lane's decisions from delta = R + gamma^k V(s') - V(s), with traces that decay by
+    gamma^k lambda.
+    """
     found, trace = list[float](), 0.0
     for d in reversed(decisions):
         discount = gamma**d.duration

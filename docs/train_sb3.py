@@ -1,4 +1,4 @@
-"""Stable-Baselines3's PPO with a bundle's coded actions. From rlgpt the script uses only ``extend``, ``flat_view`` and
+"""Stable-Baselines3's PPO with a bundle's coded actions. Of rlgpt, the script uses only ``extend``, ``flat_view`` and
 the errors.
 
     make guest && pip install ./core stable-baselines3                    # in rlgpt's repository; make setup has both
@@ -6,11 +6,11 @@ the errors.
     python docs/train_sb3.py none LunarLander-v3                          # without coded actions, to compare
     python docs/train_sb3.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
-The budget and the figures are in primitive steps, so that runs with and without coded actions can be compared at equal
-numbers of steps. Stable-Baselines3's PPO ignores durations and masks. A decision may last k steps
-(``info["duration"]``), and then the future should be discounted by gamma^k, but this PPO discounts it by gamma. The
-choice of a masked action (``info["action_mask"]``) costs one idle step. train_cleanrl.py shows a PPO that uses
-durations and masks.
+The script counts primitive steps, so that runs with and without coded actions can be compared at equal numbers of
+steps. Stable-Baselines3's PPO ignores the durations of decisions and the action masks. The value after a decision of k
+steps (``info["duration"]``) should be discounted by gamma^k, but Stable-Baselines3's PPO discounts this value by gamma.
+If the policy chooses a masked action (``info["action_mask"]``), the environment takes one idle step. The script
+train_cleanrl.py has a PPO that uses durations and masks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
 def maker(env_id: str | None, function: str | None) -> Make:
-    """Return the function that makes the environment, which is gymnasium.make, MODULE:FUNCTION or FILE.py:FUNCTION."""
+    """Return the function that makes the environment: gymnasium.make, or the function named by MODULE:FUNCTION or
+    FILE.py:FUNCTION.
+    """
     if function is None:
         return functools.partial(gymnasium.make, env_id or "")
     module, _, name = function.rpartition(":")
@@ -48,9 +50,9 @@ def maker(env_id: str | None, function: str | None) -> Make:
 
 
 def extended(make: Make, bundle: str, gamma: float) -> gymnasium.Env[Any, Any]:
-    """Return the environment with the bundle's actions and with spaces that Stable-Baselines3 takes.
+    """Return the environment with the bundle's actions and with spaces that Stable-Baselines3 accepts.
 
-    Coded actions need the original observation, so the wrapper that flattens it is outside the extension.
+    Coded actions need the original observation, so the wrapper that flattens the observation is outside the extension.
     """
     env = rlgpt.flat_view(rlgpt.extend(make(), actions=() if bundle == "none" else bundle, gamma=gamma))
     return env if picture(env.observation_space) else Flat(env)
@@ -79,7 +81,7 @@ class Flat(gymnasium.wrappers.FlattenObservation):
 
 
 def scale(space: spaces.Space[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The factor of each number of the flattened space."""
+    """Return the factor by which each number of the flattened observation is multiplied."""
     if isinstance(space, spaces.Dict | spaces.Tuple):
         parts = space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces
         return np.concatenate([scale(part) for part in parts])

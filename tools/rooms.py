@@ -1,8 +1,9 @@
-"""Checks the rooms (the packages in core/rlgpt). Every room must import only from rooms above it, modules must
-not import each other in a circle, and the core must not name a plugin.
+"""Checks the rooms (the packages in core/rlgpt). Every room must import only from rooms above it in the list of rooms,
+modules must not import each other in a circle, and the core must not name a plugin.
 
-The order is the table of rooms in docs/architecture.md. The check includes imports inside functions and under
-``TYPE_CHECKING``. If there are faults, the script prints one line for each fault and ends with status 1.
+The table of rooms in docs/architecture.md gives the order of the rooms. The check of imports includes imports inside
+functions and under ``TYPE_CHECKING``. The script prints one line for each fault, and ends with exit status 1 if it
+finds a fault.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def order(architecture: str) -> list[str]:
-    """The names of the packages in core/rlgpt (*rooms*), in the order of the table in docs/architecture.md whose header
-    begins with ``| room |``.
+    """Return the names of the packages in core/rlgpt (*rooms*), in the order of the table in docs/architecture.md whose
+    header begins with ``| room |``.
     """
     table = architecture.partition("| room |")[2].partition("\n\n")[0]
     rooms = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
@@ -29,7 +30,7 @@ def order(architecture: str) -> list[str]:
 
 
 def imported(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
-    """Return the line and the dotted name of each import in ``module``. Relative imports are resolved."""
+    """Return the line number and the dotted name of each import in ``module``. Relative imports are resolved."""
     package = module.split(".")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -49,8 +50,8 @@ def room_of(name: str) -> str | None:
 
 
 def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
-    """Find imports from rooms that are below the importing room in ``rooms``, and rooms that ``rooms`` lacks.
-    ``rlgpt/__init__.py`` may import from all rooms.
+    """Find imports from rooms that are below the importing room in the list ``rooms``, and packages that the list
+    ``rooms`` lacks. ``rlgpt/__init__.py`` may import from all rooms.
     """
     rank = {room: i for i, room in enumerate(rooms)}
     for path in sorted(package.rglob("*.py")):
@@ -69,7 +70,9 @@ def order_faults(package: Path, rooms: Sequence[str]) -> Iterator[str]:
 
 
 def circle_faults(package: Path) -> Iterator[str]:
-    """Find modules that import each other in a circle. An import of a package (``__init__.py``) is not followed."""
+    """Find modules that import each other in a circle. The search does not follow imports of a package
+    (``__init__.py``).
+    """
     modules = {
         ".".join(("rlgpt", *path.relative_to(package).with_suffix("").parts)): path
         for path in sorted(package.rglob("*.py"))
@@ -91,7 +94,9 @@ def circle_faults(package: Path) -> Iterator[str]:
 
 
 def docstrings(tree: ast.AST) -> set[int]:
-    """Return the ids of the constants that are docstrings. A docstring is a statement that is only a string."""
+    """Return the ids of the nodes in a syntax tree that are docstrings. A docstring is a statement that is only a
+    string.
+    """
     return {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
 
 

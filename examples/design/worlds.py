@@ -1,9 +1,10 @@
-"""Six environments without a plugin, with descriptions like those that users of ``rlgpt.design()`` write.
+"""Six environments without a plugin, with descriptions such as users of ``rlgpt.design()`` write.
 
     python examples/design/worlds.py doorkey --llm openai/gpt-5 --folder runs/doorkey
     python examples/design/worlds.py doorkey --llm examples/design/transcripts/doorkey/0.jsonl
 
-Recorded replies are in ``transcripts/WORLD/N.jsonl``; the bundle of recording 0 is in ``bundles/WORLD``.
+The file ``transcripts/WORLD/N.jsonl`` has recorded replies of a language model; the folder ``bundles/WORLD`` has a
+bundle.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class World:
     """The arguments of :func:`rlgpt.design` except for the language model and the folder.
 
     :ivar budget: the budget of primitive steps. With the values of ``budget``, ``settings`` and ``hyperparameters`` in
-        this file, a run takes minutes on one core.
+        examples/design/worlds.py, a run takes minutes on one core.
     """
 
     make_env: MakeEnv
@@ -47,7 +48,7 @@ class World:
 
     @property
     def described(self) -> dict[str, Any]:
-        """The arguments that :func:`rlgpt.config.prepare.prepare` also accepts."""
+        """Return the arguments of this world that :func:`rlgpt.config.prepare.prepare` also accepts."""
         names = ("make_env", "goal", "labels", "observations", "success")
         docs = (HERE / "docs" / f"{self.name}.md").read_text()
         states = None if self.states is None else self.states()
@@ -70,7 +71,9 @@ def _xyz(name: str, meaning: str) -> dict[str, str]:
 
 
 def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """MiniGrid's DoorKey-8x8. The whole grid is observed, and the step limit is a tenth of the usual one."""
+    """MiniGrid's DoorKey-8x8. The observation has the whole grid, and the step limit of an episode is a tenth of
+    MiniGrid's step limit.
+    """
     import minigrid  # noqa: F401 - registers its environments
     from minigrid.wrappers import FullyObsWrapper
 
@@ -80,7 +83,7 @@ def doorkey(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def minigrid_states() -> StateCodec:
-    """The codec that saves and restores episodes of MiniGrid. The codec names the classes of the grid and its
+    """Return the codec that saves and restores episodes of MiniGrid. The codec names the classes of the grid and its
     objects.
     """
     from minigrid.core import world_object
@@ -99,8 +102,8 @@ def lunar_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def breakout(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Breakout. An observation is four grey frames of 84 x 84. An action lasts four frames of the game;
-    an episode has at most 1,000 actions.
+    """Make the Atari game Breakout. An observation of Breakout is four grey frames of 84 x 84 pixels. An action lasts
+    four frames of the game; an episode of Breakout has at most 1,000 actions.
     """
     import ale_py
 
@@ -111,12 +114,12 @@ def breakout(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def metaworld_drawer(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Meta-World's drawer, run by a worker process in the interpreter of ``make metaworld``."""
+    """Make Meta-World's drawer, which a worker process runs in the interpreter that ``make metaworld`` installs."""
     return metaworld.make("drawer-open-v3", horizon=200, render_mode=render_mode)
 
 
 def fetch_slide(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Gymnasium-Robotics' FetchSlide with the dense reward: minus the distance from the puck to the goal."""
+    """Make Gymnasium-Robotics' FetchSlide, with minus the distance from the puck to the goal as the dense reward."""
     import gymnasium_robotics
 
     gymnasium.register_envs(gymnasium_robotics)

@@ -20,9 +20,9 @@ REACH = 0.2
 class CorridorEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     """A corridor with a switch, a door and an exit.
 
-    The observation has the positions of the agent and of the switch (0 to 1, as a fraction of the corridor's length),
-    and whether the door is open (0 or 1). The action has the heads ``walk`` (0 back, 1 stay, 2 forward) and ``hand`` (0
-    rest, 1 press). An episode ends at the exit, with reward 1.
+    The observation of the corridor has the positions of the agent and of the switch (0 to 1, as a fraction of the
+    corridor's length), and whether the door is open (0 or 1). An action has the heads ``walk`` (0 back, 1 stay, 2
+    forward) and ``hand`` (0 rest, 1 press). An episode ends at the exit, with reward 1.
 
     :param slip: the probability that a step does not move the agent.
     """

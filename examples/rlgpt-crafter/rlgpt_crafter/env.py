@@ -31,9 +31,9 @@ PICTURE = 576
 class OrderedWorld(engine.World):
     """Crafter's world, with the creatures of a chunk in a fixed order.
 
-    Crafter stores the creatures of a chunk in a set and draws one at random. The order of a set depends on memory
-    addresses, so that episodes of the original Crafter with the same seed differ. The fixed order changes no
-    probability.
+    Crafter stores the creatures of a chunk in a set and draws one creature at random. The order of a Python set depends
+    on memory addresses, so that episodes of the original Crafter with the same seed differ. The fixed order of the
+    creatures changes no probability.
     """
 
     @property
@@ -47,8 +47,9 @@ class OrderedWorld(engine.World):
 class WithoutPictures(crafter.Env):
     """Crafter without rendering at each step. The rendering takes three quarters of Crafter's time.
 
-    At night, Crafter takes the noise of its pictures from the world's random generator. This class takes no such random
-    numbers, so an episode differs from Crafter's own episode with the same seed. The probabilities are the same.
+    At night, Crafter takes the noise of its pictures from the world's random generator. This class takes no random
+    numbers for pictures, so an episode differs from Crafter's own episode with the same seed. The probabilities of
+    events are those of Crafter.
     """
 
     def __init__(self, length: int) -> None:
@@ -64,16 +65,18 @@ class WithoutPictures(crafter.Env):
 
 
 class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
-    """Crafter with its own rewards and its own conditions for the end of an episode. The observation contains what a
-    player sees, as symbols, and nothing else.
+    """Crafter with its own rewards and its own conditions for the end of an episode. The observation of the environment
+    contains what a player of Crafter sees, as symbols, and nothing else.
 
-    The key ``cells``, uint8 ``(7, 9)``, has the codes of the visible cells (:data:`CELLS`) in rows from the top. The
-    key ``items``, float32 ``(16,)``, has the body and the inventory, 0 to 9. The key ``facing`` is an index into
-    :data:`DIRECTIONS`. The keys ``sleeping`` and ``ripe`` are 0 or 1; ``ripe`` is 1 if the plant ahead is ripe, which a
-    player sees in Crafter's picture. The key ``daylight`` ``(1,)`` is from 0 to 1.
+    The observation's key ``cells``, uint8 ``(7, 9)``, has the codes of the visible cells (:data:`CELLS`) in rows from
+    the top. The key ``items``, float32 ``(16,)``, has the numbers of the body (such as health) and the inventory, 0 to
+    9. The key ``facing`` of the observation is an index into :data:`DIRECTIONS`. The keys ``sleeping`` and ``ripe`` are
+    0 or 1; ``ripe`` is 1 if the plant ahead is ripe, which a player sees in Crafter's picture. The key ``daylight``
+    ``(1,)`` is from 0 to 1.
 
-    ``info`` contains only ``achievements``, which says how often each achievement was unlocked in the episode. The map
-    and the player's position, which are in Crafter's own ``info``, are left out because a player does not see them.
+    ``info`` contains only ``achievements``, which says how often each achievement was unlocked in the episode.
+    Crafter's own ``info`` also has the map and the player's position, which this environment leaves out because a
+    player does not see them.
 
     :param length: the number of steps after which an episode is truncated.
     """
@@ -131,7 +134,7 @@ class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
         }
 
     def _visible(self, position: np.ndarray) -> np.ndarray:
-        """The visible cells around the player, copied from Crafter's map."""
+        """Return the visible cells around the player, copied from Crafter's map."""
         semantic = np.pad(self._game._sem_view(), WIDTH)
         column, row = position + WIDTH
         half_width, half_height = WIDTH // 2, HEIGHT // 2

@@ -24,8 +24,8 @@ ACHIEVEMENTS = (
 
 
 def crafter_score(rates: Mapping[str, float]) -> float:
-    """The benchmark's score in percent: ``exp(mean(log(1 + s))) - 1`` over the success rates ``s`` in percent of all 22
-    achievements (Hafner 2021, section 3.2).
+    """Return Crafter's score in percent, ``exp(mean(log(1 + s))) - 1`` over the success rates ``s`` in percent of all
+    22 achievements (Hafner 2021, section 3.2).
 
     :param rates: for each achievement, the share of the training episodes that unlocked it, 0 to 1.
     """

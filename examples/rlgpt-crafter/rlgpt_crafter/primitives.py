@@ -1,4 +1,4 @@
-"""The primitives that coded actions may call. The primitives read only the observation."""
+"""The primitives that coded actions in Crafter may call. These primitives read only the observation."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ THINGS = tuple(name for name in CELLS if name not in ("outside", "player"))
 
 
 def name_at(ctx: Context, at: Offset) -> str:
-    """The name of the content of a cell, which is given as its offset from the player (right, down)."""
+    """Return the name of the content of a cell, which is given as an offset from the player (right, down)."""
     return CELLS[ctx.observation["cells"][HEIGHT // 2 + at[1], WIDTH // 2 + at[0]]]
 
 
 def ahead(ctx: Context) -> str:
-    """The name of the content of the cell that the player faces."""
+    """Return the name of the content of the cell that the player faces."""
     return name_at(ctx, OFFSETS[ctx.observation["facing"]])
 
 
 def places(ctx: Context, thing: str) -> list[Offset]:
-    """The visible cells that contain ``name``, the nearest first."""
+    """Return the visible cells that contain ``thing``, the nearest first."""
     rows, columns = np.nonzero(ctx.observation["cells"] == CELLS.index(thing))
     found = [(int(c) - WIDTH // 2, int(r) - HEIGHT // 2) for r, c in zip(rows, columns, strict=True)]
     return sorted(found, key=lambda at: (abs(at[0]) + abs(at[1]), at))
 
 
 def first_step(ctx: Context, thing: str) -> int | None:
-    """Return the direction of the first step on a shortest path to a cell beside the object. If the player is already
-    beside the object, return the direction of the object; if there is no path, return None.
+    """Return the direction of the player's first step on a shortest path to a cell beside the object. If the player is
+    already beside the object, return the direction of the object; if no path exists, return None.
     """
     goals = set(places(ctx, thing))
     came: dict[Offset, int] = {(0, 0): -1}

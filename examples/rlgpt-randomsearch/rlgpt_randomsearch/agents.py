@@ -20,7 +20,7 @@ from rlgpt.domain import ActionPlan, CodedAction, SubAction
 
 class RandomSlow(SlowAgent):
     """A slow agent whose plans are random sets of the plugin's primitives as coded actions. A policy learns when to use
-    each of these coded actions.
+    each coded action.
 
     :param actions: the coded actions to choose from.
     :param size: the maximal number of coded actions in a plan.
@@ -39,10 +39,11 @@ class RandomSlow(SlowAgent):
 
 
 def random_plans(context: TeamContext, *, size: int = 3) -> Agents:
-    """Make the team ``agents=random_plans``. ``agents.size=N`` sets the maximal number of coded actions in a plan.
+    """Make the team of the setting ``agents=random_plans``. The setting ``agents.size=N`` is the maximal number of
+    coded actions in a plan.
 
-    A factory of teams receives a context and its settings. The factory may also change a team of rlgpt, as in
-    ``dataclasses.replace(rlgpt.agents.build.slow_fast_critic(context), slow=MySlow())``.
+    A factory of teams receives a context and the settings of the team. A factory of teams may also change a team of
+    rlgpt, as in ``dataclasses.replace(rlgpt.agents.build.slow_fast_critic(context), slow=MySlow())``.
     """
     actions = primitive_actions(context.plugin.primitives(context.task), context.plugin.labels(context.task).actions)
     return Agents(context.kind, RandomSlow(actions, size), FixedActions(actions), NoCritic(), rehearse=False)

@@ -10,7 +10,7 @@ from rlgpt.llm import LLM, LLMContext, LLMSettings, Reply, Request
 
 
 class FileReplies(LLM):
-    """Gives each role the same reply at every request. This language model needs no server and no key.
+    """A language model that gives each role the same reply at every request, without a server and an API key.
 
     :param replies: the reply for each role.
     """
@@ -19,7 +19,7 @@ class FileReplies(LLM):
         self._replies = replies
 
     def complete(self, request: Request) -> Reply:
-        """:raises ConfigError: the file has no reply for the role that asks."""
+        """:raises ConfigError: the file of replies has no reply for the role that sends the request."""
         role = request.key.role
         if role not in self._replies:
             raise ConfigError(
@@ -29,8 +29,8 @@ class FileReplies(LLM):
 
 
 def file_replies(settings: LLMSettings, context: LLMContext) -> FileReplies:
-    """Make the language model ``llm=file_replies``. ``llm.extra.file=FILE`` names a JSON file with a reply for each
-    role.
+    """Make the language model of the setting ``llm=file_replies``. The setting ``llm.extra.file=FILE`` names a JSON
+    file with a reply for each role.
     """
     file = Path(str(settings.extra.get("file", "")))
     if not file.is_file():

@@ -9,10 +9,10 @@ from rlgpt.loop import Observer
 
 
 class Curve(Observer):
-    """Appends each point of a learning curve to a file. A point has the primitive steps, the success rate and the mean
-    episode return.
+    """Appends each point of a learning curve to a file. A point of the learning curve has the primitive steps, the
+    success rate and the mean episode return.
 
-    :param path: the path of the file (``observers.curve.path=FILE``).
+    :param path: the path of the CSV file (``observers.curve.path=FILE``).
     """
 
     def __init__(self, *, path: str) -> None:

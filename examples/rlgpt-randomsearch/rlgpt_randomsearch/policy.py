@@ -13,8 +13,8 @@ Weights = NDArray[np.float64]
 
 
 class Linear(Policy):
-    """A policy whose outputs are linear functions of the observation. For a Discrete, the action is the output with the
-    largest value; for a Box, the action is tanh of the outputs.
+    """A policy whose outputs are linear functions of the observation. In a Discrete space, the action is the number of
+    the largest output; in a Box, the action is tanh of the outputs.
 
     :param weights: a matrix ``[outputs, D + 1]``, whose last column is the bias.
     """
@@ -24,7 +24,7 @@ class Linear(Policy):
 
     @staticmethod
     def shape(space: spaces.Space[Any], observation: spaces.Space[Any]) -> tuple[int, int]:
-        """The shape of the weights for these spaces of a :class:`~rlgpt.rl.PolicyEnv`."""
+        """Return the shape of a linear policy's weights for the spaces of a :class:`~rlgpt.rl.PolicyEnv`."""
         assert isinstance(observation, spaces.Dict)
         size = observation["obs"].shape
         assert size is not None
@@ -38,7 +38,7 @@ class Linear(Policy):
         rng: np.random.Generator,
         sharpness: float = 1.0,
     ) -> Any:
-        """Choose an action. The policy is deterministic, so ``greedy`` and ``sharpness`` have no effect."""
+        """Choose an action. A linear policy is deterministic, so ``greedy`` and ``sharpness`` have no effect."""
         outputs = self.weights @ np.append(observation["obs"], 1.0)
         action: list[Any] = []
         for i, head in enumerate(_heads(self._space)):

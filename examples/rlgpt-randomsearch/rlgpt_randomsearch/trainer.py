@@ -31,9 +31,10 @@ LIMIT = 64 << 20
 
 
 class RandomSearch(Trainer):
-    """Tries a random change of the best weights for one episode, and keeps it if the episode return is not lower.
+    """A trainer that tries a random change of the best weights for one episode, and keeps the change if the episode
+    return is not lower.
 
-    The method is random search in policy space (Mania, Guy and Recht 2018), with one direction and one episode at a
+    The trainer uses random search in policy space (Mania, Guy and Recht 2018), with one direction and one episode at a
     time.
 
     :param noise: the standard deviation of a change of the weights.
@@ -113,7 +114,9 @@ class RandomSearch(Trainer):
 def _episode(
     env: PolicyEnv, policy: Policy, rng: np.random.Generator, spent: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """Play one episode and return its ``info["episode"]``. Return None if the budget ended before the episode."""
+    """Play one episode and return its ``info["episode"]``. Return None if the budget of steps ended before the
+    episode.
+    """
     observation, _ = env.reset()
     while not spent():
         observation, _, terminated, truncated, info = env.step(policy.act(observation, greedy=False, rng=rng))
@@ -131,7 +134,7 @@ def _write(folder: Path, weights: Weights) -> None:
 def _read(folder: Path, shape: tuple[int, int]) -> Weights:
     """Return the weights that are stored in ``folder``.
 
-    :raises TrainerError: there are no weights, or the weights do not fit the spaces.
+    :raises TrainerError: the folder has no weights, or the weights do not fit the spaces.
     """
     try:
         with Folder(folder, TrainerError).open(WEIGHTS, limit=LIMIT) as file:
