@@ -17,7 +17,7 @@ import pytest
 from rlgpt.domain import Steps
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
-from story import HYPERPARAMETERS, SETTINGS
+from story import HYPERPARAMETERS, SETTINGS, main
 
 STORY = Path(__file__).parent / "story.py"
 
@@ -92,7 +92,16 @@ def log_of(folder: Path) -> str:
 
 
 def test_run_resumes_after_a_kill(tmp_path: Path) -> None:
-    survive(tmp_path, "ppo", 1, longest=6.0)
+    """The run is killed in another process, and resumes in this process, which has already imported everything."""
+    folder, calls, steps = tmp_path / "run", tmp_path / "calls", tmp_path / "calls_steps"
+    process = start(folder, "ppo", calls)
+    while counted(steps) < SETTINGS.budget // 3:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    main(folder, "ppo", calls, steps)
+    finished(folder, calls, 1)
 
 
 @pytest.mark.slow
