@@ -1,4 +1,4 @@
-"""The gymnasium environment: Craftax-Symbolic-v1 whose observation is a dict of codes and counts."""
+"""Defines the gymnasium environment of Craftax-Symbolic-v1, whose observation is a dict of codes and counts."""
 
 from __future__ import annotations
 

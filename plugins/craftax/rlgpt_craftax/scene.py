@@ -65,7 +65,7 @@ class Scene:
         return inside(at) and self.block(at) in PASSABLE and self.mob(at) == "none"
 
     def places(self, name: str) -> list[Offset]:
-        """The visible cells with a block, an item or a mob of this name, the nearest cell first."""
+        """The visible cells that contain the block, item or mob with the name ``name``, the nearest cell first."""
         found: set[int] = set()
         for names, grid in ((BLOCKS, self._block), (ITEMS, self._item), (MOBS, self._mob)):
             if name in names:

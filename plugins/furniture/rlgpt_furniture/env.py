@@ -72,7 +72,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
     - The key ``parts`` (7 each) has the position and the quaternion w x y z of each part. With the setting
       ``tag_error``, each position of a part has a horizontal error that is constant for an episode.
     - The key ``made`` has one number for each joint of the furniture, which is 1 if the joint's parts are assembled.
-      With connectors, the number of a held part is the completed share of its twist.
+      With connectors, the number for a part that a connector holds is the completed share of the part's twist.
     - The keys ``front`` and ``wrist``, uint8 (64, 64, 3), are images, and exist only with the setting ``cameras=True``.
 
     ``step`` accepts the actions of primitives, too, which are (0, action) for a hand motion or (1, action) for joint
@@ -172,7 +172,7 @@ class FurnitureTask(gymnasium.Env[Any, Any]):
     def load(self, state: bytes, *, seed: int | None = None) -> Observation:
         """Restore a state that :meth:`save` returned for the same furniture.
 
-        :param seed: has no effect, because nothing in an episode is random.
+        :param seed: a seed, which has no effect, because nothing in an episode is random.
         :returns: the observation in this state.
         :raises StateError: the state is damaged, or belongs to other furniture.
         """

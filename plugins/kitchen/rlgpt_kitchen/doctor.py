@@ -1,5 +1,5 @@
-"""Checks for ``rlgpt doctor`` whether this machine can run the kitchen. The kitchen needs certain packages, and needs
-OpenGL for frames.
+"""Checks for ``rlgpt doctor`` whether this machine can run the kitchen. The kitchen needs packages in certain versions,
+and OpenGL for frames.
 """
 
 from __future__ import annotations

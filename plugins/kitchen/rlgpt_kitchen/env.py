@@ -1,4 +1,4 @@
-"""The environment of a task: FrankaKitchen-v1 with unchanged physics, goals and success.
+"""Defines the environment of a task, which is FrankaKitchen-v1 with unchanged physics, goals and success.
 
 Observations are copies of the arrays of FrankaKitchen-v1.
 """

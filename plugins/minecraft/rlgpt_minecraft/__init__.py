@@ -1,4 +1,4 @@
-"""RL-GPT plugin: Minecraft tasks on the voxel world ``voxeldojo`` and on MineDojo itself."""
+"""RL-GPT plugin for Minecraft tasks, which run on the voxel world ``voxeldojo`` or on MineDojo itself."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ class CarTask(gymnasium.Env[Any, Any]):
     def load(self, state: bytes, *, seed: int | None = None) -> Observation:
         """Restore a state that :meth:`save` returned, possibly in another environment or an earlier episode.
 
-        :param seed: has no effect, because nothing in an episode is random.
+        :param seed: a seed, which has no effect, because nothing in an episode is random.
         :returns: the observation in this state.
         :raises StateError: the state is damaged, or belongs to another scenario.
         """

@@ -1,4 +1,4 @@
-"""The chat: the server commands that MineDojo's simulator sends, with the syntax of Minecraft.
+"""Executes the server commands that MineDojo's simulator sends in the chat, with the syntax of Minecraft.
 
 The server commands are ``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather``, as in
 minecraft.wiki, Commands, 1.11. In a server command, the name of an item, block or mob may start with ``minecraft:``. In

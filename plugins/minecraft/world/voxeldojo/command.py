@@ -1,6 +1,6 @@
 """Defines the command of one tick, and translates an action of MineDojo to a command.
 
-The source of the translation is MineDojo's module ``sim/wrappers/ar_nn/nn_action_space_wrapper.py``.
+The translation of actions is that of MineDojo's module ``sim/wrappers/ar_nn/nn_action_space_wrapper.py``.
 """
 
 from __future__ import annotations

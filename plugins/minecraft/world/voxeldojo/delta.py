@@ -1,9 +1,9 @@
 """MineDojo's observation ``delta_inv`` lists the items that the inventory gained and lost in a step, by crafting or
 otherwise.
 
-The source is MineDojo's module ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``. ``delta_inv`` contains only the first
-gain and the first four losses, in the order of item names. In this module, the words of an item's name are joined by
-underscores.
+The rules of ``delta_inv`` are those of MineDojo's module ``sim/wrappers/ar_nn/delta_inventory_wrapper.py``.
+``delta_inv`` contains only the first gain and the first four losses, in the order of item names. In this module, the
+words of an item's name are joined by underscores.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Makes Malmo's JSON, with the keys that MineDojo reads and further keys for users of MineDojo.
 
-The sources of the keys are ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation`` of Malmo in MineDojo
-0.1. MineDojo reads the newest damage at the top level of the JSON, but Malmo writes the damage to ``damage_source``.
-This module writes the newest damage both to the top level of the JSON and to ``damage_source``.
+The keys are those of ``Utils/JSONWorldDataHelper`` and ``ObservationFrom...Implementation`` of Malmo in MineDojo 0.1.
+MineDojo reads the newest damage at the top level of the JSON, but Malmo writes the damage to ``damage_source``. This
+module writes the newest damage both to the top level of the JSON and to ``damage_source``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Defines MineDojo's observation and action space as gymnasium spaces.
 
-The sources of the spaces are ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn`` of MineDojo 0.1. A test
-compares the spaces of this module with MineDojo's spaces.
+The spaces are those of ``sim/handlers/agent/observations`` and ``sim/wrappers/ar_nn`` of MineDojo 0.1. A test compares
+the spaces of this module with MineDojo's spaces.
 """
 
 from __future__ import annotations

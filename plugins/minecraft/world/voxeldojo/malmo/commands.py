@@ -1,6 +1,6 @@
 """Parses the command lines of a step ("forward 1", "camera 0.0 15.0", "craft planks", "chat /time set 0").
 
-The sources of the syntax are ``sim/handlers/agent/actions`` and ``sim/sim.py`` of MineDojo 0.1.
+The syntax of the lines is that of ``sim/handlers/agent/actions`` and ``sim/sim.py`` of MineDojo 0.1.
 """
 
 from __future__ import annotations

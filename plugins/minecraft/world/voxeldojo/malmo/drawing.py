@@ -1,7 +1,7 @@
 """Converts the drawings of a mission to server commands, which run before the mission begins.
 
-The source of the drawing elements is ``DrawingDecorator`` in Malmo's ``MissionHandlers.xsd``. Coordinates in the world
-are 0 to 511 along x and z.
+The drawing elements are those of ``DrawingDecorator`` in Malmo's ``MissionHandlers.xsd``. Coordinates in the world are
+0 to 511 along x and z.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class Lobby:
     :param games: the maximal number of concurrent games.
     :param seed: the seed of the generator that draws seeds for missions without a seed.
     :param begun: a function that is called with each new game, in the thread that runs the game.
-    :param timeout: the number of seconds that a mission waits for a free place.
+    :param timeout: the number of seconds that a mission waits for a free place among the concurrent games.
     """
 
     def __init__(

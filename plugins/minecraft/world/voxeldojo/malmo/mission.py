@@ -1,7 +1,7 @@
 """Parses Malmo's mission XML. The parser of missions understands every element that MineDojo writes, and some other
 elements of Malmo.
 
-The sources of the format are ``MissionInit.xsd`` and its includes in MineDojo 0.1, and the template
+The format of missions is that of ``MissionInit.xsd`` and its includes in MineDojo 0.1, and of the template
 ``sim/mc_meta/minedojo_mission.xml.j2``.
 """
 

@@ -1,8 +1,8 @@
 """Reads and writes the frames and messages of the protocol of MalmoEnv 0.37.
 
 A frame of the protocol consists of the length of its content (four bytes, big-endian) and the content. The first frame
-of a connection is ``<MalmoEnv0.37.0/>``. The source of the protocol is the package ``Client/MalmoEnvServer`` of Malmo
-in MineDojo 0.1.
+of a connection is ``<MalmoEnv0.37.0/>``. The protocol is that of the package ``Client/MalmoEnvServer`` of Malmo in
+MineDojo 0.1.
 """
 
 from __future__ import annotations

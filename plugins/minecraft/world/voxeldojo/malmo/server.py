@@ -30,14 +30,15 @@ class Server:
 
     :ivar port: the port on which the server listens.
     :param port: the port to listen on; 0 chooses any free port.
-    :param host: the address to listen on. Use an address of this machine alone, because the server does not
+    :param host: the address to listen on. Use a loopback address such as 127.0.0.1, because the server does not
         authenticate clients.
-    :param games: the maximal number of concurrent missions. A client that is one too many gets a busy reply and repeats
-        its request.
+    :param games: the maximal number of concurrent missions. A client that requests a mission while all games are in use
+        gets a busy reply and repeats its request.
     :param silence: the number of seconds until a client that sends nothing is disconnected.
     :param seed: the seed of the generator that draws seeds for missions without a seed.
     :param begun: a function that is called with each new game.
-    :param place_timeout: the seconds that a mission waits for a free place before the client gets the busy reply.
+    :param place_timeout: the number of seconds that a mission waits for a free game before the client gets the busy
+        reply.
     :raises ConfigError: an argument is out of its range, the address is in use, or the address does not belong to this
         machine.
     """

@@ -1,8 +1,8 @@
 """Digs caves, which are winding tunnels in the stone, and pools of water and lava.
 
-Tunnels follow the game (Minecraft wiki: Cave). Each tunnel of a cave starts in a chunk and is a chain of balls with a
-slowly changing direction. The generation of a chunk digs the tunnels that start in this chunk or in a chunk near enough
-to reach this chunk. Tunnels are filled with lava up to the layer ``LAVA_LEVEL``.
+Tunnels follow the game (page Cave of the Minecraft wiki). Each tunnel of a cave starts in a chunk and is a chain of
+balls with a slowly changing direction. The generation of a chunk digs the tunnels that start in this chunk or in a
+chunk near enough to reach this chunk. Tunnels are filled with lava up to the layer ``LAVA_LEVEL``.
 """
 
 from __future__ import annotations

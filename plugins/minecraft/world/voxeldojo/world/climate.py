@@ -1,8 +1,8 @@
 """Computes the colours of grass and leaves in each biome.
 
 The colours of a biome interpolate, by temperature and rainfall, between the colours at three corners of a triangle.
-Swamps and mesas have fixed colours of grass and leaves, and roofed forests have a darker grass. The source of the
-colours is minecraft.wiki, page Color.
+Swamps and mesas have fixed colours of grass and leaves, and roofed forests have a darker grass. The colours are those
+of minecraft.wiki, page Color.
 """
 
 from __future__ import annotations

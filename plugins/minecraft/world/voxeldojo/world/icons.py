@@ -66,8 +66,8 @@ def tiles() -> dict[str, Tile]:
 
 
 def places(place: Mapping[str, int], sides: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the index of the tile of each item's picture, ``(items, variants)``. The index is -1 for an item that is
-    drawn as the block that it places.
+    """Return the index of the tile of each item's picture, ``(items, variants)``. The index of the tile is -1 for an
+    item that is drawn as the block that the item places.
 
     The picture of a plant or a flat block is one side of the block.
 

@@ -50,8 +50,8 @@ def give(world: World, item: int, quantity: int, variant: int, damage: int) -> i
 
     Added items first go to stacks of the same item and variant, in the order hand, off hand, other slots. Items that
     fit into no stack go to empty slots, those of the hotbar first. Used tools never share a slot. The order of the
-    slots for added items is that of Malmo for crafted items. The source of the rules is minecraft.wiki, Inventory,
-    1.11.
+    slots for added items is that of Malmo for crafted items. The rules of the inventory are those of minecraft.wiki,
+    Inventory, 1.11.
     """
     limit = int(STACK[item])
     if limit > 1 and damage == 0:

@@ -1,11 +1,11 @@
 """Computes MineDojo's observation ``rays``, which states what the rays from the player's eyes hit.
 
-The source is the method ``JSONWorldDataHelper.buildRichLidarData`` of MineDojo 0.1. The direction of a ray is the view
-direction, rotated by ``Vec3d.rotatePitch`` about the world's x axis and then by ``rotateYaw`` about y. A ray ends at a
-block, a plant or the source of a fluid, and also reports a mob or an item that the ray meets before its end. This
-module differs from MineDojo in the distance of a ray that meets no block. In this module, the distance of a ray that
-meets no block is the length of the ray. In MineDojo, the distance of a ray that meets no block depends on the position
-of the player, because MineDojo uses the vector of the ray as a position.
+The rules of ``rays`` are those of the method ``JSONWorldDataHelper.buildRichLidarData`` of MineDojo 0.1. The direction
+of a ray is the view direction, rotated by ``Vec3d.rotatePitch`` about the world's x axis and then by ``rotateYaw``
+about y. A ray ends at a block, a plant or the source of a fluid, and also reports a mob or an item that the ray meets
+before its end. This module differs from MineDojo in the distance of a ray that meets no block. In this module, the
+distance of a ray that meets no block is the length of the ray. In MineDojo, the distance of a ray that meets no block
+depends on the position of the player, because MineDojo uses the vector of the ray as a position.
 """
 
 from __future__ import annotations

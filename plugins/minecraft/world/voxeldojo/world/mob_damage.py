@@ -63,7 +63,7 @@ def damage_mob(world: World, m: Any, amount: float, plain: bool) -> bool:
     During ``HURT_INVULNERABLE`` ticks after a damage, a further damage counts only as far as it exceeds the last
     damage. If ``plain`` is True, the mob's armour reduces the damage. A mob without health dies and leaves its drops on
     the ground. If a mob dies within ``RECENT_BLOW`` ticks after an attack of the player, its death counts as a kill by
-    the player. The sources of the rules are the pages Damage, Armor and Drops of minecraft.wiki.
+    the player. The rules of damage are those of the pages Damage, Armor and Drops of minecraft.wiki.
     """
     counted, fresh = amount, bool(m.hurt_ticks == 0)
     if not fresh:

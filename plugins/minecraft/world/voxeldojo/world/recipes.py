@@ -1,4 +1,4 @@
-"""Crafting and smelting. As in Malmo, crafting takes the ingredients from the inventory and adds the product to the
+"""Crafts and smelts items. As in Malmo, crafting takes the ingredients from the inventory and adds the product to the
 inventory in the same tick.
 
 The recipes and their order are those of the game, and are in ``data/recipes.csv``. Of several recipes for an item, the

@@ -123,7 +123,9 @@ def _fits(blocks: Blocks, kind: int, x: float, y: int, z: float) -> bool:
 
 @part
 def _draw(clock: Any, monsters: bool) -> int:
-    """Draw a random kind of monster or animal, with the probabilities of ``weight``. Return 0 if there is no kind."""
+    """Draw a random kind of monster or animal, with probabilities proportional to the kinds' ``weight``. Return 0 if
+    there is no kind.
+    """
     total = 0
     for kind in range(1, KINDS):
         if (SIGHT[kind] > 0) == monsters:

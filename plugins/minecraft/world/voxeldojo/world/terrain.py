@@ -1,8 +1,9 @@
 """Computes the shape of the terrain and the materials of the surface; the shape is a density that is interpolated
 between the points of a coarse lattice.
 
-As in the game (Minecraft wiki: World generation), the biomes around a position determine a height and a roughness,
-noise is added, and cells with a positive sum are stone. The terrain is a pure function of the seed and the position.
+As in the game (page World generation of the Minecraft wiki), the biomes around a position determine a height and a
+roughness, noise is added, and cells with a positive sum are stone. The terrain is a pure function of the seed and the
+position.
 """
 
 from __future__ import annotations

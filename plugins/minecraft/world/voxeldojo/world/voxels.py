@@ -1,8 +1,8 @@
 """Computes MineDojo's observation ``voxels``, which has the blocks in a box around the player.
 
 The box of voxels is relative to the block of the player's feet. MineDojo's angle of a block is between the view
-direction and the vector from the eyes to the lowest corner of the block, not to the block's centre. The source is the
-method ``JSONWorldDataHelper.buildGridData`` of MineDojo 0.1.
+direction and the vector from the eyes to the lowest corner of the block, not to the block's centre. The rules of
+``voxels`` are those of the method ``JSONWorldDataHelper.buildGridData`` of MineDojo 0.1.
 """
 
 from __future__ import annotations
