@@ -1,10 +1,10 @@
 """Makes the observation, a dict with MineDojo's keys (``spaces.observation_space``). Each observation has new arrays.
 
-The arguments may have a leading axis, one row for each world of a batch. The arrays of the observation then have this
-axis, too.
+The arguments of ``observe`` may have a leading axis, with one row for each world of a batch. If the arguments have a
+leading axis, the arrays of the observation have this axis, too.
 
-Values are clipped to the bounds of their space. For example, the temperature of a desert is 2, but the maximum of
-MineDojo's space is 1.
+The values of an observation are clipped to the bounds of their space. The temperature of a desert, for example, is 2,
+but MineDojo's space allows at most 1.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _slots(scalars: ScalarObservation, which: slice | NDArray[np.int64]) -> dict
 
 
 def observe(scalars: ScalarObservation) -> dict[str, Any]:
-    """Return the observation without ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. The arrays of the observation are
-    views of the arguments.
+    """Return the observation without ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. The arrays of the observation
+    share memory with the arguments.
     """
     numbers = np.clip(scalars.floats, _LOW, _HIGH)
     life: dict[str, Any] = {name: numbers[at] for name, at in _LIFE}

@@ -1,4 +1,4 @@
-"""A gymnasium space of arrays of text. Gymnasium's own space ``Text`` holds a single string."""
+"""A gymnasium space of arrays of text. Gymnasium's own space ``Text`` is for a single string."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class TextArray(spaces.Space[NDArray[np.str_]]):
         return False
 
     def sample(self, mask: None = None, probability: None = None) -> NDArray[np.str_]:
-        """Return an array of random strings of lower-case letters. The lengths are uniformly distributed from 0 to 100.
+        """Return an array of random strings of lower-case letters. The lengths of the random strings are uniformly
+        distributed from 0 to 100.
 
         :raises ValueError: ``mask`` or ``probability`` is given.
         """
@@ -75,7 +76,7 @@ def _rows(space: TextArray, items: NDArray[np.str_]) -> Iterator[NDArray[np.str_
 
 @concatenate.register(TextArray)
 def _joined(space: TextArray, items: Iterable[NDArray[np.str_]], out: NDArray[np.str_]) -> NDArray[np.str_]:
-    """Return a new array, because the strings may be longer than those of ``out``."""
+    """Return a new array of strings, because the strings may be longer than those of ``out``."""
     return np.stack(list(items))
 
 

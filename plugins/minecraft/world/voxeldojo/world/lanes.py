@@ -1,8 +1,8 @@
 """Lets one compiled function call kernels for many worlds.
 
-A call of a kernel from Python takes about 5 µs, because numba reads 16 arrays of the world. A kernel over many worlds
-gets the addresses of their arrays instead, as one table. It calls other kernels by their addresses in memory, so that
-no kernel is compiled a second time as a part of it.
+A call of a kernel from Python takes about 5 µs, because numba reads 16 arrays of the world. A kernel for many worlds
+instead gets one table with the addresses of the worlds' arrays. Such a kernel calls other kernels by their addresses in
+memory, so that no kernel is compiled a second time as a part of another kernel.
 """
 
 # mypy: allow-untyped-calls, allow-untyped-decorators
@@ -30,7 +30,9 @@ _SHAPES: Final = tuple(array.shape for array in _EXAMPLE)
 
 
 def addresses(world: World) -> Addresses:
-    """Return the address of each array of a world. The addresses are valid as long as the world exists."""
+    """Return the address of each array of a world. The addresses of a world's arrays are valid as long as the world
+    exists.
+    """
     return np.array([array.ctypes.data for array in world], np.int64)
 
 
@@ -81,7 +83,9 @@ class Linked:
         self.call: Callable[[int, tuple[Any, ...]], Any] = _caller(result, self._types)
 
     def address(self) -> int:
-        """Return the address of the compiled kernel. The first call compiles it, or reads it from numba's cache."""
+        """Return the address of the compiled kernel. The first call of ``address`` compiles the kernel, or reads the
+        compiled kernel from numba's cache.
+        """
         self._kernel.compile(self._types)
         compiled = self._kernel.overloads[self._types]
         return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
