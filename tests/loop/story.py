@@ -47,6 +47,8 @@ SHORT = SETTINGS.model_copy(
     update={"budget": 1200, "selection_episodes": 3, "confirmation_episodes": 2, "report_episodes": 2}
 )
 """For tests in which the results of judging and learning do not matter."""
+BRIEF = SHORT.model_copy(update={"budget": 800})
+"""For tests in which the number of steps does not matter either."""
 # The learning rate is almost zero, so the policy does not solve the task, and the run does not end early.
 HYPERPARAMETERS = Hyperparameters(
     num_envs=2, num_steps=16, minibatch_size=32, update_epochs=2, hidden=(16,), learning_rate=1e-6

@@ -19,9 +19,9 @@ from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
 from rlgpt.testing.llm import FakeLLM
-from story import BROKEN, SHORT, WALK, context, reply
+from story import BRIEF, BROKEN, WALK, context, reply
 
-SEVERAL = SHORT.model_copy(update={"candidates": 3, "iterations": 1})
+SEVERAL = BRIEF.model_copy(update={"candidates": 3, "iterations": 1})
 IDLE = "def run():\n    yield observe()\n"
 IDLE_AT_THE_END = "    yield observe()\n"
 
@@ -111,7 +111,7 @@ def test_candidates_in_other_processes_have_the_same_record(tmp_path: Path) -> N
 
 def test_run_with_one_candidate_has_no_candidates_in_its_files(tmp_path: Path) -> None:
     llm = FakeLLM(reply)
-    run(context(tmp_path, PPO(), llm, kind="code_only", settings=SHORT.model_copy(update={"iterations": 1})))
+    run(context(tmp_path, PPO(), llm, kind="code_only", settings=BRIEF.model_copy(update={"iterations": 1})))
     assert not (tmp_path / "iterations" / "0" / "candidates").exists()
     assert "candidate" not in (tmp_path / "llm.jsonl").read_text()
 

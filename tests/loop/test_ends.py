@@ -13,7 +13,7 @@ from rlgpt.loop import run
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.llm import FakeLLM
-from story import BROKEN, SHORT, WALK, context, reply
+from story import BRIEF, BROKEN, WALK, context, reply
 
 
 @pytest.mark.parametrize("stop", [BudgetExceeded("12 calls are spent"), TranscriptEnded("no further reply")])
@@ -25,13 +25,13 @@ def test_run_keeps_its_best_iteration_when_the_llm_budget_or_the_recording_ends(
             raise stop
         return reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(stops_in_iteration_1), settings=SHORT))
+    result = run(context(tmp_path, PPO(), FakeLLM(stops_in_iteration_1), settings=BRIEF))
     assert result.stopped is stop
     assert len(result.history) == 1
     assert result.report is not None
     assert Run.open(tmp_path).record.status == "stopped"
     assert str(stop) in Run.open(tmp_path).record.reason
-    resumed = run(context(tmp_path, PPO(), settings=SHORT))
+    resumed = run(context(tmp_path, PPO(), settings=BRIEF))
     assert len(resumed.history) == 2
     assert Run.open(tmp_path).record.status == "finished"
 
@@ -48,7 +48,7 @@ def test_run_continues_when_the_recording_lacks_a_repair_or_a_review(tmp_path: P
             return reply(request).replace(BROKEN, WALK)
         return reply(request).replace('["to_row"]', "[]")
 
-    result = run(context(tmp_path, PPO(), FakeLLM(unrecorded), settings=SHORT))
+    result = run(context(tmp_path, PPO(), FakeLLM(unrecorded), settings=BRIEF))
     first, second = result.history
     assert [r.failed for r in first.rehearsals["to_row"]] == [True]
     assert first.actions == ()
@@ -57,7 +57,7 @@ def test_run_continues_when_the_recording_lacks_a_repair_or_a_review(tmp_path: P
 
 
 def test_run_is_marked_as_stopped_when_the_llm_budget_ends_before_the_first_plan(tmp_path: Path) -> None:
-    result = run(context(tmp_path, PPO(), FakeLLM({"slow": BudgetExceeded("none left")}), settings=SHORT))
+    result = run(context(tmp_path, PPO(), FakeLLM({"slow": BudgetExceeded("none left")}), settings=BRIEF))
     assert result.report is None
     assert Run.open(tmp_path).record.status == "stopped"
 
@@ -68,7 +68,7 @@ def test_failed_run_records_its_error(tmp_path: Path) -> None:
             raise RuntimeError("the learner is on fire")
 
     with pytest.raises(RuntimeError):
-        run(context(tmp_path, Broken(), settings=SHORT))
+        run(context(tmp_path, Broken(), settings=BRIEF))
     record = Run.open(tmp_path).record
     assert (record.status, record.reason) == ("failed", "RuntimeError: the learner is on fire")
 
@@ -80,7 +80,7 @@ def test_run_refuses_to_start_while_another_process_has_its_lock(tmp_path: Path)
 
 
 def test_error_about_a_corrupt_stage_file_names_the_file_and_gives_advice(tmp_path: Path) -> None:
-    settings = SHORT.model_copy(update={"iterations": 1})
+    settings = BRIEF.model_copy(update={"iterations": 1})
     run(context(tmp_path, PPO(), settings=settings))
     (tmp_path / "report.json").unlink()
     (tmp_path / "iterations/0/iteration.json").unlink()

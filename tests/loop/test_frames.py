@@ -17,7 +17,7 @@ from rlgpt.loop.frames import COUNT, Frames, film
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.grid import GridEnv
 from rlgpt.testing.llm import FakeLLM
-from story import SHORT, context, reply
+from story import BRIEF, context, reply
 
 
 def shade(url: str) -> int:
@@ -48,7 +48,7 @@ def test_missing_renderer_gives_no_frames_and_a_reason() -> None:
 @pytest.mark.parametrize("supports_vision", [True, False])
 def test_critic_receives_frames_only_when_its_model_supports_vision(tmp_path: Path, supports_vision: bool) -> None:
     llm = FakeLLM(reply, supports_vision=supports_vision)
-    run(context(tmp_path, PPO(), llm, settings=SHORT))
+    run(context(tmp_path, PPO(), llm, settings=BRIEF))
     critics = [r for r in llm.requests if r.key.role == "critic"]
     images = [len(m.images) for r in critics for m in r.messages]
     assert bool(sum(images)) == supports_vision
@@ -61,7 +61,7 @@ def reviews(llm: FakeLLM) -> list[Request]:
 @pytest.mark.parametrize("evidence", ["text", "frames", "both"])
 def test_review_request_contains_text_frames_or_both_by_the_setting_evidence(tmp_path: Path, evidence: str) -> None:
     llm = FakeLLM(reply, supports_vision=True)
-    settings = SHORT.model_copy(update={"iterations": 1, "evidence": evidence})
+    settings = BRIEF.model_copy(update={"iterations": 1, "evidence": evidence})
     result = run(context(tmp_path / "seen", PPO(), llm, settings=settings, kind="code_only"))
     *_, rehearsal = result.history[0].rehearsals["to_row"]
     assert rehearsal.trace is not None
@@ -89,7 +89,7 @@ def test_review_request_contains_text_frames_or_both_by_the_setting_evidence(tmp
 def test_replay_returns_the_recorded_review_of_frames_when_the_environment_cannot_render(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = SHORT.model_copy(update={"iterations": 1, "evidence": "both"})
+    settings = BRIEF.model_copy(update={"iterations": 1, "evidence": "both"})
     first = run(
         context(tmp_path / "seen", PPO(), FakeLLM(reply, supports_vision=True), settings=settings, kind="code_only")
     )

@@ -18,9 +18,9 @@ from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.llm import FakeLLM
-from story import BROKEN, SHORT, context, reply
+from story import BRIEF, BROKEN, context, reply
 
-ONCE = SHORT.model_copy(update={"iterations": 1, "budget": 600})
+ONCE = BRIEF.model_copy(update={"iterations": 1, "budget": 600})
 
 
 def test_run_that_stops_at_the_critique_keeps_the_iteration(tmp_path: Path) -> None:
@@ -29,12 +29,12 @@ def test_run_that_stops_at_the_critique_keeps_the_iteration(tmp_path: Path) -> N
             raise TranscriptEnded("no critique is recorded")
         return reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(no_critique), settings=SHORT))
+    result = run(context(tmp_path, PPO(), FakeLLM(no_critique), settings=BRIEF))
     assert result.stopped is not None
     assert [i.critique for i in result.history] == [None]
     assert result.report is not None
     assert (tmp_path / "bundle" / "bundle.json").exists()
-    resumed = run(context(tmp_path, PPO(), settings=SHORT))
+    resumed = run(context(tmp_path, PPO(), settings=BRIEF))
     assert resumed.stopped is None
     assert [i.critique is not None for i in resumed.history] == [True, False]
     assert Run.open(tmp_path).iterations() == resumed.history
@@ -46,7 +46,7 @@ def test_run_record_counts_the_steps_of_a_stopped_iteration(tmp_path: Path) -> N
             raise TranscriptEnded("no setup is recorded")
         return reply(request)
 
-    run(context(tmp_path, PPO(), FakeLLM(stops_at_setup), settings=SHORT))
+    run(context(tmp_path, PPO(), FakeLLM(stops_at_setup), settings=BRIEF))
     attempts = [json.loads(p.read_text())["steps"] for p in tmp_path.glob("iterations/0/actions/*/*.json")]
     record = Run.open(tmp_path).record
     assert record.status == "stopped"
@@ -57,7 +57,7 @@ def test_run_record_counts_the_steps_of_a_stopped_iteration(tmp_path: Path) -> N
 def test_run_resumed_with_more_iterations_writes_a_new_report(tmp_path: Path) -> None:
     first = run(context(tmp_path, PPO(), settings=ONCE))
     llm = FakeLLM(reply)
-    more = run(context(tmp_path, PPO(), llm, settings=SHORT.model_copy(update={"report_episodes": 3})))
+    more = run(context(tmp_path, PPO(), llm, settings=BRIEF.model_copy(update={"report_episodes": 3})))
     assert (len(first.history), len(more.history)) == (1, 2)
     assert llm.keys[0].role == "critic", "the next plan needs the missing critique of the last iteration"
     assert first.report is not None
@@ -110,7 +110,7 @@ def test_run_without_a_working_coded_action_finishes(tmp_path: Path, kind: str) 
             return f"{meta}\n```python\n{BROKEN}\n```"
         return setup(request, coded_actions=[]) if request.key.role == "setup" else reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(always_broken), kind=kind, settings=SHORT))
+    result = run(context(tmp_path, PPO(), FakeLLM(always_broken), kind=kind, settings=BRIEF))
     assert [i.actions for i in result.history] == [(), ()]
     assert result.report is not None
     assert result.report.mode == ("code" if kind == "code_only" else "policy")
@@ -134,7 +134,7 @@ def test_run_accepts_plans_without_code_and_setups_without_coded_actions(tmp_pat
             return setup(request, coded_actions=[], observation_keys=seen)
         return reply(request)
 
-    result = run(context(tmp_path, PPO(), FakeLLM(learn_then_code), settings=SHORT))
+    result = run(context(tmp_path, PPO(), FakeLLM(learn_then_code), settings=BRIEF))
     assert [len(i.actions) for i in result.history] == [0, 1]
     assert all(i.training is not None for i in result.history)
 
