@@ -126,7 +126,7 @@ def test_commands_do_not_read_a_device_through_a_link_in_a_run_folder(shared: Pa
     play(shared, private)
 
 
-@pytest.mark.parametrize("name", ["iterations/0/train", "bundle", "videos"])
+@pytest.mark.parametrize("name", names(("iterations/0/train", "bundle", "videos"), ("iterations/0/train",)))
 def test_commands_accept_folders_nested_deeper_than_the_recursion_limit(
     shared: Path, private: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

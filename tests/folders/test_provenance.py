@@ -54,7 +54,7 @@ def test_run_made_by_others_sends_no_api_key_to_the_server_that_it_names(
     if command == "resume":
         unfinish(shared)
     set_config(shared, llm={**LIVE, "model": "openai/m", "api_base": address, "key_env": "MY_SECRET"})
-    done = rlgpt(command, shared)
+    done = rlgpt(command, shared, *(("--episodes", "1") if command == "evaluate" else ()))
     assert not server.requests
     assert KEY not in done.text
     if command == "resume":
