@@ -19,7 +19,7 @@ By default the outer loop has one iteration (``--iterations``), so that the trai
 rehearsals, evaluations of code alone and selection do not use. The replies of the language model come from the plugin's
 recordings; seed s replays recording s modulo the number of recordings. The final evaluation of a cell uses seeds that
 no selection used, once with sampled and once with greedy actions. A comparison prints its results as lines of JSON at
-the end. An interrupted comparison resumes only with the same settings and at the same commit. All methods learn with
+the end. An interrupted comparison resumes only with unchanged settings and at the same commit. All methods learn with
 the built-in PPO, unless ``--trainer`` names another trainer.
 """
 
@@ -49,10 +49,10 @@ class Comparison:
 
     :ivar name: the name of the plugin and of the file of results.
     :ivar budget: the number of primitive steps of each cell; a mapping gives each task its own number.
-    :ivar rows: the methods that are measured on every task.
+    :ivar rows: the compared methods that are measured on every task.
     :ivar variants: for each method that is measured only on some tasks, the names of these tasks.
     :ivar runner: the class that measures a cell (a task, a method and a seed).
-    :ivar first_seed: the first seed; the other seeds follow it.
+    :ivar first_seed: the first seed of the comparison; the other seeds are the next integers.
     :ivar iterations: the number of iterations of the outer loop, unless ``--iterations`` says otherwise.
     :ivar lines: a file that stores the printed results; with None, the results are only printed.
     """
@@ -114,7 +114,9 @@ class Comparison:
         summary.print_table(results, cells)
 
     def cells(self, tasks: Sequence[str], rows: Sequence[str], seeds: int) -> list[Cell]:
-        """Return all cells. The cells of RL-GPT come first, because other methods are derived from RL-GPT's runs."""
+        """Return all cells. The cells of RL-GPT come before all other cells, because other methods are derived from
+        RL-GPT's runs.
+        """
 
         def product(names: Sequence[str], among: Sequence[str]) -> list[Cell]:
             return [

@@ -119,7 +119,7 @@ def measure_batch(size: int, steps: int) -> None:
 
 
 def cpu(call: Callable[[], Any], times: int) -> float:
-    """Return the CPU seconds of one call of a function."""
+    """Return the CPU seconds of one call of the function ``call``."""
     began = time.process_time()
     for _ in range(times):
         call()

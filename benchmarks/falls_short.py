@@ -1,5 +1,5 @@
-"""Compares RL-GPT with its baselines on tasks in which code alone fails in some episodes. The suite ``falls_short`` of
-these tasks uses plugins and environments of ``design()``.
+"""Compares RL-GPT with its baselines on tasks in which code alone fails in some episodes. The suite ``falls_short`` has
+tasks of plugins and environments of ``design()``.
 
     python benchmarks/falls_short.py                      # measures the missing cells, two at a time
     python benchmarks/falls_short.py --report             # only prints the results
@@ -7,13 +7,14 @@ these tasks uses plugins and environments of ``design()``.
 
 Every method in the suite learns with ``trainer=sac``, because 200,000 primitive steps are too few decisions for PPO.
 The script falls_short_cases.py has the tasks of the suite, falls_short_calibration.py measures the success of recorded
-code on these tasks, and comparison.py explains the methods. The file results/falls_short_cells.jsonl has the cells of
-the suite, and results/falls_short.jsonl has the printed lines. Each method has a line ``falls_short/TASK/ROW``, and the
-line ``falls_short/TASK/margin`` has the success of RL-GPT minus that of the best other method.
+code on these tasks, and comparison.py explains the compared methods. The file results/falls_short_cells.jsonl has the
+cells of the suite, and results/falls_short.jsonl has the printed lines. Each method has a line
+``falls_short/TASK/ROW``, and the line ``falls_short/TASK/margin`` has the success of RL-GPT minus that of the best
+other method.
 
 The method ``rlgpt`` and the methods that are derived from it replay recordings. If a task has no recording, or only
-recordings for older prompts, the cells of these methods fail with a message that states which recording is needed. The
-methods ``rl`` and ``primitives`` need no recording.
+recordings for older prompts, the cells of these two kinds of methods fail with a message that states which recording is
+needed. The methods ``rl`` and ``primitives`` need no recording.
 """
 
 from __future__ import annotations

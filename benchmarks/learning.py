@@ -1,5 +1,5 @@
-"""Measures the effect of changes to the learning algorithm. Each variant of the algorithm trains policies with the same
-recorded actions.
+"""Measures the effect of changes to the learning algorithm. Each variant of the learning algorithm trains policies with
+the same recorded coded actions.
 
     nice python benchmarks/learning.py                  # every cell without a result, one at a time, then the figures
     python benchmarks/learning.py --report              # only prints the results
@@ -7,10 +7,10 @@ recorded actions.
 
 A *cell* is a task, a variant (``row``) and a seed. The policy of a cell is trained for the whole budget and then plays
 fresh episodes with sampled actions. All cells of a task use the same coded actions and the same setup. The coded
-actions and the setup of a task come from a shipped recording, whose rehearsals are replayed once; those of the grid
-task are in this file. Settings of the training are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed
-line has the IQM over seeds with its 95 % bootstrap interval. In a printed line, ``minus_first`` is the difference from
-the first variant, with seeds resampled in pairs.
+actions and the setup of a task come from a shipped recording, whose rehearsals are replayed once; the coded actions and
+the setup of the grid task are in benchmarks/learning.py. Settings of the training are chosen on seeds 10 to 12 and
+reported on seeds 5 to 9. Each printed line has the IQM over seeds with its 95 % bootstrap interval. In a printed line,
+``minus_first`` is the difference from the first variant, with seeds resampled in pairs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Variant:
         (:meth:`rlgpt.rl.base.Hyperparameters.fitted`).
     :ivar sharpness: the sharpness of the policy's probabilities in the evaluation, as in
         :meth:`rlgpt.rl.base.Policy.act`.
-    :ivar policy_of: the variant whose trained policy is evaluated; with None, this variant trains a policy.
+    :ivar policy_of: the name of the variant whose trained policy this variant evaluates; with None, this variant trains
+        its own policy.
     """
 
     setup: dict[str, Any] = field(default_factory=dict)
@@ -160,8 +161,8 @@ class Measurement:
 
 
 def grid_door() -> tuple[Any, Any]:
-    """Return the recipe of the slippery grid. Its coded actions walk along the rows of the grid, then along the
-    columns, first to the key, then to the door.
+    """Return the recipe of the slippery grid. The coded actions of the slippery grid walk along the rows of the grid,
+    then along the columns, first to the key, then to the door.
     """
     from rlgpt.domain import CodedAction
     from rlgpt.rl.base import EnvSpec, Hyperparameters

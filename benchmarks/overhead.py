@@ -1,5 +1,5 @@
-"""Measures the cost of rlgpt for a step, a training, an environment in another process, and a start. ``sandbox.py``
-measures the sandbox.
+"""Measures the cost of rlgpt for a step, a training, an environment in another process, and the start of an
+environment. ``sandbox.py`` measures the sandbox.
 
     python benchmarks/overhead.py              # all parts, about 15 minutes
     python benchmarks/overhead.py --quick      # a smoke test of all but training, seconds

@@ -1,7 +1,7 @@
 """The kitchen with recorded actions, which the environment plays instead of the trainer's actions.
 
 All recorded environments play the same episodes, because the number of an episode seeds its start and its actions. All
-trainers therefore simulate the same states, and measured differences come from the trainers alone.
+measured trainers simulate the same states, so measured differences come from the trainers alone.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def commit() -> str:
-    """Return the commit of the working tree, 12 digits, followed by ``+`` if tracked files have changes."""
+    """Return the 12-digit hash of the working tree's commit, followed by ``+`` if tracked files have changes."""
     git = ["git", "-C", str(Path(__file__).parent)]
     head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
     dirty = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=False)

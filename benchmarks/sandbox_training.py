@@ -4,7 +4,8 @@ Python generators outside the sandbox.
 The variants with and without the sandbox train the built-in PPO on the kitchen with recorded actions, each in its own
 process, in turns (see ``trainer_process.py``). The command of a training process is ``sandbox_training.py NAME
 STEPS_FILE FOLDER SEED``. For the variant without the sandbox, :class:`PlainGuest` runs the coded actions as ordinary
-Python generators in the host. :class:`PlainGuest` exists only in this benchmark; no setting selects it.
+Python generators in the host. The class :class:`PlainGuest` exists only in this benchmark; no setting of rlgpt selects
+this class.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class PlainGuest:
     exhausted: frozenset[str] = frozenset()
 
     def add_step(self) -> None:
-        """Do nothing, because a plain generator has no fuel."""
+        """Do nothing, because a Python generator outside the sandbox has no fuel."""
 
 
 def open_plain(

@@ -1,4 +1,5 @@
-"""Measures how rehearsals scale over the workers of a Ray cluster on this machine, and compares a model with it.
+"""Measures how rehearsals scale over the workers of a Ray cluster on this machine, and compares the measured times with
+a model.
 
     python benchmarks/scale.py             # a few minutes on an idle machine with two cores
     python benchmarks/scale.py --quick     # a smoke test without useful figures

@@ -1,4 +1,4 @@
-"""The command line of benchmarks with several parts."""
+"""The command line of benchmark scripts with several parts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 
 def run_parts(doc: str, parts: Mapping[str, Callable[..., None]]) -> int:
-    """Measure the parts of the benchmark that the command line names.
+    """Measure the benchmark parts that the command line names.
 
     :param doc: the docstring of the script, whose first paragraph becomes the summary in the help.
     :param parts: for each part of the benchmark, its name and the function that measures the part, which has an
-        argument ``quick``. ``--quick`` leaves out the part ``training``, which takes minutes.
+        argument ``quick``. The flag ``--quick`` leaves out the benchmark part ``training``, which takes minutes.
     """
     parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=tuple(parts), help="default: all; with --quick, not training")

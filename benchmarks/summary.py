@@ -58,8 +58,8 @@ def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cel
 
 
 def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-    """Print a caption and the table of a comparison. The table has each method on each task, and then each method over
-    all tasks.
+    """Print a caption and the table of a comparison. The table has the result of each method on each task, and then of
+    each method over all tasks.
     """
     grid = _grid(results, cells)
     complete, intervals = aggregates(grid, cells)
@@ -109,8 +109,8 @@ def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: b
 def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, Interval]]:
     """Return the IQM over seeds and tasks, with its stratified interval, of each method that is measured on every task.
 
-        All methods are aggregated over the same tasks: the tasks that have a result for every seed of each such method.
-    With only one such task there is no aggregate.
+    The aggregated tasks are the tasks that have a result for every seed of each of these methods. With only one
+    aggregated task, the result is empty.
 
     :returns: the aggregated tasks, and the IQM and interval of each method.
     """

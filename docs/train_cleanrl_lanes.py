@@ -97,9 +97,7 @@ def extended(env_id: str, bundle: str | None, lanes: int, gamma: float) -> rlgpt
 
 
 def played(env: rlgpt.options.ExtendedVectorEnv, branch: int) -> Any:
-    """Return the choice of a branch as a member of the action space. The parameters of coded actions have their
-    defaults.
-    """
+    """Return the choice of a branch as a member of the action space, with the default parameters of coded actions."""
     branch += 0 if env.layout.selector is None else int(env.layout.selector.start)
     return branch if len(env.layout.heads) == 0 else (branch, env.extension.defaults())
 

@@ -11,8 +11,8 @@ A tilde means that only the last part of the name is shown."""
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Remove the markers of Sphinx roles from ``html``, because Markdown has no roles. On the page docs/method.md, this
-    function also opens the folded blocks of source code.
+    """Remove the markers of Sphinx roles from ``html``, because Markdown has no roles. On the page docs/method.md, the
+    hook also opens the folded blocks of source code.
     """
     html = _ROLE.sub("<code>", html)
     if page.file.src_uri == "method.md":

@@ -28,7 +28,7 @@ SUCCESS = "the agent is 9 m or more along the corridor"
 
 
 class CorridorPlugin(EnvironmentPlugin):
-    """A plugin with two tasks, a corridor and a slippery corridor."""
+    """A plugin with two tasks, which are a corridor and a slippery corridor."""
 
     name = "corridor"
 

@@ -45,7 +45,7 @@ class OrderedWorld(engine.World):
 
 
 class WithoutPictures(crafter.Env):
-    """Crafter without rendering at each step. The rendering takes three quarters of Crafter's time.
+    """Crafter without rendering at each step. Rendering takes three quarters of the time of Crafter's step.
 
     At night, Crafter takes the noise of its pictures from the world's random generator. This class takes no random
     numbers for pictures, so an episode differs from Crafter's own episode with the same seed. The probabilities of
