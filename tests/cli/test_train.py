@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rlgpt.domain import CodedAction, Evaluation
+from rlgpt.domain import CodedAction, Evaluation, Parameter, SearchRecord
 from rlgpt.runs import Run
 from rlgpt.testing.grid import FETCH
 
 Call = Callable[..., tuple[int, str, str]]
 
 SMOKE = ("task=grid/key", "agents=rl_only", "experiment=smoke", "selection_episodes=1")
+
+
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the run that the first test with the fixture ``trained`` makes."""
+    return tmp_path_factory.mktemp("trained") / "run"
+
+
+@pytest.fixture
+def trained(rlgpt: Call, finished_run: Path) -> Path:
+    """The folder ``here`` with a finished run of this user, which the test may change."""
+    here = Path("here")
+    if not finished_run.exists():
+        status, _, err = rlgpt("train", *SMOKE, "folder=here")
+        assert status == 0, err
+        shutil.copytree(here, finished_run)
+    else:
+        shutil.copytree(finished_run, here)
+    return here
 
 
 INTERRUPTING = """
@@ -85,8 +105,8 @@ def test_tracker_contains_the_entries_of_a_run_before_and_after_its_resumption(r
     assert measured[0] == measured[1], "a session adds no figure twice"
 
 
+@pytest.mark.usefixtures("trained")
 def test_evaluate_and_video_use_kept_code_although_training_quarantined_it(rlgpt: Call) -> None:
-    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     run = Run.open(Path("here"))
     (iteration,) = run.iterations()
     assert iteration.training is not None
@@ -110,16 +130,43 @@ def test_evaluate_and_video_use_kept_code_although_training_quarantined_it(rlgpt
     assert not video.endswith("no success)")
 
 
+@pytest.mark.usefixtures("trained")
+def test_evaluate_plays_kept_tuned_code_with_the_found_values(rlgpt: Call) -> None:
+    run = Run.open(Path("here"))
+    (iteration,) = run.iterations()
+    assert iteration.training is not None
+    grip = Parameter(name="grip", low=1.0, high=9.0, default=3.0)
+    source = FETCH.replace("def run()", "def run(grip)").replace("yield use()", "if grip > 5:\n        yield use()")
+
+    def judged(mode: str, success: bool) -> Evaluation:
+        episode = iteration.evaluation.episodes[0].model_copy(update={"success": success})
+        return iteration.evaluation.model_copy(update={"mode": mode, "episodes": (episode,)})
+
+    search = SearchRecord(episodes=40, successes=20, ended=100, found={"fetch.grip": 7.0})
+    changes = {
+        "actions": (CodedAction(name="fetch", doc="Fetch it.", source=source, parameters=(grip,), max_steps=40),),
+        "training": iteration.training.model_copy(update={"search": search}),
+        "code_evaluation": judged("code", success=False),
+        "tuned_evaluation": judged("tuned", success=True),
+        "evaluation": judged("sampled", success=False),
+    }
+    run.rewrite("iterations/0/iteration", iteration.model_copy(update=changes))
+    status, out, err = rlgpt("evaluate", "here", "--episodes", "2")
+    assert status == 0, err
+    assert out.splitlines()[1].split()[:3] == ["tuned", "success", "1.00"]
+    assert Path("here/evaluations/tuned-700000-2.json").exists()
+
+
+@pytest.mark.usefixtures("trained")
 def test_evaluate_accepts_task_settings_and_leaves_the_run_unchanged(rlgpt: Call) -> None:
-    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     record = Path("here/run.json").read_bytes()
-    status, out, err = rlgpt("evaluate", "here", "task_settings.slip=1.0", "--episodes", "40")
+    status, out, err = rlgpt("evaluate", "here", "task_settings.slip=1.0", "--episodes", "20")
     assert status == 0, err
     assert out.startswith("grid/key, slip=1.0, iteration 0")
-    kept = json.loads(Path("here/evaluations/sampled-700000-40-slip=1.0.json").read_text())
-    assert [e["success"] for e in kept["episodes"]] == [False] * 40, "with slip=1.0 the agent cannot move"
-    assert rlgpt("evaluate", "here", "--episodes", "40")[0] == 0
-    plain = json.loads(Path("here/evaluations/sampled-700000-40.json").read_text())
+    kept = json.loads(Path("here/evaluations/sampled-700000-20-slip=1.0.json").read_text())
+    assert [e["success"] for e in kept["episodes"]] == [False] * 20, "with slip=1.0 the agent cannot move"
+    assert rlgpt("evaluate", "here", "--episodes", "20")[0] == 0
+    plain = json.loads(Path("here/evaluations/sampled-700000-20.json").read_text())
     assert any(e["success"] for e in plain["episodes"])
     assert Path("here/run.json").read_bytes() == record
     for wrong, word in (("slip=1.0", "task_settings.NAME=VALUE"), ("task_settings.slop=1.0", "slip")):
@@ -128,8 +175,8 @@ def test_evaluate_accepts_task_settings_and_leaves_the_run_unchanged(rlgpt: Call
         assert word in err
 
 
+@pytest.mark.usefixtures("trained")
 def test_resume_records_changed_settings(rlgpt: Call) -> None:
-    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     assert rlgpt("resume", "here", "report_episodes=2", "sandbox.yields=7")[0] == 0
     config = Run.open(Path("here")).record.config
     assert (config["report_episodes"], config["sandbox"]["yields"]) == (2, 7)
@@ -138,8 +185,8 @@ def test_resume_records_changed_settings(rlgpt: Call) -> None:
     assert (llm["kind"], llm["budget"]["dollars"]) == ("live", 5)
 
 
+@pytest.mark.usefixtures("trained")
 def test_resume_refuses_an_invalid_change_and_leaves_the_run_unchanged(rlgpt: Call) -> None:
-    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     before = Path("here/run.json").read_bytes()
     for change, words in {
         "seed=4": "cannot change its seed",
@@ -154,8 +201,8 @@ def test_resume_refuses_an_invalid_change_and_leaves_the_run_unchanged(rlgpt: Ca
         assert Path("here/run.json").read_bytes() == before, change
 
 
+@pytest.mark.usefixtures("trained")
 def test_resume_refuses_a_run_that_is_in_progress(rlgpt: Call) -> None:
-    assert rlgpt("train", *SMOKE, "folder=here")[0] == 0
     before = Path("here/run.json").read_bytes()
     with Run.open(Path("here")).lock():
         status, _, err = rlgpt("resume", "here", "report_episodes=2")
