@@ -1,5 +1,5 @@
-"""Brings files from outside the package into the wheel: the configuration, the overrides for the installation, and the
-built guest.
+"""Adds to the wheel the files outside the package: the configuration, the overrides for the installation, and the built
+guest.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Makes lazy exports: names that a package imports when they are first used (PEP 562). The import of such a package is
-fast.
+"""Makes lazy exports, which are names that a package imports when they are first used (PEP 562). The import of such a
+package is fast.
 """
 
 from __future__ import annotations

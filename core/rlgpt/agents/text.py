@@ -95,8 +95,8 @@ added items are shown.
 
 
 def changes(before: Mapping[str, Plain], after: Mapping[str, Plain], limit: int = 200) -> list[str]:
-    """Lines ``key: old -> new`` for the keys of the view whose rounded values differ. For a long list, a line shows
-    only the elements that differ.
+    """Lines of the form ``key: old -> new`` for the keys of the view whose rounded values differ. For a long list, a
+    line shows only the elements that differ.
     """
     keys = dict.fromkeys((*before, *after))
     return [
@@ -225,7 +225,7 @@ def shorten(text: str, limit: int, what: str = "") -> str:
 
 
 def bullets(lines: Mapping[str, str] | tuple[tuple[str, str], ...], empty: str = "(none)") -> str:
-    """Text with a line ``- name: text`` for each pair; the text ``empty`` if there are no pairs."""
+    """Text with one line for each pair of a name and a text; the text ``empty`` if ``lines`` has no pairs."""
     pairs = lines.items() if isinstance(lines, Mapping) else lines
     return "\n".join(f"- {name}: {text}" if text else f"- {name}" for name, text in pairs) or empty
 

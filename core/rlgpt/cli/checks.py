@@ -18,8 +18,8 @@ PACKAGES = ("gymnasium", "numpy", "torch", "hydra-core", "litellm", "wasmtime")
 
 
 def all_checks() -> Iterator[tuple[Check, bool]]:
-    """All checks of the installation. Each check of the installation comes with a flag: whether every run needs what
-    the check tests.
+    """All checks of the installation. Each check of the installation comes with a flag, which is True if every run
+    needs what the check tests.
     """
     yield Check("python", True, platform.python_version()), True
     for package in PACKAGES:

@@ -1,8 +1,9 @@
 """Checks the configuration of runs that somebody else made, or that were made on another machine. Without the user's
 approval, a run of another person or machine has no effect outside its folder.
 
-The configuration of a run that somebody else made is not trusted: it may name a server, a key or a module, or raise a
-limit. The user who resumes or evaluates such a run must repeat each untrusted setting on the command line.
+The configuration of a run that somebody else made is not trusted, because this configuration may name a server, a key
+or a module, or raise a limit. The user who resumes or evaluates such a run must repeat each untrusted setting on the
+command line.
 """
 
 from __future__ import annotations

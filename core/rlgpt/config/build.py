@@ -50,7 +50,7 @@ def build(
     objects: Objects = NOTHING,
     observer: Observer | None = None,
 ) -> LoopContext:
-    """Build the objects of a run: plugin, agents, language model, trainer, planner and observers.
+    """Build the objects of a run, which are plugin, agents, language model, trainer, planner and observers.
 
     The new run's record is only in memory; :func:`rlgpt.config.runs.begin` writes the record to a file.
 

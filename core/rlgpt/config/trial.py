@@ -1,5 +1,6 @@
-"""Plays the trial: a few episodes before a run with random actions, with the idle action and with other constant
-actions. The trial shows whether episodes without a policy already count as success, and which score they reach.
+"""Plays the trial, which is a few episodes before a run with random actions, with the idle action and with other
+constant actions. The trial shows whether episodes without a policy already count as success, and which score they
+reach.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Folder:
             return os.fdopen(open_file(last, flags, at, single=True), "r+b")
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a file atomically: after a crash, and for any reader, the file has either the old content or the new
+        """Write a file atomically. After a crash, and for any reader, the file has either the old content or the new
         content. Parent folders are created.
 
         :raises RlgptError: the file cannot be written.

@@ -49,7 +49,7 @@ def of_spending(spending: Spending) -> Numbers:
 
 
 def of_iteration(iteration: Iteration) -> Numbers:
-    """The numbers about a finished iteration: the results of its evaluations, and its steps by purpose."""
+    """The numbers that a tracker writes about a finished iteration, from its evaluations and its steps by purpose."""
     code, tuned = iteration.code_evaluation, iteration.tuned_evaluation
     return {
         **of_evaluation("selection", iteration.kept),
@@ -116,8 +116,8 @@ def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "repor
 
 
 def action_rows(iteration: Iteration) -> list[Row]:
-    """A row for each action of an iteration: whether the action is a coded action, whether the iteration kept it, how
-    its rehearsals ended, and its share of the decisions.
+    """The rows of a table with one row for each action of an iteration. A row says whether the action is a coded
+    action, whether the iteration kept it, how its rehearsals ended, and its share of the decisions.
     """
     usage, coded = iteration.kept.usage, [a.name for a in iteration.actions]
     return [_action_row(iteration, name, usage) for name in dict.fromkeys([*iteration.rehearsals, *coded, *usage])]

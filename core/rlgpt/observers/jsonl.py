@@ -1,5 +1,5 @@
-"""``observers=jsonl``: writes the entries of a tracker as lines of JSON in the run's folder, for the user's own
-programs.
+"""The observer ``observers=jsonl`` writes the entries of a tracker as lines of JSON in the run's folder, for the user's
+own programs.
 """
 
 from __future__ import annotations

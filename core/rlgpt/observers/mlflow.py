@@ -1,4 +1,4 @@
-"""``observers=mlflow``: writes a run to MLflow, on a server or in local files."""
+"""The observer ``observers=mlflow`` writes a run to MLflow, on a server or in local files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class MlflowTracker(Tracker):
     """MlflowTracker writes metrics, parameters, tables as JSON artefacts (in the form of ``mlflow.log_table``), videos
     and the bundle of a run.
 
-    :param uri: the address at which MLflow stores runs (``observers.mlflow.uri=http://...``). Default: the default of
-        MLflow, which is the variable ``MLFLOW_TRACKING_URI`` or a database in the current folder.
+    :param uri: the address at which MLflow stores runs (``observers.mlflow.uri=http://...``). By default, MLflow
+        decides: it uses the variable ``MLFLOW_TRACKING_URI`` or a database in the current folder.
     :param experiment: name of the experiment. MLflow makes the experiment if the experiment does not exist.
     """
 

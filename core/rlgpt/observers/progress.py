@@ -1,4 +1,4 @@
-"""Shows the progress of a run: the progress is a live line on a terminal, and lines of text elsewhere."""
+"""Shows the progress of a run as a live line on a terminal, and otherwise as lines of text."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class PlainProgressReporter(Observer):
 
 
 class RichProgressReporter(Observer):
-    """Shows progress as one live line: the line contains the stage, a progress bar, steps per second, success and cost
-    so far. Finished stages stay above the line.
+    """RichProgressReporter shows the progress of a run as one live line with stage, progress bar, steps per second,
+    success and cost so far. Finished stages stay above the line.
     """
 
     def __init__(self, console: Any) -> None:

@@ -75,7 +75,7 @@ class Tracker(Observer, ABC):
     def table(self, name: str, rows: Sequence[Row], step: int) -> None:
         """Write a table.
 
-        :param name: the name of the table: ``episodes``, ``actions`` or ``report_episodes``.
+        :param name: the name of the table, which is ``episodes``, ``actions`` or ``report_episodes``.
         :param rows: at least one row of the table; all rows have the same columns.
         :param step: primitive steps since the run began.
         """
@@ -166,8 +166,8 @@ class Tracker(Observer, ABC):
                 self.video(folder / name)
 
     def _iteration(self, iteration: Iteration, before: int) -> None:
-        """Write a finished iteration: the numbers of the iteration, its tables, and those points of its learning curve
-        that are not written yet.
+        """Write a finished iteration to the tracker, with its numbers, its tables, and those points of its learning
+        curve that are not written yet.
         """
         step = before + iteration.steps.total
         if step <= self._marks.get("iteration", -1):

@@ -1,4 +1,4 @@
-"""``observers=wandb``: writes a run to Weights & Biases, online or offline."""
+"""The observer ``observers=wandb`` writes a run to Weights & Biases, online or offline."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class WandbTracker(Tracker):
 
     :param project: name of the project.
     :param entity: user or team; default: the user who is logged in.
-    :param mode: with ``offline``, wandb writes only files, which ``wandb sync`` uploads later. Default: the default of
-        wandb, which is the variable ``WANDB_MODE`` or ``online``.
+    :param mode: with ``offline``, wandb writes only files, which ``wandb sync`` uploads later. By default, wandb
+        decides: it uses the variable ``WANDB_MODE`` or the mode ``online``.
     :param dir: folder for wandb's files. Default: wandb's default, which is ``./wandb``.
     """
 
@@ -94,8 +94,8 @@ class WandbTracker(Tracker):
         self._wandb.log_artifact(artifact)
 
     def _log(self, values: dict[str, Any]) -> None:
-        """Log ``values``. The step for wandb is the time since the run was created, in milliseconds: the time grows
-        over all sessions of the run, and wandb discards entries whose step is smaller than the last step.
+        """Log ``values``. The step for wandb is the time since the run was created, in milliseconds. This step grows
+        over all sessions of the run, because wandb discards entries whose step is smaller than the last step.
         """
         now = int((datetime.now(UTC) - self._created).total_seconds() * 1000)
         self._step = max(self._step + 1, now)

@@ -25,8 +25,8 @@ _MANY = 32
 
 
 def slug(text: str) -> str:
-    """Convert ``text`` to a valid name of at most 40 characters: a name is a letter, followed by lower-case letters,
-    digits and underscores.
+    """Convert ``text`` to a valid name of at most 40 characters. A valid name is a letter, followed by lower-case
+    letters, digits and underscores.
     """
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "x"
     return (name if name[0].isalpha() else f"x{name}")[:40]

@@ -73,8 +73,8 @@ class EnvironmentPlugin(ABC):
         :param task: a task from :meth:`tasks`, whose settings may differ from the defaults.
         :param seed: seed of all random numbers that the environment draws before its first reset.
         :param render_mode: render mode of gymnasium; the mode ``rgb_array`` is used for videos.
-        :returns: an environment with a supported action space: the supported spaces are Discrete, Box, one-dimensional
-            MultiDiscrete, and a Tuple of Discrete and Box.
+        :returns: an environment with a supported action space, which is Discrete, Box, one-dimensional MultiDiscrete,
+            or a Tuple of Discrete and Box.
         :raises rlgpt.errors.ConfigError: this machine lacks what the environment needs, such as the simulator.
         """
 
@@ -124,8 +124,8 @@ class EnvironmentPlugin(ABC):
         With ``AutoresetMode.SAME_STEP``, the step that ends an episode also begins the next episode. With
         ``SAME_STEP``, a batch simulator is already in the next episode when the last view and reward terms of the old
         episode are computed. View and reward terms must be computed from the observation and ``info``, because the
-        simulator may already be in the next episode. Default: ``model(env)`` if the vector consists of separate
-        environments, else ``venv.unwrapped``.
+        simulator may already be in the next episode. By default, the model is ``model(env)`` if the vector consists of
+        separate environments, else ``venv.unwrapped``.
         """
         envs = getattr(venv, "envs", None)
         return venv.unwrapped if envs is None else self.model(envs[lane])
@@ -133,7 +133,8 @@ class EnvironmentPlugin(ABC):
     def primitives(self, task: Task) -> Sequence[Primitive]:
         """The primitives that coded actions may call.
 
-        Default: the primitives ``act``, ``repeat`` and, if the view has numbers for a policy, ``act_until``.
+        By default, a plugin has the primitives ``act``, ``repeat`` and, if the view has numbers for a policy,
+        ``act_until``.
         """
         return self.defaults(task).primitives(self.labels(task).actions, self.view_keys(task), self.view_value)
 
@@ -149,7 +150,7 @@ class EnvironmentPlugin(ABC):
         """The documented keys of the results of :meth:`view` and :meth:`policy_view`. The keys of the result of
         :meth:`policy_view` have ``alone=True``.
 
-        Default: one or more keys of the view for each part of the observation.
+        By default, the view has one or more keys for each part of the observation.
         """
         return self.defaults(task).view_keys
 
@@ -165,14 +166,14 @@ class EnvironmentPlugin(ABC):
 
         A plugin that can compute several views in one batch overrides the method ``views``. The plugin may compute the
         values of a key of the view only when the key is first read (:class:`~rlgpt.plugin.columns.Columns`). A view
-        that was returned must not change when its environment steps. Default: the method ``views`` calls :meth:`view`
-        once for each environment.
+        that was returned must not change when its environment steps. By default, the method ``views`` calls
+        :meth:`view` once for each environment.
         """
         return [self.view(ctx) for ctx in contexts]
 
     def policy_view(self, ctx: Context) -> Mapping[str, Any]:
-        """The values that only a policy observes: a number or an array for each key of :meth:`view_keys` that is marked
-        ``alone``.
+        """The values that only a policy observes, which are a number or an array for each key of :meth:`view_keys` that
+        is marked ``alone``.
 
         Keys marked ``alone`` have numbers that would fill a prompt and that code cannot use, such as the one-hot cells
         of a map or a history of sensors. The method ``policy_view`` is called only if the RLSetup names a key that is
@@ -182,7 +183,7 @@ class EnvironmentPlugin(ABC):
         return {}
 
     def policy_views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
-        """The values of :meth:`policy_view` for several environments at the same moment. Default: the method
+        """The values of :meth:`policy_view` for several environments at the same moment. By default, the method
         ``policy_views`` calls :meth:`policy_view` once for each environment.
         """
         return [self.policy_view(ctx) for ctx in contexts]
@@ -218,14 +219,14 @@ class EnvironmentPlugin(ABC):
         return summarize(view)
 
     def labels(self, task: Task) -> Labels:
-        """The labels: names of the parts of the base action. Default: the names that the environment gives, else
-        ``action_0``, ``action_1``, ...
+        """The labels: names of the parts of the base action. By default, the labels are the names that the environment
+        gives, else ``action_0``, ``action_1``, ...
         """
         return Labels(tuple(self.defaults(task).labels))
 
     def reward_terms(self, task: Task) -> Sequence[RewardTerm]:
-        """The reward terms to which an RLSetup may give weights. Default: only the environment's own reward, as the
-        reward term ``env_reward``.
+        """The reward terms to which an RLSetup may give weights. By default, a plugin has only the environment's own
+        reward, as the reward term ``env_reward``.
         """
         from rlgpt.plugin.defaults import ENV_REWARD
 
@@ -253,10 +254,11 @@ class EnvironmentPlugin(ABC):
         """The object that saves and restores the state of an episode, so that training episodes can begin where coded
         actions ended.
 
-        Default: None, which means that the state of an episode cannot be saved. For an environment in plain Python, a
-        plugin may return :class:`~rlgpt.plugin.states.AttributeStates` from ``states``. For an environment with methods
-        ``save`` and ``load``, a plugin may return :class:`~rlgpt.plugin.states.OwnStates` from ``states``. The plugin
-        contract (:mod:`rlgpt.testing`) tests that a restored episode continues exactly as the saved episode.
+        By default, ``states`` returns None, which means that the state of an episode cannot be saved. For an
+        environment in plain Python, a plugin may return :class:`~rlgpt.plugin.states.AttributeStates` from ``states``.
+        For an environment with methods ``save`` and ``load``, a plugin may return
+        :class:`~rlgpt.plugin.states.OwnStates` from ``states``. The plugin contract (:mod:`rlgpt.testing`) tests that a
+        restored episode continues exactly as the saved episode.
         """
         return None
 
@@ -273,21 +275,23 @@ class EnvironmentPlugin(ABC):
         return ""
 
     def trainer_defaults(self, task: Task) -> Mapping[str, Any]:
-        """Hyperparameters that suit the task: a dict from names in :class:`rlgpt.rl.base.Hyperparameters` to values."""
+        """Hyperparameters that suit the task, as a dict from names in :class:`rlgpt.rl.base.Hyperparameters` to
+        values.
+        """
         return {}
 
     def trainer_bounds(self, task: Task) -> Mapping[str, tuple[float, float]]:
         """The hyperparameters that an RLSetup may set, as a dict from name to the smallest and the largest valid value.
 
-        Default: :data:`rlgpt.plugin.defaults.TRAINER_BOUNDS`. The hyperparameters from :meth:`trainer_defaults` must be
-        within these bounds.
+        By default, the bounds are :data:`rlgpt.plugin.defaults.TRAINER_BOUNDS`. The hyperparameters from
+        :meth:`trainer_defaults` must be within these bounds.
         """
         from rlgpt.plugin.defaults import TRAINER_BOUNDS
 
         return TRAINER_BOUNDS
 
     def transcripts(self, task: Task) -> Sequence[Path]:
-        """The recordings for the task: the ``.jsonl`` files in the plugin's package with replies of a language
+        """The recordings for the task, which are ``.jsonl`` files in the plugin's package with replies of a language
         model.
         """
         return ()

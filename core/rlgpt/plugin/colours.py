@@ -1,5 +1,5 @@
-"""View keys of a colour picture: regions of one colour, the movement of the regions in the last step, and a coarse
-map.
+"""Computes the view keys of a colour picture, which describe regions of one colour, the movement of the regions in the
+last step, and a coarse map.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def regions(colours: NDArray[np.uint8]) -> list[Region]:
 
 
 def parted(now: list[Region], before: list[Region] | None) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Two lists: the regions of a picture that did not move, and the regions that moved. A region that moved also has
-    ``dx, dy``, its movement in pixels since the previous step.
+    """Two lists of a picture's regions, first the regions that did not move, and then the regions that moved. A region
+    that moved also has ``dx, dy``, its movement in pixels since the previous step.
 
     A region is identified with the nearest region of the previous step that has the same colour and a similar size.
     Each of the two lists has at most :data:`MOST` regions.
@@ -160,7 +160,7 @@ def rows_of(height: int, width: int) -> tuple[int, int]:
 
 
 def drawn(colours: NDArray[np.uint8]) -> list[str]:
-    """A coarse map of a picture: one text for each row of cells, with one letter for the most common colour of each
+    """A coarse map of a picture as one text for each row of cells, with one letter for the most common colour of each
     cell.
     """
     height, width = colours.shape

@@ -1,4 +1,4 @@
-"""Defaults of a plugin: labels, primitives and a view that follow from the spaces of an environment."""
+"""Computes a plugin's default labels, primitives and view, which follow from the spaces of an environment."""
 
 from __future__ import annotations
 

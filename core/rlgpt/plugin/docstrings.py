@@ -66,7 +66,7 @@ def readable(doc: str, limit: int = LIMIT) -> str:
 
 
 def described(env: gymnasium.Env[Any, Any]) -> str:
-    """The description of an environment: the environment's class, its docstring as :func:`readable` text, and its
+    """The description of an environment, which consists of its class, its docstring as :func:`readable` text, and its
     settings. The settings of an environment are the keyword arguments of its registration, and ``env.config`` if this
     attribute is a mapping.
     """

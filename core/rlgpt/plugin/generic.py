@@ -1,5 +1,5 @@
-"""``GenericPlugin``: the plugin of an environment for which no plugin was written. A GenericPlugin is derived from the
-spaces of the environment and the caller's arguments.
+"""Defines ``GenericPlugin``, the plugin of an environment for which no plugin was written. A GenericPlugin is derived
+from the spaces of the environment and the caller's arguments.
 """
 
 from __future__ import annotations
@@ -83,27 +83,29 @@ class GenericPlugin(EnvironmentPlugin):
 
         :param env: the environment, or a function that makes an environment: ``make_env()`` or
             ``make_env(render_mode=...)``. A training needs the function, because it uses several environments.
-        :param task: the task. Default: a task with the id and the horizon of the environment, and with ``goal``.
+        :param task: the task. By default, the task has the id and the horizon of the environment, and the goal
+            ``goal``.
         :param labels: names of the action's parts (see :class:`~rlgpt.plugin.types.Labels`), or a dict from name to
-            meaning. Default: the result of ``get_action_meanings()`` or the enum ``actions`` of the environment, else
-            ``action_0``, ``action_1``, ...
+            meaning. By default, the labels are the result of ``get_action_meanings()`` or the enum ``actions`` of the
+            environment, else ``action_0``, ``action_1``, ...
         :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning.
-        :param docs: expert knowledge about the environment. Default: the environment's class, docstring and settings
-            (:func:`rlgpt.plugin.docstrings.described`).
+        :param docs: expert knowledge about the environment. By default, the text is the environment's class, docstring
+            and settings (:func:`rlgpt.plugin.docstrings.described`).
         :param success: a rule of success (:mod:`rlgpt.plugin.rules`), the return that counts as success, or a function
-            (:data:`rlgpt.plugin.judged.Success`). Default: the task has no success if ``score`` is given, else it has
-            the rule of :func:`rlgpt.plugin.judged.usual_rule`.
-        :param score: the number that measures the quality of an episode: the return, or the name of a metric in
-            ``metrics``.
+            (:data:`rlgpt.plugin.judged.Success`). By default, the task has no success if ``score`` is given, else it
+            has the rule of :func:`rlgpt.plugin.judged.usual_rule`.
+        :param score: the number that measures the quality of an episode, which is the return, or the name of a metric
+            in ``metrics``.
         :param metrics: a dict from a key of ``info`` to the metric that is computed from the numbers under this key.
-        :param horizon: number of primitive steps after which an episode is truncated. Default: the environment's own
-            limit of steps, else 1,000.
+        :param horizon: number of primitive steps after which an episode is truncated. By default, the horizon is the
+            environment's own limit of steps, else 1,000.
         :param primitives: primitives in addition to ``act``, ``repeat`` and ``act_until``.
-        :param idle: the idle action: a label of a Discrete space, or an action of the space. Default: the first label
-            in :data:`~rlgpt.plugin.idle.IDLE` that the action space has, else an action of zeros. (The value 0 of a
-            Discrete action space may have an effect.) :param states: the object that saves and restores the state of an
-            environment that :meth:`make_env` made. Default: an :class:`~rlgpt.plugin.states.AttributeStates`, if a test
-            shows that a restored episode continues exactly as the saved episode.
+        :param idle: the idle action, which is a label of a Discrete space, or an action of the space. By default, the
+            idle action is the first label in :data:`~rlgpt.plugin.idle.IDLE` that the action space has, else an action
+            of zeros. The value 0 of a Discrete action space may have an effect.
+        :param states: the object that saves and restores the state of an environment that :meth:`make_env` made. By
+            default, the object is an :class:`~rlgpt.plugin.states.AttributeStates`, if a test shows that a restored
+            episode continues exactly as the saved episode.
         :raises ConfigError: the action space has no parameters, labels or ``idle`` do not fit their space, two metrics
             have the same name, or ``score`` is the name of no metric.
         :raises UnknownNameError: ``idle`` is a text that is not a label.

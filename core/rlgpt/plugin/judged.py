@@ -1,4 +1,6 @@
-"""``Judged``: a wrapper that adds success, metrics and a time limit to an environment that does not define them."""
+"""Defines ``Judged``, a wrapper that adds success, metrics and a time limit to an environment that does not define
+them.
+"""
 
 from __future__ import annotations
 
@@ -99,9 +101,10 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
     does not know when an episode with a shorter horizon ends. A rule that is judged at the end of an episode cannot
     make an episode with a shorter horizon a success.
 
-    :param success: the rule of success: a text (:mod:`rlgpt.plugin.rules`), the return that an episode must reach, or a
-        function. Default: an episode succeeds if ``success`` or ``is_success`` in ``info`` is true. If ``info`` has
-        neither ``success`` nor ``is_success``, an episode succeeds if the environment ends it with a positive return.
+    :param success: the rule of success, which is a text (:mod:`rlgpt.plugin.rules`), the return that an episode must
+        reach, or a function. By default, an episode succeeds if ``success`` or ``is_success`` in ``info`` is true. If
+        ``info`` has neither ``success`` nor ``is_success``, an episode succeeds if the environment ends it with a
+        positive return.
     :param metrics: key of ``info`` -> name of a metric. For each key of ``metrics``, the wrapper copies the number
         under this key of ``info`` into ``info["metrics"]`` under the metric's name.
     :ivar reported: whether the environment's own ``info`` has contained ``success`` or ``is_success`` so far.

@@ -39,8 +39,8 @@ class PluginManager:
     """The plugins of one process. The manager imports a plugin when the process first needs the plugin.
 
     :param points: the entry points to use. Default: those of the installed distributions.
-    :param disabled: plugins that are turned off: ``"1"`` turns off all plugins; otherwise the names of entry points or
-        plugins that are turned off, separated by commas. Default: the value of the environment variable
+    :param disabled: plugins that are turned off. ``"1"`` turns off all plugins; otherwise the text names entry points
+        or plugins, separated by commas. By default, the text is the value of the environment variable
         ``RLGPT_DISABLE_PLUGINS``.
     """
 
@@ -78,7 +78,6 @@ class PluginManager:
     def plugin(self, name: str) -> EnvironmentPlugin:
         """The plugin with the name ``name``. If the entry point has the same name as the plugin, no other plugin is
         loaded.
-
 
         :raises PluginError: the plugin is broken, or turned off.
         :raises UnknownNameError: there is no plugin of that name.

@@ -22,7 +22,7 @@ SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """The position of a free camera: the camera has the distance ``distance`` (m) from the point ``look_at`` (m), and
+    """The position of a free camera, given by the distance ``distance`` (m) from the point ``look_at`` (m), and by
     azimuth and elevation in degrees. MuJoCo defines the directions of azimuth and elevation.
     """
 

@@ -1,6 +1,4 @@
-"""The checks of ``rlgpt doctor`` for a MuJoCo plugin: the checks show whether this machine has the simulator and
-OpenGL.
-"""
+"""The checks of ``rlgpt doctor`` for a MuJoCo plugin, which show whether this machine has the simulator and OpenGL."""
 
 from __future__ import annotations
 

@@ -60,8 +60,7 @@ class ObservationCodec:
 
     In the names of keys, ``NAME`` is the name of a part in a Dict or Tuple, and ``observation`` for any other
     observation space. Other observation spaces (Graph, Sequence, OneOf) have no key in the view. If no key of the view
-    has numbers for a policy, the view has a key ``time``: the value of ``time`` is the share of the horizon that has
-    passed.
+    has numbers for a policy, the view has a key ``time`` with the share of the horizon that has passed.
 
     :param labels: for a one-dimensional Box, a dict from the name of each number to its meaning with its unit (or to an
         empty text). For a Dict or Tuple, ``labels`` is a dict from the name of a part to its meaning, or to a dict from

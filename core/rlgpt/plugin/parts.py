@@ -38,9 +38,9 @@ class Part:
     """A space within an observation space. A part is neither a Dict nor a Tuple.
 
     :ivar path: the keys and indices that lead from the observation to the part.
-    :ivar name: the name of the part: the keys and indices of ``path``, joined by underscores.
+    :ivar name: the name of the part, which consists of the keys and indices of ``path``, joined by underscores.
     :ivar read: a function that returns the value of the part in an observation.
-    :ivar kind: the kind of the part: ``cells`` for a small image whose numbers are in the view, ``long`` for an array
+    :ivar kind: the kind of the part. ``cells`` is a small image whose numbers are in the view, and ``long`` is an array
         of which the view contains only a summary.
     """
 

@@ -1,4 +1,4 @@
-"""Describes a picture for code by the shapes in the picture: a shape is a region that differs from the background."""
+"""Describes a picture for code by its shapes, which are the regions that differ from the background."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ Span = tuple[int, int, int, int]
 
 
 def is_image(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is an image for a convolutional encoder: such an image is uint8 and has the shape height x
-    width x channels or channels x height x width.
+    """Whether ``space`` is an image for a convolutional encoder, which is uint8, height x width x channels or channels
+    x height x width.
     """
     return isinstance(space, spaces.Box) and len(space.shape) == 3 and space.dtype == np.uint8
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is a picture. A picture has more numbers than the view can contain, and has one of two forms:
-    bytes, or other numbers with equal bounds. A picture of bytes has two or three axes, or four axes if it is a stack
+    """Whether ``space`` is a picture. A picture has more numbers than the view can contain, and consists either of
+    bytes or of other numbers with equal bounds. A picture of bytes has two or three axes, or four axes if it is a stack
     of frames, ``[n, height, width, 1 or 3]``. A picture of other numbers has three axes, and all its numbers have the
     same finite bounds. In a picture of other numbers, the first or last axis has at most :data:`CHANNELS` channels, and
     each other axis has at least :data:`SIDE` pixels.

@@ -28,7 +28,8 @@ def joint_step(
     the caller must clip them.
 
     :param jacobian: ``[m, n]``, the Jacobian J of the hand's pose with respect to the joints.
-    :param error: ``[m]``, the error e of the hand: the translation (m) and, if m is 6, the rotation vector (rad).
+    :param error: ``[m]``, the error e of the robot hand's pose. The first three numbers are the translation (m), and
+        the next three, if m is 6, are the rotation vector (rad).
     :param joints: ``[n]``, the positions of the joints (rad).
     :param lower: ``[n]``, the lower limits of the joints (rad).
     :param upper: ``[n]``, the upper limits of the joints (rad).

@@ -1,4 +1,4 @@
-"""Finds and reads files in a plugin's package: the pages of expert knowledge, and the recordings."""
+"""Finds and reads the pages of expert knowledge and the recordings in a plugin's package."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def page(package: str, name: str) -> str:
 
 
 def recordings(package: str, task: Task) -> tuple[Path, ...]:
-    """The recordings for the task ``task`` in a plugin's package: the recordings are the files
-    ``transcripts/TASK/*.jsonl``, sorted by name. In the path of a recording, TASK is the task's id without the plugin's
-    name. The result may be empty.
+    """The recordings for the task ``task`` in a plugin's package, which are the files ``transcripts/TASK/*.jsonl``,
+    sorted by name. In the path of a recording, TASK is the task's id without the plugin's name. The result may be
+    empty.
 
     Recordings for settings that differ from the plugin's defaults are in a folder ``TASK,NAME=VALUE,...``. If several
     folders of recordings match the settings of ``task``, the folder with the most settings is used.

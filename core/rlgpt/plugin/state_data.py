@@ -1,9 +1,9 @@
 """Converts Python data to bytes and back without pickle. A saved state of an environment consists of bytes that this
 module makes.
 
-The bytes are JSON text. Types that JSON lacks have a tag: tuples, sets, arrays, random generators, and objects of
-listed classes. The function ``unpack`` creates tagged objects without their ``__init__`` and runs no other code.
-References to the same object are preserved, including cyclic references.
+The bytes are JSON text. Types that JSON lacks have a tag; these types are tuples, sets, arrays, random generators, and
+objects of listed classes. The function ``unpack`` creates tagged objects without their ``__init__`` and runs no other
+code. References to the same object are preserved, including cyclic references.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def pack(value: Any, classes: Classes = ()) -> bytes:
 def unpack(data: bytes, classes: Classes = (), *, seed: int | None = None) -> Any:
     """Convert bytes that :func:`pack` returned back to the value.
 
-    :param seed: a new seed for the random generators. None: the generators continue from their saved states.
+    :param seed: a new seed for the random generators. With None, the random generators continue from their saved
+        states.
     :raises StateError: the bytes were not made by :func:`pack`, or contain a class that is not in ``classes``.
     """
     try:

@@ -1,5 +1,5 @@
-"""Saves and restores episodes: the state of the environment, the newest observation, and the context. The module
-``states`` also contains codecs for the states of environments in Python.
+"""Saves and restores episodes, that is, the state of the environment, the newest observation, and the context. The
+module ``states`` also contains codecs for the states of environments in Python.
 """
 
 from __future__ import annotations
@@ -102,8 +102,7 @@ class AttributeStates(StateCodec):
 
     :param classes: classes of objects in the state, such as the things in a grid. A restored object of these classes is
         created without ``__init__``.
-    :param constants: attributes that are not saved: the names of attributes that are not saved, or the classes of their
-        values.
+    :param constants: attributes that are not saved, given by their names or by the classes of their values.
     """
 
     def __init__(self, classes: Collection[type] = (), constants: Collection[type | str] = ()) -> None:

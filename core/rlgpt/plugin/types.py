@@ -1,4 +1,4 @@
-"""The types that a plugin uses: primitives, view keys, reward terms, and the context that they read."""
+"""The types that a plugin uses, such as primitives, view keys, reward terms, and the context that they read."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Primitive:
 
 @dataclass(frozen=True)
 class ViewKey:
-    """One key of the view: the key's meaning, its unit, and whether a real robot could observe its value.
+    """One key of the view, with its meaning, its unit, and whether a real robot could observe its value.
 
     :ivar size: how many numbers a policy gets for the view key; 0 if only code can use the key (text, lists of varying
         length).
@@ -86,8 +86,8 @@ class ViewKey:
 
 @dataclass(frozen=True)
 class RewardTerm:
-    """A reward term: a named, bounded, smooth part of the reward, whose weight is in the RLSetup. The RLSetup gives its
-    weight.
+    """A reward term is a named, bounded, smooth part of the reward, whose weight is in the RLSetup. The RLSetup gives
+    its weight.
 
     :ivar value: a function ``value(ctx)`` with results within ``[low, high]``.
     :ivar kind: what the term adds to the reward. A reward term of the kind ``potential`` adds ``value(now) -
@@ -119,11 +119,10 @@ class ResetOption:
 class StateCodec(ABC):
     """Saves and restores the state of an environment's episode, so that training episodes can begin late in a task.
 
-    The state of an episode is everything that decides what the environment does next: the simulator, the time in the
-    episode, whether success was reached, counters of wrappers, and the random generators, including the generators of
-    observation noise. The plugin contract tests the following law for a codec of states. After :meth:`restore`, in the
-    same or another environment of the task, the same actions give the same observations, rewards, ends and
-    ``info["success"]`` as after
+    The state of an episode includes the simulator, the time in the episode, whether success was reached, counters of
+    wrappers, and the random generators, also those of observation noise. The plugin contract tests the following law
+    for a codec of states. After :meth:`restore`, in the same or another environment of the task, the same actions give
+    the same observations, rewards, ends and ``info["success"]`` as after
     :meth:`save`, bit for bit.
 
     A codec need not save the newest observation, ``info`` and the content of the :class:`Context`, because rlgpt saves
@@ -169,9 +168,9 @@ class SubTask(ABC):
     def begin(self, env: Any, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode of the sub-goal.
 
-        :param env: the :class:`~rlgpt.options.ExtendedEnv`. Three of its methods begin an episode: ``reset_whole`` at
-            the start of the whole task, ``restore_episode`` in a saved state, and ``take_over`` in the current state of
-            the base environment.
+        :param env: the :class:`~rlgpt.options.ExtendedEnv`. Its method ``reset_whole`` begins an episode at the start
+            of the whole task, ``restore_episode`` in a saved state, and ``take_over`` in the current state of the base
+            environment.
         :param seed: seed of the episode. With ``seed=None``, the random generators continue.
         :param options: the options of the reset.
         :returns: the first observation and the first info of the episode.

@@ -1,4 +1,4 @@
-"""Reports on runs: the report is an HTML page with learning curves, tables and videos."""
+"""Makes the report on runs, which is an HTML page with learning curves, tables and videos."""
 
 from __future__ import annotations
 

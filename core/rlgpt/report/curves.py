@@ -1,5 +1,5 @@
-"""Draws learning curves: a curve shows success or score against primitive steps. Each method has one learning curve,
-with the confidence interval over the method's runs.
+"""Draws learning curves, which show success or score against primitive steps. Each method has one learning curve, with
+the confidence interval over the method's runs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def curve(iterations: Sequence[Iteration], smooth: int = 20) -> list[tuple[float
     and, after each iteration, the result of the selection.
 
     A point of a training is a mean over at least the newest ``smooth`` episodes. The position of a point on the curve
-    includes all earlier steps: the steps of rehearsals, of earlier iterations, and the steps that were lost when a
+    includes all earlier steps, also those of rehearsals and of earlier iterations, and those that were lost when a
     process was killed. The curve of a method that spends steps on rehearsals begins further to the right.
     """
     points: list[tuple[float, float]] = []

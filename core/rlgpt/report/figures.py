@@ -39,8 +39,8 @@ def mean_score(evaluation: Evaluation) -> Interval | None:
 
 
 def metric_figures(evaluation: Evaluation) -> Iterator[tuple[str, Interval, int]]:
-    """For each reported metric: the name of the metric, its mean with the 95 % confidence interval, and the number of
-    episodes that report it.
+    """The figures of each reported metric, which are its name, its mean with the 95 % confidence interval, and the
+    number of episodes that report it.
 
     A metric is left out of the figures if the sum of its numbers is not finite.
     """

@@ -72,9 +72,7 @@ def _environment() -> Environment:
 
 
 def shares(iteration: Iteration) -> list[tuple[str, int, float]]:
-    """The primitive steps of an iteration by purpose, as tuples: each tuple has the purpose, the number of steps, and
-    the share in percent.
-    """
+    """The primitive steps of an iteration by purpose, as tuples of purpose, number of steps, and share in percent."""
     steps = iteration.steps.model_dump()
     whole = max(1, iteration.steps.total)
     return [(name, n, 100 * n / whole) for name, n in steps.items() if n]

@@ -1,4 +1,6 @@
-"""How a policy learned, in words: the policy's start states, first behaviour, hyperparameters and parameter search."""
+"""Describes in words how a policy learned, with its start states, first behaviour, hyperparameters and parameter
+search.
+"""
 
 from __future__ import annotations
 

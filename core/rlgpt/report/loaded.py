@@ -42,9 +42,7 @@ class LoadedRun:
 
     @property
     def began(self) -> bool:
-        """Whether the run has a result to show: a result is a finished iteration, or a graph of sub-goals that was
-        played.
-        """
+        """Whether the run has a finished iteration, or a graph of sub-goals that was played."""
         return bool(self.iterations) or self.graph is not None
 
     @property
@@ -57,7 +55,7 @@ class LoadedRun:
         return graph_curve(self.run)
 
     def parts(self) -> Iterator[tuple[SubGoal, tuple[Iteration, ...], int]]:
-        """For each sub-goal of the graph: a tuple of the sub-goal, its finished iterations, and the number of its
+        """A tuple for each sub-goal of the graph, with the sub-goal, its finished iterations, and the number of its
         tokens.
         """
         if self.graph is None:

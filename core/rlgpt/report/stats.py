@@ -1,4 +1,5 @@
-"""Statistics for few runs: the interquartile mean, and confidence intervals by the stratified bootstrap.
+"""Computes statistics for few runs, which are the interquartile mean, and confidence intervals by the stratified
+bootstrap.
 
 Definitions are those of Agarwal et al. 2021, *Deep Reinforcement Learning at the Edge of the Statistical Precipice*
 (arXiv 2108.13264, section 4) and of their library rliable.
@@ -40,7 +41,8 @@ class Interval(Value):
 
 
 def iqm(scores: Scores) -> Scores:
-    """The interquartile mean over the last axis: the mean of the values without the lowest and the highest quarter.
+    """The interquartile mean over the last axis, which is the mean of the values without the lowest and the highest
+    quarter.
 
     As in rliable (``scipy.stats.trim_mean`` with 0.25), ``floor(n / 4)`` values are removed at each end. The
     interquartile mean of fewer than four values is the mean of all values.

@@ -1,5 +1,5 @@
-"""Describes the reward terms of an iteration: the sum of each term over an episode of the training, and the correlation
-of this sum with success.
+"""Describes the reward terms of an iteration by the sum of each term over an episode of the training, and by the
+correlation of this sum with success.
 """
 
 from __future__ import annotations

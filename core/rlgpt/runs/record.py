@@ -18,8 +18,8 @@ recording, an interrupt). A run is ``failed`` if an error ended it.
 
 
 class Report(Value):
-    """The report of a run: an evaluation of the run's best iteration on seeds that no selection used. The steps of the
-    report are not part of the run's budget.
+    """The report of a run, which is an evaluation of the run's best iteration on seeds that no selection used. The
+    steps of the report are not part of the run's budget.
 
     :ivar mode: whether the selection kept a policy or code; tuned code counts as code.
     :ivar acting: the mode that the selection chose. None in a run record of an earlier version of rlgpt; the mode was

@@ -1,4 +1,4 @@
-"""Defines the record of a skill, and the events that are stored later: an event is a test of the skill, or a run that
+"""Defines the record of a skill, and the events that are stored later. An event is a test of the skill, or a run that
 used the skill.
 """
 

@@ -1,4 +1,4 @@
-"""Tests a skill: its recorded episodes are repeated in the installed version of the plugin."""
+"""Tests a skill by repeating its recorded episodes in the installed version of the plugin."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _play(
 
 
 def _acting(skill: Skill, spec: EnvSpec) -> Acting:
-    """The way in which the skill acts: by its policy, or by its coded actions in order."""
+    """The way in which the skill acts, which is by its policy, or by its coded actions in order."""
     if skill.policy is None:
         return by_code(skill.bundle.actions)
     from rlgpt.rl.ppo import PPO

@@ -1,4 +1,4 @@
-"""Defines a study: its tasks, methods and seeds, and the paper's figures that are shown beside the results."""
+"""Defines a study by its tasks, methods and seeds, and by the paper's figures that are shown beside the results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Table = Literal["success", "iterations", "models", "sub_goals"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of a study: the label of the run's task, the label of its method, and its seed."""
+    """One run of a study, given by the label of its task, the label of its method, and its seed."""
 
     task: str
     method: str

@@ -1,5 +1,5 @@
-"""A plugin with a grid environment that also counts primitive steps: each step, in any process, appends one byte to a
-file. The module ``counting`` also has coded actions for the grid environment. Processes that multiprocessing spawns can
+"""A plugin with a grid environment that counts primitive steps. Each step, in any process, appends one byte to a file.
+The module ``counting`` also has coded actions for the grid environment. Processes that multiprocessing spawns can
 import the module ``counting``.
 """
 

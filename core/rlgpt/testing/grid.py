@@ -102,8 +102,8 @@ class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
         return self._observation(), float(success), success, truncated, {"success": success}
 
     def render(self) -> np.ndarray | None:
-        """``[112, 112, 3]``: the picture has cells of 16 pixels; the agent is red (orange with the key), the key
-        yellow, and the door green.
+        """The picture ``[112, 112, 3]`` has cells of 16 pixels; the agent is red (orange with the key), the key yellow,
+        and the door green.
         """
         if self.render_mode is None:
             return None

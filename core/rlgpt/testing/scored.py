@@ -22,8 +22,8 @@ TASK = Task(
 
 
 class Walk(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that reports three metrics: the number of cells that the agent walked in the step, the agent's row, and
-    a metric that the task does not declare. The wrapper reports no success.
+    """A wrapper that reports as metrics the number of cells that the agent walked in the step, the agent's row, and a
+    metric that the task does not declare. The wrapper reports no success.
     """
 
     @property

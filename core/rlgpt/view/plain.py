@@ -1,5 +1,5 @@
-"""Converts values of runs to JSON that is safe to send to the live page: the JSON has no NaN, no control characters,
-and only texts of limited length.
+"""Converts values of runs to JSON that is safe for the live page. The JSON has no NaN, no control characters, and only
+texts of limited length.
 """
 
 from __future__ import annotations

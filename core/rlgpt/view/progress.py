@@ -57,8 +57,8 @@ class Progress:
         return {"stage": shown, "messages": said, "usage": _usage(events), "complete": self._lines.complete}
 
     def curve(self, axis: Axis) -> list[Point]:
-        """The points of the learning curve: the points of the trainings, and the results of the selection after each
-        iteration.
+        """The points of the run's learning curve, which are the points of the trainings and the results of the
+        selection after each iteration.
         """
         measure = self.measure()
         points, seconds, dollars, before = [], 0.0, 0.0, None
@@ -78,7 +78,9 @@ class Progress:
         return points
 
     def measure(self) -> Literal["success", "score"]:
-        """The quantity that the learning curve shows: the success rate, or the score if the task defines no success."""
+        """The quantity that the learning curve shows, which is the success rate, or the score if the task defines no
+        success.
+        """
         names = {name for e in self._lines.update() for name in e.numbers}
         return "score" if "train/score" in names and "selection/success" not in names else "success"
 

@@ -123,7 +123,7 @@ def evaluation(e: Evaluation) -> dict[str, Any]:
 
 
 def attempt(run: Run, index: int, kind: str, name: str, number: int) -> dict[str, Any]:
-    """One attempt at an action or a function: its source, changes, verdict, review and rehearsal."""
+    """One attempt to write an action or a function, with source, changes, verdict, review and rehearsal."""
     found, before = _attempts(run, index, kind, name, number)
     source, old = _source(found), None if before is None else _source(before)
     state, tone = attempts.state(found)
@@ -152,8 +152,8 @@ def attempt(run: Run, index: int, kind: str, name: str, number: int) -> dict[str
 
 
 def _moments(trace: Trace) -> list[dict[str, Any]]:
-    """The moment of each frame of a rehearsal that a critic gets: the primitive step of the episode, and a description
-    in words.
+    """The moment of each frame of a rehearsal that a critic gets, as the primitive step of the episode and as a
+    description in words.
     """
     from rlgpt.loop.frames import moments  # This imports the loops, which the rest of the page does not need.
 
@@ -161,7 +161,7 @@ def _moments(trace: Trace) -> list[dict[str, Any]]:
 
 
 def decision(run: Run, index: int, name: str, number: int, step: int) -> dict[str, Any]:
-    """A decision of a rehearsal: the view before and after the decision, and each call of a primitive."""
+    """A decision of a rehearsal, with the view before and after the decision, and each call of a primitive."""
     found, _ = _attempts(run, index, "actions", name, number)
     assert isinstance(found, Rehearsal)
     decisions: Sequence[Decision] = found.trace.decisions if found.trace is not None else ()

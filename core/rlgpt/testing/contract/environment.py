@@ -1,4 +1,6 @@
-"""Laws about the environment: how it reports success, when it truncates episodes, and what it renders."""
+"""Defines laws of the plugin contract about how the environment reports success, when it truncates episodes, and what
+it renders.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The common base of all laws: the plugin, its tasks, and the settings that control how thoroughly a task is tested."""
+"""The common base of all laws has the plugin, its tasks, and the settings that control how thoroughly a task is
+tested.
+"""
 
 from __future__ import annotations
 

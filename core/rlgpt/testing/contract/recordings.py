@@ -1,4 +1,4 @@
-"""Laws about the recordings in a plugin: the replies in a recording must be recorded for the current prompts."""
+"""Defines laws of the plugin contract about recordings, whose replies must be recorded for the current prompts."""
 
 from __future__ import annotations
 

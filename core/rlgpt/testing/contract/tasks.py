@@ -1,4 +1,4 @@
-"""Laws that need no environment: laws about tasks, knowledge and defaults, and about the cost of the plugin's
+"""Defines laws that need no environment, about tasks, knowledge and defaults, and about the cost of the plugin's
 import.
 """
 
