@@ -7,7 +7,7 @@ tasks of plugins and environments of ``design()``.
 
 Every method in the suite learns with ``trainer=sac``, because 200,000 primitive steps are too few decisions for PPO.
 The script falls_short_cases.py has the tasks of the suite, falls_short_calibration.py measures the success of recorded
-code on these tasks, and comparison.py explains the compared methods. The file results/falls_short_cells.jsonl has the
+code on the tasks, and comparison.py explains the compared methods. The file results/falls_short_cells.jsonl has the
 cells of the suite, and results/falls_short.jsonl has the printed lines. Each method has a line
 ``falls_short/TASK/ROW``, and the line ``falls_short/TASK/margin`` has the success of RL-GPT minus that of the best
 other method.
