@@ -70,7 +70,7 @@ def test_training_starts_from_the_parameters_that_its_search_found(trainer: Any,
 
 def test_search_that_is_too_short_for_enough_episodes_ends_early(tmp_path: Path) -> None:
     """No episode of this task ends before its horizon."""
-    spec = plan(tmp_path, task=TASKS["grid/door"])
+    spec = plan(tmp_path, task=TASKS["grid/door"].model_copy(update={"horizon": 20}))
     budget = 50 * spec.task.horizon
     record = PPO().train(spec, budget=budget, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS)
     assert record.search is not None
