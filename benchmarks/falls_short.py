@@ -13,8 +13,8 @@ cells of the suite, and results/falls_short.jsonl has the printed lines. Each me
 other method.
 
 The method ``rlgpt`` and the methods that are derived from it replay recordings. If a task has no recording, or only
-recordings for older prompts, the cells of these two kinds of methods fail with a message that states which recording is
-needed. The methods ``rl`` and ``primitives`` need no recording.
+recordings for older prompts, their cells fail with a message that states which recording is needed. The methods ``rl``
+and ``primitives`` need no recording.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ def bootstrap_median(values: Sequence[float], *, seed: int = 0) -> tuple[float, 
 
 
 def block_order(names: Sequence[str], number: int) -> list[str]:
-    """Return the order in which the named kinds of work run in block ``number``. Over all blocks, each name is equally
-    often at each position and equally often after each other name.
+    """Return the order in which the named kinds of work run in block ``number``. Over all blocks, each kind of work is
+    equally often at each position and equally often after each other kind.
     """
     shift = number % len(names)
     order = [*names[shift:], *names[:shift]]

@@ -60,7 +60,7 @@ def measure_cells(
     :param ray: the address of a Ray cluster that measures the cells, see :class:`rlgpt.executors.ray.Ray`; with None,
         processes of this machine measure the cells. The machines of the Ray cluster share the folder of the table.
     :returns: whether every cell has a result now.
-    :raises SystemExit: results in the table were measured with other settings; in this case, no cell is measured.
+    :raises SystemExit: results in the table were measured with other settings (the function then measures no cell).
     """
     results = table.load()
     _refuse_other_settings(cells, table, results, settings)

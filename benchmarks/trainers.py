@@ -64,7 +64,9 @@ def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def plain_environment(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> Any:
-    """Make the environment for Sample Factory. Of rlgpt, this environment factory uses only the task's environment."""
+    """Make the environment for Sample Factory. The environment factory uses no part of rlgpt except the task's
+    environment.
+    """
     return FlatObservation(RecordedKitchen().make_env(recorded_spec(Path(cfg.steps_file)).task, seed=0))
 
 

@@ -52,7 +52,7 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 
 
 def maker(env_id: str | None, function: str | None) -> Make:
-    """Return the function that makes the environment: gymnasium.make, or the function named by MODULE:FUNCTION or
+    """Return the function that makes the environment, which is gymnasium.make or the named MODULE:FUNCTION or
     FILE.py:FUNCTION.
     """
     if function is None:
