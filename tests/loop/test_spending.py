@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,18 +22,39 @@ ONCE = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500, "seed": 2})
 """Settings with a seed for which a rehearsal takes five steps."""
 
 
+@pytest.fixture(scope="module")
+def short_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run with the settings ``SHORT``."""
+    folder = tmp_path_factory.mktemp("short")
+    run(context(folder, PPO(), settings=SHORT))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run_of_one_iteration(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run with the settings ``ONCE``."""
+    folder = tmp_path_factory.mktemp("once")
+    run(context(folder, PPO(), settings=ONCE))
+    return folder
+
+
+@pytest.fixture
+def once(run_of_one_iteration: Path, tmp_path: Path) -> Path:
+    """A copy of the run with the settings ``ONCE``, for changes."""
+    return shutil.copytree(run_of_one_iteration, tmp_path / "once")
+
+
 def ended(folder: Path) -> tuple[Steps, int]:
     """Return the steps in the run's record, and the number of steps that the environment counted."""
     return Run.open(folder).record.steps, counted(folder / "env_steps")
 
 
-def test_run_and_environment_count_the_same_steps(tmp_path: Path) -> None:
-    result = run(context(tmp_path, PPO(), settings=SHORT))
-    steps, taken = ended(tmp_path)
+def test_run_and_environment_count_the_same_steps(short_run: Path) -> None:
+    steps, taken = ended(short_run)
     assert steps.total == taken
     assert steps.lost == 0
     assert min(steps.rehearsal, steps.code, steps.training, steps.selection) > 0
-    assert steps == sum((i.steps for i in result.history), Steps())
+    assert steps == sum((i.steps for i in Run.open(short_run).iterations()), Steps())
 
 
 def judged(iteration: Iteration) -> int:
@@ -40,8 +62,8 @@ def judged(iteration: Iteration) -> int:
     return sum(e.primitive_steps for e in (iteration.evaluation, *iteration.rivals))
 
 
-def test_episode_filmed_for_the_critic_is_counted(tmp_path: Path) -> None:
-    blind = run(context(tmp_path / "blind", PPO(), settings=SHORT)).history[0]
+def test_episode_filmed_for_the_critic_is_counted(tmp_path: Path, short_run: Path) -> None:
+    blind = Run.open(short_run).iterations()[0]
     result = run(context(tmp_path / "seeing", PPO(), FakeLLM(reply, supports_vision=True), settings=SHORT))
     steps, taken = ended(tmp_path / "seeing")
     assert steps.total == taken <= SHORT.budget
@@ -94,23 +116,22 @@ def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str,
     assert Run.open(tmp_path).record.status == "finished"
 
 
-def test_steps_of_a_repeated_stage_are_counted_twice(tmp_path: Path) -> None:
-    run(context(tmp_path, PPO(), settings=ONCE))
-    here = tmp_path / "iterations" / "0"
+def test_steps_of_a_repeated_stage_are_counted_twice(once: Path) -> None:
+    here = once / "iterations" / "0"
     (here / "iteration.json").unlink()
     blocks = [Block.model_validate_json(path.read_text()) for path in sorted((here / "race").iterdir())]
     (here / "race" / "0.json").unlink()
     repeated = sum(e.primitive_steps for e in blocks[0].evaluations)
-    before, _ = ended(tmp_path)
-    run(context(tmp_path, PPO(), settings=ONCE))
-    steps, taken = ended(tmp_path)
+    before, _ = ended(once)
+    run(context(once, PPO(), settings=ONCE))
+    steps, taken = ended(once)
     assert steps.total == taken == before.total + repeated
     assert steps.lost == repeated > 0
 
 
-def test_lost_steps_reduce_the_remaining_budget_of_a_run(tmp_path: Path) -> None:
+def test_lost_steps_reduce_the_remaining_budget_of_a_run(tmp_path: Path, once: Path) -> None:
     """After lost steps the next training gets fewer steps. If no steps remain, no further iteration begins."""
-    free = run(context(tmp_path / "free", PPO(), settings=ONCE)).history[0]
+    (free,) = Run.open(once).iterations()
     (tmp_path / "dear").mkdir()
     ctx = context(tmp_path / "dear", PPO(), settings=ONCE)
     with StepCounter(ctx.run.folder / STEPS_FILE, 3) as counter:
@@ -121,29 +142,27 @@ def test_lost_steps_reduce_the_remaining_budget_of_a_run(tmp_path: Path) -> None
     assert dear.training is not None
     assert dear.training.primitive_steps <= free.training.primitive_steps - 500
 
-    with StepCounter(tmp_path / "free" / STEPS_FILE, 3) as counter:
+    with StepCounter(once / STEPS_FILE, 3) as counter:
         counter.add(2, 10_000)
-    more = run(context(tmp_path / "free", PPO(), settings=SETTINGS))
+    more = run(context(once, PPO(), settings=SETTINGS))
     assert len(more.history) == 1
-    assert Run.open(tmp_path / "free").record.steps.total == free.steps.total + 10_000
+    assert Run.open(once).record.steps.total == free.steps.total + 10_000
 
 
-def test_run_without_a_step_file_starts_counting_from_the_steps_of_its_stages(tmp_path: Path) -> None:
+def test_run_without_a_step_file_starts_counting_from_the_steps_of_its_stages(once: Path) -> None:
     """A run of an earlier version has no step file. So the counts start from the steps that its stages recorded."""
-    run(context(tmp_path, PPO(), settings=ONCE))
-    (tmp_path / STEPS_FILE).unlink()
-    (tmp_path / "iterations" / "0" / "iteration.json").unlink()
-    run(context(tmp_path, PPO(), settings=SETTINGS.model_copy(update={"seed": ONCE.seed})))
-    steps, taken = ended(tmp_path)
+    (once / STEPS_FILE).unlink()
+    (once / "iterations" / "0" / "iteration.json").unlink()
+    run(context(once, PPO(), settings=SETTINGS.model_copy(update={"seed": ONCE.seed})))
+    steps, taken = ended(once)
     assert steps.lost == 0
     assert steps.total == taken
-    assert steps_in(tmp_path / STEPS_FILE) == steps.total - steps.training
+    assert steps_in(once / STEPS_FILE) == steps.total - steps.training
 
 
-def test_corrupt_step_file_stops_the_run_and_keeps_its_counts(tmp_path: Path) -> None:
-    run(context(tmp_path, PPO(), settings=ONCE))
-    before, _ = ended(tmp_path)
-    (tmp_path / STEPS_FILE).write_bytes(b"abc")
+def test_corrupt_step_file_stops_the_run_and_keeps_its_counts(once: Path) -> None:
+    before, _ = ended(once)
+    (once / STEPS_FILE).write_bytes(b"abc")
     with pytest.raises(Exception, match="not a count of steps"):
-        run(context(tmp_path, PPO()))
-    assert ended(tmp_path)[0] == before
+        run(context(once, PPO()))
+    assert ended(once)[0] == before
