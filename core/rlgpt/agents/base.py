@@ -236,8 +236,8 @@ class FastAgent(ABC):
         :param history: the finished iterations.
         :param rehearsals: for each coded sub-action, the attempts of this iteration to write its code, in order of
             time.
-        :returns: a setup. All reward terms, observation keys, base actions, coded actions and the reset option that the
-            returned setup names exist. In the returned setup, ``gamma`` is the discount per primitive step, and
+        :returns: a setup. The returned setup names only reward terms, observation keys, base actions, coded actions and
+            a reset option that exist. In the returned setup, ``gamma`` is the discount per primitive step, and
             ``horizon`` is in primitive steps.
         :raises rlgpt.errors.LLMError: the model returned no valid setup, and the request has no retry left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.

@@ -76,7 +76,7 @@ class Prompt:
 
     :param name: the name of the prompt, which is the name of a folder in ``rlgpt/agents/prompts``.
     :param folder: the folder with the user's own prompts; None if the user has none. A file in the user's folder
-        replaces the file of rlgpt at the same relative path.
+        replaces the prompt file of rlgpt at the same relative path.
     """
 
     def __init__(self, name: str, folder: Path | None = None) -> None:

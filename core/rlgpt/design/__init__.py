@@ -55,16 +55,16 @@ def design(
     :param goal: the goal of the task, as one sentence for the language model.
     :param llm: a model's name in litellm's form, or the path of a recording (``.jsonl``) to replay, or an object of
         :class:`rlgpt.llm.base.LLM`, or settings by the names of :class:`rlgpt.llm.settings.LLMSettings`, such as
-        ``{"model": "openai/NAME", "api_base": URL, "budget": {"dollars": 5}}``. None is valid only if the agents need
-        no model (``agents="rl_only"``).
+        ``model``, ``api_base`` and ``budget``. ``llm=None`` is valid only if the agents need no model
+        (``agents="rl_only"``).
     :param docs: expert knowledge about the environment, such as units, signs and dynamics. At most 10,000 characters
         are used. By default, the language model reads the environment's docstring, class and settings, without settings
         that look like secrets.
     :param labels: names of the action's parts (the values of a Discrete space, or the numbers of a Box), as a list or
         as a mapping from each name to its meaning.
     :param observations: names of the numbers of a one-dimensional observation, as a list or as a mapping from each name
-        to its meaning with its unit. For a Dict or Tuple space, a mapping from each part of the space to the meaning of
-        the part or to the names of its numbers, for example ``{"achieved_goal": ["x", "y", "z"]}``.
+        to its meaning with its unit. For a Dict or Tuple space, ``observations`` is a mapping from each part of the
+        space to the meaning of the part, or to the names of its numbers, such as ``x``, ``y`` and ``z``.
     :param success: the definition of success, which is either a rule, such as ``is_success at the end`` or ``terminated
         and not crashed`` (:mod:`rlgpt.plugin.rules`); or a number, the return that an episode must reach; or a function
         that is called after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads.
@@ -74,8 +74,8 @@ def design(
     :param score: the number that measures the quality of an episode, which is ``return``, or a key of info (``-KEY`` if
         less is better), or the fields of a :class:`rlgpt.domain.Score`.
     :param metrics: numbers of info that are recorded, as a list of keys, or as a mapping from each key to its meaning
-        or to the fields of a :class:`rlgpt.domain.Metric` (``{"unit": "m", "reduce": "min"}``). In the name of a
-        metric, a key with dots leads into nested mappings.
+        or to the fields of a :class:`rlgpt.domain.Metric` such as ``unit``. A key of info with dots leads into nested
+        mappings.
     :param primitives: primitives in addition to the default ones (:class:`rlgpt.plugin.Primitive`). Users of the
         returned bundle need these additional primitives too.
     :param horizon: maximal number of primitive steps of an episode. By default, the horizon is the environment's own
@@ -99,7 +99,7 @@ def design(
     :param overrides: all other settings of :class:`rlgpt.config.RunConfig`, with the names of ``rlgpt train
         KEY=VALUE``, such as ``budget``, ``iterations``, ``seed``, ``agents``, ``trainer`` and ``report_episodes``. A
         key with a dot on the command line corresponds to a nested mapping in Python, as in
-        ``hyperparameters={"num_envs": 8}``, ``setup={"gamma": 0.97}`` or ``sandbox={"view_bytes": 16384}``. The
+        ``hyperparameters=dict(num_envs=8)``, ``setup=dict(gamma=0.97)`` or ``sandbox=dict(view_bytes=16384)``. The
         arguments ``trainer``, ``agents`` and ``observers`` take a name, a mapping with ``_target_``, or an object.
     :raises ConfigError: an argument is not valid. ``design()`` checks its arguments before it sends a request or writes
         a file.

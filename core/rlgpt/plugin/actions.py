@@ -89,7 +89,8 @@ class ActionCodec:
 
     :param labels: one label for each value of a Discrete, for each number of a Box, or for each head of another action
         space. ``labels`` may also be a dict from label to meaning; the descriptions of the parameters then contain the
-        meanings. The numbers of a head that is not a Discrete may have their own names: label -> (name -> meaning).
+        meanings. The numbers of a head that is not a Discrete may have their own names, as a dict from name to
+        meaning in place of the label's meaning.
     :raises ConfigError: the space has no parameters, or the labels do not fit the space.
     """
 

@@ -84,7 +84,7 @@ class EnvironmentPlugin(ABC):
 
         After a reset with the same seed, each environment of the vector behaves like an environment that
         :meth:`make_env` makes. The autoreset mode of the vector is ``AutoresetMode.DISABLED`` or, only for the
-            training, ``NEXT_STEP``. The method :meth:`lane_model` returns the model of one environment of the vector.
+        training, ``NEXT_STEP``. The method :meth:`lane_model` returns the model of one environment of the vector.
 
         :returns: the vector of environments; None (the default) if the plugin has no batch simulator.
         """

@@ -44,12 +44,16 @@ def rlgpt_plugins() -> list[EnvironmentPlugin]:  # type: ignore[empty-body]
 
 @hookspec
 def rlgpt_agents() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(context: rlgpt.agents.TeamContext, **settings) -> Agents`` (``agents=NAME``)."""
+    """A mapping from name (``agents=NAME``) to dotted name of ``f(context, **settings) -> Agents``, where the context
+    is a :class:`rlgpt.agents.TeamContext`.
+    """
 
 
 @hookspec
 def rlgpt_planners() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name -> dotted name of ``f(context: rlgpt.planner.PlannerContext, **settings) -> Planner`` (``planner=NAME``)."""
+    """A mapping from name (``planner=NAME``) to dotted name of ``f(context, **settings) -> Planner``, where the context
+    is a :class:`rlgpt.planner.PlannerContext`.
+    """
 
 
 @hookspec
@@ -59,7 +63,9 @@ def rlgpt_trainers() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def rlgpt_llms() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """A mapping from name to dotted name of ``f(settings, context: rlgpt.llm.LLMContext) -> LLM`` (``llm=NAME``)."""
+    """A mapping from name to dotted name of ``f(settings, context) -> LLM`` (``llm=NAME``), where the context is a
+    :class:`rlgpt.llm.LLMContext`.
+    """
 
 
 @hookspec
@@ -74,6 +80,6 @@ def rlgpt_executors() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def rlgpt_config() -> str:  # type: ignore[empty-body]
-    """A folder with configuration groups in the plugin's distribution, in Hydra's notation:
+    """A folder with configuration groups in the plugin's distribution, in Hydra's notation, such as
     ``pkg://rlgpt_kitchen.conf``.
     """

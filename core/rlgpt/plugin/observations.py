@@ -41,20 +41,20 @@ class ObservationCodec:
     ========================  ======================================================================================
     space                     keys
     ========================  ======================================================================================
-    Box, MultiDiscrete,       ``NAME``: a number or a list of numbers; if labels are given, one key for each number
+    Box, MultiDiscrete,       ``NAME``, a number or a list of numbers; if labels are given, one key for each number
     MultiBinary
-    bytes, three axes         ``NAME_grid``: the numbers of a small array, as nested lists; ``NAME`` is an image for
+    bytes, three axes         ``NAME_grid``, the numbers of a small array, as nested lists; ``NAME`` is an image for
                               a policy's encoder
-    picture in grey           ``NAME_shapes``: regions that differ from the background (:mod:`rlgpt.plugin.pictures`),
+    picture in grey           ``NAME_shapes``, regions that differ from the background (:mod:`rlgpt.plugin.pictures`),
                               only for code; if a picture is a stack of frames, ``NAME_shapes`` describes the newest
                               frame and ``NAME_shapes_before`` the previous frame
-    picture in colour         ``NAME_shapes``, ``NAME_moving``, ``NAME_map``: regions of one colour that did not move in
+    picture in colour         ``NAME_shapes``, ``NAME_moving``, ``NAME_map``, regions of one colour that did not move in
                               the last step, regions that moved, and a coarse map (:mod:`rlgpt.plugin.colours`); only
                               for code
-    very long array           ``NAME``: ``{"shape", "mean", "low", "high"}``, only for code; if several arrays together
+    very long array           ``NAME``, ``{"shape", "mean", "low", "high"}``, only for code; if several arrays together
                               exceed the sandbox's limit for a view, the largest of them count as very long
-    Discrete                  ``NAME``: the number, for code; ``NAME_onehot`` for a policy
-    Text                      ``NAME``: the text, cut to 1,000 characters, only for code
+    Discrete                  ``NAME``, the number, for code; ``NAME_onehot`` for a policy
+    Text                      ``NAME``, the text, cut to 1,000 characters, only for code
     Dict, Tuple               the keys of the parts, with names joined by underscores
     ========================  ======================================================================================
 

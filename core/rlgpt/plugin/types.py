@@ -122,8 +122,7 @@ class StateCodec(ABC):
     The state of an episode includes the simulator, the time in the episode, whether success was reached, counters of
     wrappers, and the random generators, also those of observation noise. The plugin contract tests the following law
     for a codec of states. After :meth:`restore`, in the same or another environment of the task, the same actions give
-    the same observations, rewards, ends and ``info["success"]`` as after
-    :meth:`save`, bit for bit.
+    the same observations, rewards, ends and ``info["success"]`` as after :meth:`save`, bit for bit.
 
     A codec need not save the newest observation, ``info`` and the content of the :class:`Context`, because rlgpt saves
     them. A state may come from an untrusted source, so it must not be a pickle, and a codec must check each value
@@ -168,9 +167,9 @@ class SubTask(ABC):
     def begin(self, env: Any, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode of the sub-goal.
 
-        :param env: the :class:`~rlgpt.options.ExtendedEnv`. Its method ``reset_whole`` begins an episode at the start
-            of the whole task, ``restore_episode`` in a saved state, and ``take_over`` in the current state of the base
-            environment.
+        :param env: the :class:`~rlgpt.options.ExtendedEnv`. The environment's method ``reset_whole`` begins an
+            episode at the start of the whole task, ``restore_episode`` in a saved state, and ``take_over`` in the
+            current state of the base environment.
         :param seed: seed of the episode. With ``seed=None``, the random generators continue.
         :param options: the options of the reset.
         :returns: the first observation and the first info of the episode.

@@ -86,8 +86,8 @@ def newest(points: Sequence[tuple[float, float]], episodes: int = 20) -> float:
 
 
 def on_grid(runs: Sequence[Curve], points: int = 120) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Interpolate the learning curves of all runs of a method on one axis of steps. On this axis, a run that ended
-    early keeps its last value.
+    """Interpolate the learning curves of all runs of a method on one axis of steps. On the common axis of steps, a run
+    that ended early keeps its last value.
 
     :returns: steps ``[points]`` and success (or score) ``[runs, points]``. The axis of steps begins at the first step
         at which every run has a point, and ends at the last step of the longest run.

@@ -46,11 +46,12 @@ class Guard:
     """Guard refuses requests that other web sites cause, and requests for data without the token.
 
     - The header ``Host`` of a request must be an address of the live page. This check of ``Host`` prevents DNS
-      rebinding, because a request with an attacker's host name that resolves to 127.0.0.1 gets no answer. - If the
-      browser sends the origin of the request (``Origin``, ``Sec-Fetch-Site``), the origin must be the page itself. - A
-      request for data needs the header ``Authorization: Bearer TOKEN``. A browser never adds the header
-      ``Authorization: Bearer`` by itself. The files of the page contain no data, so requests for these files need no
-      ``Authorization`` header.
+      rebinding, because a request with an attacker's host name that resolves to 127.0.0.1 gets no answer.
+    - If the browser sends the origin of the request (``Origin``, ``Sec-Fetch-Site``), the origin must be the page
+      itself.
+    - A request for data needs the header ``Authorization`` with the page's token (``Bearer TOKEN``). A browser never
+      adds this ``Authorization`` header without the page's script. The files of the page contain no data, so requests
+      for these files need no ``Authorization`` header.
 
     :param hosts: the allowed values of the header ``Host``, such as ``127.0.0.1:8765``.
     :param public: the paths of the page's files.

@@ -110,9 +110,8 @@ def recipe(task: str, *, seed: int = 0) -> Recipe:
 
 
 def python() -> Path | None:
-    """The path of the Python interpreter with Meta-World: the value of the environment variable
-    ``RLGPT_METAWORLD_PYTHON``, or else the path of the interpreter that ``make metaworld`` made. None if neither
-    exists.
+    """The path of the Python interpreter with Meta-World, from the environment variable ``RLGPT_METAWORLD_PYTHON`` or
+    else from the folder in which ``make metaworld`` made the interpreter. None if neither exists.
     """
     named = os.environ.get(PYTHON)
     places = [Path(named)] if named else [p / ".metaworld" / "bin" / "python" for p in (Path.cwd(), HERE.parents[3])]
