@@ -26,6 +26,7 @@ from rlgpt.testing.trainer_suite import TrainerSuite
 
 class TestPPO(TrainerSuite):
     make = PPO
+    start_method = "fork"
 
     def checkpoints(self, folder: Path) -> list[Path]:
         return sorted(folder.glob("*.pt"))

@@ -9,6 +9,7 @@ import os
 import pickle
 import signal
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -44,11 +45,14 @@ class TrainerSuite:
     :cvar make: the class of the trainer, which is called without arguments.
     :cvar budget: number of primitive steps that suffice to learn the task of the grid environment.
     :cvar fork_budget: number of primitive steps that suffice to learn the task of :mod:`rlgpt.testing.smdp`.
+    :cvar start_method: how the process of the killed training starts, a method of :mod:`multiprocessing`. A trainer
+        that works in one process and one thread may use ``fork``, which saves the imports.
     """
 
     make: type[Trainer]
     budget = 7000
     fork_budget = 2500
+    start_method: Literal["spawn", "fork"] = "spawn"
 
     def checkpoints(self, folder: Path) -> list[Path]:
         """The files in ``folder`` from which a resumed training reads weights."""
@@ -114,10 +118,12 @@ class TrainerSuite:
             record.curve,
         )
 
+    @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
     def test_killed_training_resumes_and_counts_all_steps(self, tmp_path: Path) -> None:
         counter, folder = tmp_path / "count", tmp_path / "train"
         spec = grid_spec(counter, TO_ROW)
-        process = multiprocessing.get_context("spawn").Process(target=_die_at, args=(self.make, spec, folder, 1200, 2))
+        context: Any = multiprocessing.get_context(self.start_method)
+        process = context.Process(target=_die_at, args=(self.make, spec, folder, 1200, 2))
         process.start()
         process.join()
         assert process.exitcode == -signal.SIGKILL
