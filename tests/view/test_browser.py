@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from folders import append, events, iteration, make_planned_run, make_run, poison, write_stages
@@ -43,8 +43,8 @@ class Seen:
 
 
 @pytest.fixture
-def seen(browser: Any, request: pytest.FixtureRequest) -> Iterator[Seen]:
-    context = browser.new_context(**getattr(request, "param", {}))
+def seen(browser: Any) -> Iterator[Seen]:
+    context = browser.new_context()
     context.set_default_timeout(120_000)
     yield Seen(context.new_page())
     context.close()
@@ -241,12 +241,10 @@ def test_live_page_refuses_requests_from_another_web_site(serve: Serve, seen: Se
     assert not run.stop_requested
 
 
-@pytest.mark.parametrize(
-    "seen",
-    [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}],
-    indirect=True,
-    ids=["light", "dark", "phone"],
-)
+LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 1280), ("light", 390))
+"""Colour scheme, and width of the window in pixels; the last window is that of a phone."""
+
+
 def test_accessibility_checker_axe_reports_no_serious_fault(serve: Serve, seen: Seen, tmp_path: Path) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     for n, name in enumerate(("a", "b")):
@@ -265,18 +263,27 @@ def test_accessibility_checker_axe_reports_no_serious_fault(serve: Serve, seen: 
     unfold(page)
     found += serious(axe, page)
     assert found == []
-    width = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
-    assert width[0] <= width[1], "the page does not scroll sideways"
+    for _, width in LOOKS:
+        page.set_viewport_size({"width": width, "height": 800})
+        sizes = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
+        assert sizes[0] <= sizes[1], "the page does not scroll sideways"
 
 
 def serious(axe: Any, page: Any) -> list[str]:
-    """The serious and critical faults that axe finds. It is evaluated outside the page's policy."""
-    violations = axe.run(page).response["violations"]
-    return [
-        f"{v['id']}: {[n['target'] for n in v['nodes']][:3]}"
-        for v in violations
-        if v["impact"] in ("serious", "critical")
-    ]
+    """The serious and critical faults that axe finds in each of ``LOOKS``. It is evaluated outside the page's
+    policy.
+    """
+    found = []
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function("() => [...document.querySelectorAll('.curves img')].every(image => image.complete)")
+        found += [
+            f"{scheme}, {width} px, {v['id']}: {[n['target'] for n in v['nodes']][:3]}"
+            for v in axe.run(page).response["violations"]
+            if v["impact"] in ("serious", "critical")
+        ]
+    return found
 
 
 def test_run_opened_in_a_new_tab_gets_the_token_from_the_other_tab(serve: Serve, seen: Seen, tmp_path: Path) -> None:
