@@ -5,10 +5,10 @@
     python benchmarks/evopolicygym.py --table                 # the same as a table in Markdown
 
 In EvoPolicyGym (arXiv 2607.02440), a coding agent edits a policy, a Python program, and may try it in 128 episodes. The
-score is the mean return of the final program in further episodes. Here, the budget of a cell is the number of primitive
-steps of 128 episodes of full length, and the value of a cell is the mean return of 256 fresh episodes. The budget
-counts every step of rehearsals, trials of code, parameter search, training and selection. A cell has a task, a row (one
-of the compared methods) and a seed.
+score of EvoPolicyGym is the mean return of the final program in further episodes. In rlgpt's benchmark, the budget of a
+cell is the number of primitive steps of 128 episodes of full length, and the value of a cell is the mean return of 256
+fresh episodes. The budget counts every step of rehearsals, trials of code, parameter search, training and selection. A
+cell has a task, a row (one of the compared methods) and a seed.
 
 =============  ======================================================================================================
 ``rlgpt``      the whole method; its value is that of the code or policy that the run keeps
@@ -21,12 +21,12 @@ of the compared methods) and a seed.
 ``published``  the best published result of code alone, with the language model that wrote the code
 =============  ======================================================================================================
 
-The cells are in results/evopolicygym.jsonl. results/evopolicygym_published.jsonl has every published result of the
-repository Linzwcs/EvoPolicyGym at the commit :data:`COMMIT`. evopolicygym_cases.py has the environments and records a
-language model.
+The file results/evopolicygym.jsonl has the cells. The file results/evopolicygym_published.jsonl has every published
+result of the repository Linzwcs/EvoPolicyGym at the commit :data:`COMMIT`. The script evopolicygym_cases.py has the
+environments and records a language model.
 
-``rlgpt`` and the rows that are derived from it replay recordings of a language model; without a recording, these cells
-fail with a message that says what to record. ``rl`` needs no recording.
+The method ``rlgpt`` and the methods that are derived from it replay recordings of a language model; without a
+recording, their cells fail with a message that says what to record. The method ``rl`` needs no recording.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ CONTINUOUS = tuple(task for task in BUDGETS if task.split("/")[1] not in (*DISCR
 
 @dataclass(frozen=True)
 class Published:
-    """The best published result of an environment, and the language model that wrote the program."""
+    """The best published result of an environment, and the language model that wrote the policy's program."""
 
     model: str
     board: str
@@ -102,7 +102,7 @@ def published(name: str) -> Published:
 
 
 class EvoRunner(RowRunner):
-    """Measures a cell. The value of an evaluation is its mean return."""
+    """Measures a cell. The result of an evaluation is its mean return."""
 
     @property
     def name(self) -> str:
@@ -167,8 +167,8 @@ class EvoRunner(RowRunner):
 
 
 def kitchen() -> tuple[Any, Any, Any]:
-    """Return the kitchen's plugin, and the task with all seven elements in one episode of 280 steps. The score is the
-    return, which is the number of completed elements.
+    """Return the kitchen's plugin, and the task with all seven elements in one episode of 280 steps. The score of the
+    kitchen's task is the return, which is the number of completed elements.
     """
     from rlgpt.config.prepare import ConstantPluginFactory
     from rlgpt.domain import Score, Task
@@ -191,7 +191,7 @@ def kitchen() -> tuple[Any, Any, Any]:
 
 
 class EvoComparison(Comparison):
-    """Prints means over seeds, as the published results are means."""
+    """Prints means over seeds, because the published results are means."""
 
     def _settings(self, cell: Cell, arguments: argparse.Namespace) -> dict[str, Any]:
         case = CASES.get(cell.task.split("/")[1])
@@ -248,7 +248,7 @@ _FIGURES = (
 
 
 def _shown(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a cell that are printed, which are all figures except the returns of the episodes."""
+    """Return the figures of a cell without the returns of the single episodes, which are not printed."""
     return {name: result[name] for name in _FIGURES if name in result}
 
 
@@ -268,7 +268,7 @@ def _line(name: str, unit: str, by_seed: Mapping[int, float], **more: Any) -> st
 
 
 def record(name: str, llm: Mapping[str, Any], folder: Path, *, seed: int) -> Path:
-    """Record a language model in one run of RL-GPT.
+    """Record the replies of a language model in one run of RL-GPT.
 
     :param name: the name of the environment.
     :param llm: the settings of the language model.

@@ -1,12 +1,13 @@
-"""The environments of the benchmark EvoPolicyGym, as far as they run here, with their descriptions.
+"""The environments of the benchmark EvoPolicyGym that rlgpt runs, with their descriptions.
 
     python benchmarks/evopolicygym_cases.py fetch_push --llm openai/NAME --api-base URL --folder runs/fetch_push
 
-The command records the replies of a language model for one environment. The recording is the file ``transcript.jsonl``
-of the run. To replay it, copy it to ``examples/design/transcripts/evopolicygym/NAME/N.jsonl``.
+The script records the replies of a language model for one environment. The recording is the file ``transcript.jsonl``
+of the run. To replay a recording, copy it to ``examples/design/transcripts/evopolicygym/NAME/N.jsonl``.
 
 Each description is the environment's own docstring, with those facts of its public documentation that the docstring
-lacks, such as the codes of a grid's cells. Nothing comes from a policy that somebody has written for the environment.
+lacks, such as the codes of a grid's cells. No description contains knowledge from a policy that somebody has written
+for the environment.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ class Case:
     :ivar env: the id of the environment in gymnasium's registry, or ``PACKAGE:ID``.
     :ivar horizon: the maximal number of steps of an episode.
     :ivar goal: the goal of the task, for the language model.
-    :ivar docs: facts of the public documentation that the docstring lacks.
+    :ivar docs: facts of the environment's public documentation that its docstring lacks.
     :ivar labels: names of the action's parts, with meanings; None if the environment names them.
     :ivar make: a function that makes the environment; None means that gymnasium makes it.
-    :ivar trainer: the trainer of every method on this environment.
+    :ivar trainer: the trainer with which every method learns on this environment.
     """
 
     env: str
@@ -59,7 +60,7 @@ class Case:
         return EPISODES * self.horizon
 
     def find(self) -> tuple[Any, Any, Any]:
-        """Return the plugin, the task, and the factory by which an environment's recipe finds the plugin."""
+        """Return the plugin, the task, and the factory with which an environment's recipe makes the plugin."""
         from rlgpt.config.prepare import ConstantPluginFactory, prepare
         from rlgpt.domain import Score
         from rlgpt.plugin.docstrings import described
@@ -73,7 +74,7 @@ class Case:
 
 
 def episodes_only(plugin: Any) -> Any:
-    """Return the plugin, which no longer saves and restores episodes: EvoPolicyGym allows only whole episodes."""
+    """Return the plugin without saving and restoring of episodes, because EvoPolicyGym allows only whole episodes."""
     plugin.states = _no_states
     return plugin
 
