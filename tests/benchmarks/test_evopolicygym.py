@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 import pytest
+from rlgpt.agents.brief import make_brief
+from rlgpt.llm.transcript import Transcript
+from rlgpt.testing.contract.recordings import fingerprints, kind_of
 
 
 @pytest.fixture
@@ -124,3 +128,29 @@ def test_tasks_of_stable_baselines_have_continuous_actions(evo: Any, cases: Any)
     for name in ("reacher", "halfcheetah", "continuouscar"):
         assert f"evopolicygym/{name}" in evo.CONTINUOUS
         assert isinstance(gymnasium.make(cases[name].env).action_space, gymnasium.spaces.Box)
+
+
+RECORDINGS = Path(__file__).resolve().parents[2] / "examples" / "design" / "transcripts" / "evopolicygym"
+
+
+def test_every_recording_belongs_to_an_environment_of_the_benchmark(evo: Any) -> None:
+    assert evo.TRANSCRIPTS == RECORDINGS
+    assert {f"evopolicygym/{path.parent.name}" for path in RECORDINGS.glob("*/*.jsonl")} <= set(evo.BUDGETS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(RECORDINGS.glob("*/*.jsonl")), ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_recordings_of_evopolicygym_match_the_fingerprints_of_the_current_prompts(
+    evo: Any, benchmark_module: Any, path: Path, tmp_path: Path
+) -> None:
+    extra = benchmark_module("evopolicygym_cases").EXTRA
+    settings = {"budget": 1_000, "iterations": 2, "episodes": 1, "trainer": "sac"}
+    cell = evo.Cell(f"evopolicygym/{path.parent.name}", "rlgpt", 40)
+    if path.parent.name in ("parking", "racetrack", "roundabout", "bring_ball") and not extra.is_dir():
+        pytest.skip("highway-env and dm-control are not installed")
+    runner = evo.EvoRunner(cell, evo.ResultTable(tmp_path / "cells.jsonl"), settings)
+    transcript = Transcript.read(path)
+    assert transcript.header.task == runner.task.id
+    now = fingerprints(runner.plugin, make_brief(runner.plugin, runner.task))
+    stale = {kind_of(e.key)[0] for e in transcript.entries if now.get(kind_of(e.key)) != e.fingerprint}
+    assert not stale, f"record again: python benchmarks/evopolicygym_cases.py {path.parent.name} --llm MODEL"
