@@ -201,12 +201,12 @@ class FastAgent(ABC):
         """Write a coded function, which is a feature, a reward term or a predicate. The result of this method is a
         first version of the coded function, or a repair of the last attempt.
 
-        The base class FastAgent returns None here, for agents that write only coded actions. If an agent returns None,
-        the iteration continues without the coded function.
+        The method ``write_function`` of the base class FastAgent returns None, for agents that write only coded
+        actions. If an agent returns None, the iteration continues without the coded function.
 
         :param brief: what the fast agent gets to know about the task.
-        :param plan: the plan that contains ``function``. The method is called only for functions of which the plan
-            keeps no earlier version.
+        :param plan: the plan that contains ``function``. The method ``write_function`` is called only for functions of
+            which the plan keeps no earlier version.
         :param attempts: the failed attempts to write this coded function so far; empty for a first version.
         :param history: the finished iterations.
         :returns: a coded function with the name and the kind of ``function``; None if the agent writes no coded

@@ -2,7 +2,7 @@
 the prompt of the reply.
 
 ``prompts/NAME/PART.md`` contains one part of one prompt; ``prompts/shared`` contains parts that several prompts use. A
-part of a prompt contains text, slots and includes of other parts::
+part of a prompt contains text, slots and includes of other parts, as in this example::
 
     You plan for {{goal}}.
     {% include "shared/method.md" %}

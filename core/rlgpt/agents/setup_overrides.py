@@ -34,7 +34,7 @@ class SetupOverrides(RLSetup):
 
     :ivar reward_weights: weights of reward terms. The weights of reward terms that the user gives are added to the
         weights in the setup. If the user and the setup give a weight to the same reward term, the user's weight counts.
-        Hyperparameters in ``trainer`` are merged like the weights: a value of the user replaces the setup's value.
+        Hyperparameters in ``trainer`` are merged with the setup's, and the user's values have priority.
     """
 
     reward_weights: Mapping[str, float] = Field(default_factory=dict)

@@ -18,8 +18,8 @@ _BYTES = 32
 
 
 def key_file() -> Path:
-    """The path of the file with the user's secret key, in the user's state folder (Linux:
-    ``$XDG_STATE_HOME/rlgpt``).
+    """The path of the file with the user's secret key, in the user's state folder (``$XDG_STATE_HOME/rlgpt``
+    on Linux).
     """
     return platformdirs.user_state_path("rlgpt") / "seal.key"
 

@@ -56,7 +56,7 @@ class Request(Value):
 
     :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). The
         fingerprint of a request does not depend on results of the run.
-    :ivar measured: the figures (results of the run) that the prompt shows, for example ``{"success": 0.35}``. A replay
+    :ivar measured: the figures (results of the run) that the prompt shows, as a dict from name to value. A replay
         compares the measured figures with the recorded figures.
     """
 

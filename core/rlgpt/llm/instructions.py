@@ -151,7 +151,7 @@ def _fields(node: Mapping[str, Any], defs: Mapping[str, Any], depth: int) -> lis
 
 
 def _inner(node: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of the object whose fields are listed: ``node`` itself, or the items of a list or a mapping."""
+    """The schema of the object whose fields are listed, which is ``node`` or the schema of its items."""
     for candidate in (node, node.get("items"), node.get("additionalProperties")):
         if isinstance(candidate, Mapping) and "properties" in (found := _resolve(candidate, defs)):
             return found

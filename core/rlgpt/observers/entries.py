@@ -1,4 +1,6 @@
-"""Computes, from a run's record, the entries that trackers write about the run: named numbers at a step, and tables."""
+"""Computes, from a run's record, the entries that trackers write about the run, which are named numbers at a step, and
+tables.
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Meter:
 
 
 def headline(name: str, facts: dict[str, Any]) -> str:
-    """The title of a stage, for example ``rehearse: iteration 0, action open_door, attempt 1``."""
+    """The title of a stage as text, with the name of the stage and its facts (iteration, action, attempt)."""
     parts = [f"{key.replace('_', ' ')} {_figure(value)}" for key, value in facts.items() if value is not None]
     return f"{name}: {', '.join(parts)}" if parts else name
 
@@ -168,8 +168,8 @@ def _rate(rate: float | None) -> str:
 
 
 def progress_reporter(out: TextIO | None = None) -> Observer:
-    """The progress reporter that writes to the stream ``out`` (default: standard error). The reporter shows a live line
-    if ``out`` is a terminal, and lines of text otherwise.
+    """The progress reporter that writes to the stream ``out``, by default to standard error. The reporter shows a live
+    line if ``out`` is a terminal, and lines of text otherwise.
     """
     stream = sys.stderr if out is None else out
     if not stream.isatty():

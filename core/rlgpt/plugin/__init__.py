@@ -1,5 +1,5 @@
-"""Plugins. A plugin describes an environment to rlgpt: the tasks of the environment, and the knowledge and skills that
-agents may use. The import of the package ``rlgpt.plugin`` does not load a simulator.
+"""Plugins. A plugin describes to rlgpt the tasks of an environment, and the knowledge and skills that agents may use.
+The import of the package ``rlgpt.plugin`` does not load a simulator.
 """
 
 from __future__ import annotations

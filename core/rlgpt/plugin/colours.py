@@ -47,7 +47,7 @@ Region = tuple[int, int, int, int, str]
 
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.uint8]:
-    """A table of shape ``[32768]`` with a colour for each 15-bit value: 5 bits each for red, green and blue."""
+    """A table of shape ``[32768]`` with a colour for each 15-bit value, with 5 bits each for red, green and blue."""
     red, green, blue = np.meshgrid(*[np.arange(32) * 255 / 31] * 3, indexing="ij")
     value, chroma = np.maximum(np.maximum(red, green), blue), np.ptp(np.stack([red, green, blue]), axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):

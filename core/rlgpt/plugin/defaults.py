@@ -170,8 +170,8 @@ def _flat(named: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 
 
 def summarize(view: Mapping[str, Plain]) -> str:
-    """A view as text of at most 1,500 characters: ``name: value``, with four significant digits. Lists are cut after
-    twelve numbers.
+    """A view as text of at most 1,500 characters. Numbers have four significant digits, and lists are cut after twelve
+    numbers.
     """
     text = "; ".join(f"{key}: {_format(value)}" for key, value in view.items())
     return text if len(text) <= 1500 else text[:1497] + "..."

@@ -44,7 +44,7 @@ def idle_action(space: spaces.Space[Any], labels: Sequence[str], given: Any) -> 
 
 
 def plain_idle(given: Any) -> Plain:
-    """Convert the user's idle action to a form that a bundle can store: arrays and tuples become lists."""
+    """Convert the user's idle action to a form that a bundle can store, in which arrays and tuples become lists."""
     if isinstance(given, np.ndarray | np.generic):
         return given.tolist()  # type: ignore[no-any-return]
     if isinstance(given, Mapping):

@@ -1,4 +1,4 @@
-"""Converts observations of any gymnasium space to a view for code: JSON-like values with documented names."""
+"""Converts observations of any gymnasium space to a view for code, which has JSON-like values with documented names."""
 
 from __future__ import annotations
 

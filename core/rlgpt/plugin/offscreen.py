@@ -33,7 +33,8 @@ def loads(backend: str) -> bool:
 
 
 def find_backend() -> str:
-    """The name of an offscreen OpenGL library that can be loaded: "egl", "osmesa", or "" if there is none.
+    """The name of an offscreen OpenGL library that can be loaded, which is "egl", "osmesa", or "" without such a
+    library.
 
     If the variable ``MUJOCO_GL`` names one of the two libraries, this library is tried first.
     """

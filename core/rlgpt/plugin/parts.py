@@ -82,7 +82,7 @@ def parts(space: spaces.Space[Any]) -> list[Part]:
 
 
 def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
-    """The parts of the observation that a policy may observe, by name: name -> part.
+    """The parts of the observation that a policy may observe, as a dict from name to part.
 
     The parts of a Dict have its keys as names; any other observation space has the name ``observation``. If no key of
     the view covers the inner parts of a part, the inner parts replace this part, and each inner part is named by its

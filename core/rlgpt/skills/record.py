@@ -147,8 +147,8 @@ class SkillRecord(Result):
 
     @property
     def sealed_part(self) -> bytes:
-        """The fields of the skill's record that the seal covers: task, settings and environment. A test of the skill
-        makes the environment from these fields.
+        """The fields of the skill's record that the seal covers, which are ``task``, ``settings`` and ``environment``.
+        A test of the skill makes the environment from these fields.
         """
         part = json.loads(self.model_dump_json(include={"task", "settings", "environment"}))
         return json.dumps(part, sort_keys=True).encode()

@@ -1,5 +1,5 @@
-"""Tools for authors of plugins and trainers: the plugin contract (tests that need pytest), small environments, and a
-scripted language model.
+"""Tools for authors of plugins and trainers, such as the plugin contract (tests that need pytest), small environments,
+and a scripted language model.
 """
 
 from __future__ import annotations

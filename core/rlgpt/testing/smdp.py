@@ -6,9 +6,9 @@ The cells 0..K form a row, K = 10. The base action ``take`` ends the episode; it
 reward 0. The option ``walk`` moves to cell K with reward 0. From cell 0, the option ``walk`` lasts k = K = 10
 primitive steps, and its discounted reward is R = 0. In cell K the best choice is ``take``, with the value V(K) = 1.
 
-In cell 0 with gamma = 0.9, the branch ``take`` has the value Q = 0.6. With the semi-Markov discount, the branch ``walk``
-has the value R + gamma^k V(K) = 0 + 0.9^10 * 1 = 0.3487 (Sutton, Precup and Singh 1999, section 3). If gamma is applied
-once for each decision, ``walk`` has the value R + gamma V(K) = 0 + 0.9 * 1 = 0.9.
+In cell 0 with gamma = 0.9, the branch ``take`` has the value Q = 0.6. With the semi-Markov discount, the branch
+``walk`` has the value R + gamma^k V(K) = 0 + 0.9^10 * 1 = 0.3487 (Sutton, Precup and Singh 1999, section 3). If gamma
+is applied once for each decision, ``walk`` has the value R + gamma V(K) = 0 + 0.9 * 1 = 0.9.
 
 A learner with the semi-Markov discount takes the near reward, as a learner with primitive actions does (ten ``forward``
 are worth 0.3487 too). A learner that applies gamma only once for each decision chooses the option ``walk``. The margins

@@ -42,7 +42,7 @@ def _die_at(make: type[Trainer], spec: EnvSpec, folder: Path, budget: int, point
 class TrainerSuite:
     """The tests for one trainer.
 
-    :cvar make: the class of the trainer, which is called without arguments.
+    :cvar make: the class of the tested trainer, which is called without arguments.
     :cvar budget: number of primitive steps that suffice to learn the task of the grid environment.
     :cvar fork_budget: number of primitive steps that suffice to learn the task of :mod:`rlgpt.testing.smdp`.
     :cvar start_method: how the process of the killed training starts, a method of :mod:`multiprocessing`. A trainer
@@ -63,7 +63,8 @@ class TrainerSuite:
     def trained(cls, tmp_path_factory: pytest.TempPathFactory) -> tuple[EnvSpec, Path, TrainingRecord, Path]:
         """A training in the grid environment with one useful coded action.
 
-        :returns: the recipe, the folder of the training, its record, and the file that counts primitive steps.
+        :returns: the recipe, the folder of the training, the record of the training, and the file that counts primitive
+            steps.
         """
         folder, counter = tmp_path_factory.mktemp("trained"), tmp_path_factory.mktemp("count") / "steps"
         spec = grid_spec(counter, TO_ROW)
@@ -178,7 +179,9 @@ class TrainerSuite:
         assert counted(counter) == before
 
     def test_missing_checkpoint_is_an_error(self, tmp_path: Path) -> None:
-        """Test with a plugin that allows only one environment, so that the step file has only one count."""
+        """The test uses a plugin that allows only one environment, so that the file with the step count has only one
+        count.
+        """
         spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"
         spec = dataclasses.replace(spec, factory=functools.partial(one_at_a_time, str(tmp_path / "count")))
         self.make().train(spec, budget=200, seed=0, folder=folder, hyperparameters=SETTINGS)

@@ -11,7 +11,7 @@ Described = Dict[str, Any]  # noqa: UP006
 
 
 class Unusable(ValueError):
-    """A space or a value cannot be sent to the other process."""
+    """The error of a space, a value or a message that cannot be sent to the other process."""
 
 
 def describe(space: Any) -> Described:
