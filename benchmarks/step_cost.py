@@ -34,8 +34,8 @@ def coded_actions(source: str) -> list[CodedAction]:
 
 
 def variants() -> dict[str, Make]:
-    """Return a function for each compared environment. Each function makes an environment, and a function that converts
-    a recorded action to the environment's action space.
+    """Return a function for each compared environment. Each of these functions returns an environment, and a function
+    that converts a recorded action to the environment's action space.
     """
     plugin = KitchenPlugin()
     task = plugin.tasks()[TASK]

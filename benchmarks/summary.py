@@ -109,8 +109,8 @@ def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: b
 def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, Interval]]:
     """Return the IQM over seeds and tasks, with its stratified interval, of each method that is measured on every task.
 
-    The aggregated tasks are the tasks that have a result for every seed of each aggregated method. With only one
-    aggregated task, the result is empty.
+    The aggregated tasks are the tasks that have a result for every seed of each aggregated method. The result is empty
+    if only one task has a result for every seed.
 
     :returns: the aggregated tasks, and the IQM and interval of each method.
     """
