@@ -111,7 +111,8 @@ _SECTION = re.compile(r"^#+ *sub-?goal: *`?([a-z][a-z0-9_]*)`?.*$", re.MULTILINE
 
 
 def split_predicates(source: str) -> dict[str, str]:
-    """Split a block of code in which a line ``# sub-goal: NAME`` precedes each source.
+    """Split a block of code with the predicates of several sub-goals. A comment line with the word ``sub-goal`` and the
+    name of the sub-goal precedes each predicate.
 
     :returns: a dict from the name of each sub-goal to the source of its predicate.
     """

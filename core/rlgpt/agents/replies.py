@@ -317,8 +317,8 @@ _SECTION = re.compile(r"^#+ *action: *`?([a-z][a-z0-9_]*)`?.*$", re.MULTILINE)
 
 
 def split_sources(source: str) -> dict[str, str]:
-    """Split a block of code in which a line ``# action: NAME`` precedes each source. The result has the sources by
-    name.
+    """Split a block of code with the sources of several coded actions. A comment line with the word ``action`` and the
+    action's name precedes each source. The result is a dict from name to source.
     """
     pieces = _SECTION.split(source)
     return {name: text.strip("\n") + "\n" for name, text in zip(pieces[1::2], pieces[2::2], strict=True)}

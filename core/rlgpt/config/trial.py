@@ -82,8 +82,8 @@ class Trial(Value):
 
 def stopwatch() -> Callable[[], float]:
     """A clock that starts at 0. The clock shows, in seconds, the computing time of this process or a third of the
-    elapsed time, whichever is larger. On a busy machine a trial is hardly shorter, and a trial ends even if the
-    simulator computes in another process.
+    elapsed time, whichever is larger. With this clock, a busy machine hardly shortens a trial, and a trial ends even if
+    the simulator computes in another process.
     """
     computed, passed = time.process_time(), time.monotonic()
     return lambda: max(time.process_time() - computed, (time.monotonic() - passed) / 3)

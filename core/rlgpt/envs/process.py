@@ -236,7 +236,7 @@ def _end(
     seconds: float,
 ) -> None:
     """Close the connection, so that the worker ends, and kill the worker's processes that remain. In a forked child of
-    this process, the function only closes the handles of the child.
+    this process, the function only closes the child's copies of the handles.
     """
     connection.close()
     if os.getpid() == owner:

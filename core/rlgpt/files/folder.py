@@ -38,7 +38,7 @@ class Folder:
     def exists(self, name: str) -> bool:
         """Whether the folder contains a regular file with this name.
 
-        :raises RlgptError: a link, a folder or a device has this name.
+        :raises RlgptError: the name is that of a link, a folder or a device.
         """
         with self._faults(name, "read"):
             try:

@@ -23,8 +23,8 @@ class MlflowTracker(Tracker):
     """MlflowTracker writes metrics, parameters, tables as JSON artefacts (in the form of ``mlflow.log_table``), videos
     and the bundle of a run.
 
-    :param uri: the address at which MLflow stores runs (``observers.mlflow.uri=http://...``). By default, MLflow
-        decides: it uses the variable ``MLFLOW_TRACKING_URI`` or a database in the current folder.
+    :param uri: the address at which MLflow stores runs (``observers.mlflow.uri=http://...``). By default, MLflow uses
+        the address in the variable ``MLFLOW_TRACKING_URI``, or a database in the current folder.
     :param experiment: name of the experiment. MLflow makes the experiment if the experiment does not exist.
     """
 

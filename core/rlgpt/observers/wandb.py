@@ -20,8 +20,8 @@ class WandbTracker(Tracker):
 
     :param project: name of the project.
     :param entity: user or team; default: the user who is logged in.
-    :param mode: with ``offline``, wandb writes only files, which ``wandb sync`` uploads later. By default, wandb
-        decides: it uses the variable ``WANDB_MODE`` or the mode ``online``.
+    :param mode: mode of wandb; in the mode ``offline``, wandb writes only files, which ``wandb sync`` uploads later. By
+        default, wandb uses the mode in the variable ``WANDB_MODE``, or ``online``.
     :param dir: folder for wandb's files. Default: wandb's default, which is ``./wandb``.
     """
 

@@ -236,8 +236,8 @@ class EnvironmentPlugin(ABC):
         """The RLSetup that is used if no agent writes a setup, and for the pure RL baseline.
 
         The default setup observes every key that a policy can use (pictures and long arrays of the default view first).
-        The reward of the default setup is the environment's own reward. If the plugin does not offer it, the reward is
-        the sum of all reward terms.
+        The reward of the default setup is the environment's own reward. If the plugin does not offer the environment's
+        reward, the reward is the sum of all reward terms.
         """
         keys = [k.name for k in self.view_keys(task) if k.size]
         if type(self).view_keys is EnvironmentPlugin.view_keys:

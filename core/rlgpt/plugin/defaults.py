@@ -144,7 +144,7 @@ class SpaceDefaults:
     @property
     def alone(self) -> tuple[str, ...]:
         """The observation keys whose values are pictures and long arrays. The view does not contain the numbers of
-        these keys, so only a policy observes them.
+        pictures and long arrays, so only a policy observes these numbers.
         """
         return self._observations.alone
 

@@ -61,16 +61,16 @@ class PluginManager:
 
     @property
     def broken(self) -> Mapping[str, str]:
-        """A dict from the name of an entry point that cannot be loaded to its error. The first access to ``broken``
-        loads every plugin.
+        """A dict from the name of an entry point that cannot be loaded to its error. Reading ``broken`` loads
+        every plugin.
         """
         self._load(self._find())
         return self._broken
 
     @property
     def plugins(self) -> Mapping[str, EnvironmentPlugin]:
-        """A dict from the name of a plugin to the plugin, for every plugin that works. The first access to ``plugins``
-        loads every plugin.
+        """A dict from the name of a plugin to the plugin, for every plugin that works. Reading ``plugins`` loads every
+        plugin.
         """
         self._load(self._find())
         return dict(sorted(self._plugins.items()))

@@ -23,7 +23,7 @@ async def changes(
     of the opened run changed.
 
     :param opened: the folder of the run that the live page shows.
-    :param ends: whether the server ends; no event follows after the end.
+    :param ends: a function that returns whether the server ends; no event follows after the end.
     """
     before = await asyncio.to_thread(catalogue.stamps)
     files = await asyncio.to_thread(_signature, opened)
