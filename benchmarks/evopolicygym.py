@@ -138,7 +138,7 @@ class EvoRunner(RowRunner):
         }
 
     def _play(self, env: Any, choose: Callable[[Any], Any]) -> dict[str, Any]:
-        """Play the report's episodes, with an action for each observation."""
+        """Play the episodes of the report with a function that returns an action for each observation."""
         returns, steps = [], 0
         for seed in self._report_seeds():
             observation, _ = env.reset(seed=seed)
