@@ -1,14 +1,18 @@
-"""Measures the speed of 64 environments with coded actions on one core. The 64 environments are the lanes of a batch of
-Craftax, with six coded actions.
+"""Measures the speed of 64 environments on one core. The 64 environments are the lanes of a batch of Craftax, with six
+coded actions, or of a batch of voxel worlds, without coded actions.
 
-    python benchmarks/lanes.py             # takes some minutes, mostly for JAX's compilation
-    python benchmarks/lanes.py --profile   # also prints where the rollout's time goes
+    python benchmarks/lanes.py                  # takes some minutes, mostly for JAX's compilation
+    python benchmarks/lanes.py --parts voxels   # without JAX
+    python benchmarks/lanes.py --profile        # also prints where the time of Craftax's rollout goes
 
 ================================  ==================================================================================
 ``lanes/craftax/simulator``       primitive steps per CPU-second of the batch alone, with random actions
 ``lanes/craftax/rollout``         with options, where every decision is drawn from the allowed choices
 ``lanes/craftax/rollout/share``   share of the rollout's CPU time that the simulator needs
 ``lanes/craftax/train``           with PPO's learning, by the built-in trainer
+``lanes/voxels/rollout``          the policy acts in ``minecraft/harvest_log``
+``lanes/voxels/train``            with PPO's learning
+``lanes/voxels/train/ratio``      the same, divided by the figure of as many single environments in the same run
 ================================  ==================================================================================
 
 JAX uses one thread. The script prints lines of JSON.
@@ -35,6 +39,7 @@ from rlgpt import CodedAction, extend_vector
 from rlgpt.plugin.manager import PluginManager
 
 TASK, LANES = "craftax/symbolic", 64
+PARTS = ("voxels", "craftax")
 GATHER = """
 def can_start(view):
     return view["{tool}"] >= {least} and view["inventory"]["{item}"] < 9 and "{thing}" in view["things"]
@@ -164,18 +169,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="few steps: a smoke test, its figures mean nothing")
     parser.add_argument("--profile", action="store_true", help="print a profile of the rollout")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to measure")
     given = parser.parse_args()
+    if "voxels" in given.parts:
+        import voxel_lanes
+
+        voxel_lanes.measure(4 if given.quick else LANES, 2 if given.quick else 25, commit())
+    if "craftax" in given.parts:
+        measure_craftax(2_000 if given.quick else 40_000, profile=given.profile)
+    return 0
+
+
+def measure_craftax(steps: int, *, profile: bool) -> None:
     plugin, task = PluginManager().task(TASK)
-    steps, rate = (2_000 if given.quick else 40_000), "primitive steps per CPU-second"
-    now = commit()
+    rate, now = "primitive steps per CPU-second", commit()
     alone = measure_simulator(plugin, task, steps // LANES)
     emit("lanes/craftax/simulator", round(alone), rate, commit=now)
-    options, length = measure_rollout(plugin, task, steps, profile=given.profile)
+    options, length = measure_rollout(plugin, task, steps, profile=profile)
     emit("lanes/craftax/rollout", round(options), rate, commit=now, goal=3000, steps_per_decision=round(length, 2))
     emit("lanes/craftax/rollout/share", round(options / alone, 2), "of the CPU time", commit=now)
     trained = measure_training(task, plugin, steps)
     emit("lanes/craftax/train", round(trained), rate, commit=now, goal=1500)
-    return 0
 
 
 if __name__ == "__main__":

@@ -99,6 +99,10 @@ class Separate(Simulator):
 class Batch(Simulator):
     """A vector of environments that is not a ``SyncVectorEnv``. The observations of the vector must be new arrays at
     every step.
+
+    If ``metadata["low_level_actions"]`` of the vector is true, the vector's ``step`` gets a list with one action for
+    each environment. Such an action may be in the plugin's
+    :meth:`~rlgpt.plugin.base.EnvironmentPlugin.low_level_space` without being in the action space.
     """
 
     moves_all = True
@@ -107,10 +111,12 @@ class Batch(Simulator):
         self._venv, self.mode = venv, mode
         self.resets_itself = mode is not AutoresetMode.DISABLED
         self._space, self._begun = venv.single_action_space, False
+        self._takes_each = bool(venv.metadata.get("low_level_actions"))
 
     def step(self, actions: Mapping[int, Any]) -> dict[int, Outcome]:
         count = self._venv.num_envs
-        whole = batch_of(self._space, [actions[lane] for lane in range(count)])
+        each = [actions[lane] for lane in range(count)]
+        whole = each if self._takes_each else batch_of(self._space, each)
         observations, rewards, terminated, truncated, infos = self._venv.step(whole)
         rows = list(iterate(self._venv.observation_space, observations))
         parts = infos_of(infos, count)

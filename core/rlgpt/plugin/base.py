@@ -86,6 +86,10 @@ class EnvironmentPlugin(ABC):
         :meth:`make_env` makes. The autoreset mode of the vector is ``AutoresetMode.DISABLED`` or, only for the
         training, ``NEXT_STEP``. The method :meth:`lane_model` returns the model of one environment of the vector.
 
+        If :meth:`low_level_space` has actions that are not in the action space, the vector's
+        ``metadata["low_level_actions"]`` must be True, and the vector's ``step`` gets a list with one action for each
+        environment.
+
         :returns: the vector of environments; None (the default) if the plugin has no batch simulator.
         """
         return None

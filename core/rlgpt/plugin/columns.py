@@ -12,11 +12,13 @@ class Columns:
 
     :param keys: the keys, in order.
     :param compute: a function that returns the values of a key of the view for all rows.
+    :ivar count: number of rows.
     """
 
     def __init__(self, keys: Sequence[str], compute: Callable[[str], Sequence[Any]]) -> None:
         self._compute, self._found = compute, dict[str, Sequence[Any]]()
         self.keys = dict.fromkeys(keys)
+        self.count = 0
 
     def __getitem__(self, key: str) -> Sequence[Any]:
         """:raises KeyError: there is no such key."""
@@ -28,7 +30,17 @@ class Columns:
 
     def rows(self, count: int) -> list[Mapping[str, Any]]:
         """The first ``count`` rows. Each row of the table is a mapping with the keys of the table."""
+        self.count = count
         return [_Row(self, i) for i in range(count)]
+
+
+def table_of(rows: Sequence[Mapping[str, Any]]) -> Columns | None:
+    """The table whose rows are ``rows``, all of them and in order; None if there is no such table."""
+    table = rows[0]._columns if rows and type(rows[0]) is _Row else None
+    if table is None or table.count != len(rows):
+        return None
+    whole = all(type(row) is _Row and row._columns is table and row._index == i for i, row in enumerate(rows))
+    return table if whole else None
 
 
 class _Row(Mapping[str, Any]):

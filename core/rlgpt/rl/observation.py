@@ -13,6 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from rlgpt.errors import PluginError, UnknownNameError
+from rlgpt.plugin.columns import table_of
 from rlgpt.plugin.parts import flattenable, shown
 from rlgpt.plugin.pictures import is_image
 from rlgpt.plugin.types import ViewKey
@@ -117,7 +118,10 @@ class ObservationBuilder:
         """Write the values of all view keys of size 1 in one conversion, and return whether every value is a number."""
         try:
             for keys, rows in ((self._single_of_view, views), (self._single_of_policy, numbers)):
-                if keys:
+                if keys and (table := table_of(rows)) is not None:
+                    for key, at in keys.items():
+                        vectors[:, at] = table[key]
+                elif keys:
                     vectors[:, [*keys.values()]] = [[row[key] for key in keys] for row in rows]
         except (KeyError, TypeError, ValueError):
             return False

@@ -8,11 +8,13 @@ craft, so tasks that need crafting have more choices in the second head. ``actio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from rlgpt.errors import ConfigError
+from voxeldojo.world.items import ID
 
 from rlgpt_minecraft.moves import Action, crafting, move
 from rlgpt_minecraft.observation import ParsedObservation
@@ -84,16 +86,45 @@ class BaseActions:
         translated[_FUNCTION:] = self._hand(self.choices[second], obs)[_FUNCTION:]
         return translated
 
+    def translate_each(self, pairs: NDArray[np.integer], items: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Translate a pair of choices for each of several environments, int64 ``(n, 8)``.
+
+        :param pairs: ``(n, 2)``.
+        :param items: the item in each slot of each inventory, ``(n, slots)``, as an index into ``items.NAMES``.
+        :raises ConfigError: see :meth:`translate`.
+        """
+        if not self._has(pairs):
+            wrong = next(pair for pair in pairs if not self._has(pair))
+            raise ConfigError(f"{wrong} is not a pair of {self.space}.")
+        translated = np.stack(self._moves)[pairs[:, 0]]
+        for row, choice in enumerate(pairs[:, 1].tolist()):
+            if choice:
+                translated[row, _FUNCTION:] = self._hand_at(self.choices[choice], items[row])[_FUNCTION:]
+        return translated
+
+    def _hand_at(self, choice: str, items: NDArray[np.integer]) -> Action:
+        verb, _, item = choice.partition("_")
+        if verb not in ("place", "equip"):
+            return self._fixed(choice)
+        (slots,) = np.nonzero(items == ID[item])
+        return self._to_slot(verb, int(slots[0]) if len(slots) else None)
+
     def _has(self, pair: NDArray[np.integer]) -> bool:
         return bool((pair >= 0).all() and (pair < self.space.nvec).all())
 
     def _hand(self, choice: str, obs: ParsedObservation) -> Action:
+        verb, _, item = choice.partition("_")
+        return self._to_slot(verb, obs.slot(item)) if verb in ("place", "equip") else self._fixed(choice)
+
+    @staticmethod
+    @cache
+    def _fixed(choice: str) -> Action:
+        """Return the action of a choice that does not depend on the inventory."""
         if choice in ("use", "attack"):
             return move(function="use" if choice == "use" else "attack")
         verb, _, item = choice.partition("_")
-        if verb == "craft":
-            return crafting(item)
-        slot = obs.slot(item) if verb in ("place", "equip") else None
-        if slot is None:
-            return move()
-        return move(function="place" if verb == "place" else "equip", slot=slot)
+        return crafting(item) if verb == "craft" else move()
+
+    @staticmethod
+    def _to_slot(verb: str, slot: int | None) -> Action:
+        return move() if slot is None else move(function="place" if verb == "place" else "equip", slot=slot)

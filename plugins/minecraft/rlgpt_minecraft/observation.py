@@ -171,6 +171,15 @@ class ParsedObservation:
                 counts[item] = counts.get(item, 0) + int(quantity)
         return counts
 
+    def aimed(self, thing: str) -> bool:
+        """Return whether a thing is under the cross-hair and within reach."""
+        return self.sights[thing].aimed
+
+    @property
+    def life(self) -> float:
+        """The life of the player in half hearts, 0 to 20."""
+        return float(self.observation["life_stats"]["life"].item())
+
     def slot(self, item: str) -> int | None:
         """Return the first inventory slot that holds an item, or None if no slot holds the item."""
         names = self.observation["inventory"]["name"].tolist()

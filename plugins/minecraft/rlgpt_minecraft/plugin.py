@@ -31,9 +31,28 @@ class MinecraftPlugin(EnvironmentPlugin):
 
         return MinecraftTask(task, seed=seed, render_mode=render_mode)
 
+    def make_vector(self, task: Task, *, count: int, seed: int) -> gymnasium.vector.VectorEnv[Any, Any, Any] | None:
+        """Make a vector of the embedded world, or return None if the task shows a picture or runs in MineDojo."""
+        from rlgpt_minecraft.settings import Settings
+
+        settings = Settings.of(task)
+        if settings.backend != "embedded" or settings.image_size is not None:
+            return None
+        from rlgpt_minecraft.vector import MinecraftVector
+
+        return MinecraftVector(task, count=count, seed=seed)
+
     def model(self, env: gymnasium.Env[Any, Any]) -> Any:
         """Return the observation reader. The reader has no access to the world."""
         return env.unwrapped.reader  # type: ignore[attr-defined]
+
+    def lane_model(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any], lane: int) -> Any:
+        """Return a reader of the observations of one environment of a vector."""
+        from rlgpt_minecraft.vector import MinecraftVector
+
+        if not isinstance(venv, MinecraftVector):
+            return super().lane_model(venv, lane)
+        return venv.readers[lane]
 
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
         """Return MineDojo's action space: primitives yield its eight numbers."""
@@ -56,10 +75,20 @@ class MinecraftPlugin(EnvironmentPlugin):
 
         return view(ctx)
 
+    def views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Plain]]:
+        from rlgpt_minecraft.views import views
+
+        return views(contexts)
+
     def policy_view(self, ctx: Context) -> Mapping[str, Any]:
         from rlgpt_minecraft.views import policy_view
 
         return policy_view(ctx)
+
+    def policy_views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
+        from rlgpt_minecraft.views import policy_views
+
+        return policy_views(contexts)
 
     def summarize(self, view: Mapping[str, Plain]) -> str:
         from rlgpt_minecraft.summary import summarize

@@ -26,7 +26,7 @@ def _near(thing: str) -> Value:
 
 
 def _aimed(thing: str) -> Value:
-    return lambda ctx: float(ctx.model.read(ctx.observation).sights[thing].aimed)
+    return lambda ctx: float(ctx.model.read(ctx.observation).aimed(thing))
 
 
 def _dug(thing: str) -> Value:
@@ -46,7 +46,7 @@ def _success(ctx: Context) -> float:
 
 
 def _life(ctx: Context) -> float:
-    return float(ctx.observation["life_stats"]["life"].item()) / 20.0
+    return float(ctx.model.read(ctx.observation).life) / 20.0
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:

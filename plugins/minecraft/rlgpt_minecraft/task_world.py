@@ -7,10 +7,13 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
+import numpy as np
 from voxeldojo.env import MineDojoEnv
 from voxeldojo.footing import can_stand
 from voxeldojo.mission import Box, Mission, Stack
+from voxeldojo.sim import Sim
 from voxeldojo.world.chunks import ensure
+from voxeldojo.world.state import World
 
 from rlgpt_minecraft.ground import VOXELS
 from rlgpt_minecraft.moves import move
@@ -60,24 +63,29 @@ class AnimalSpawner(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         result = self._minedojo.reset(seed=seed, options=options)
-        for mob in self._spec.mobs:
-            x, y, z = self._random_ground()
-            self._minedojo.sim.chat(f"/summon {mob} {x} {y} {z}")
+        summon(self._minedojo.sim, self._minedojo.np_random, self._spec)
         if not self._spec.mobs:
             return result
         observation, _, _, _, info = self._minedojo.step(move())
         return observation, info
 
-    def _random_ground(self) -> tuple[float, int, float]:
-        """Draw a block of firm ground in the square around the player, and return the block's centre. If no drawn block
-        is firm ground, return the position of the player.
-        """
-        world, draw, reach = self._minedojo.sim.world, self._minedojo.np_random, self._spec.spread
-        player = world.player[0]
-        for _ in range(TRIES):
-            x, z = (int(player[axis] + draw.uniform(-reach, reach)) for axis in "xz")
-            ensure(world, x, z, 0)
-            y = int(world.top[x, z]) + 1
-            if can_stand(world, x, y, z):
-                return x + 0.5, y, z + 0.5
-        return float(player["x"]), int(player["y"]), float(player["z"])
+
+def summon(sim: Sim, draw: np.random.Generator, spec: Spec) -> None:
+    """Summon the animals of a task. The caller then takes an idle step."""
+    for mob in spec.mobs:
+        x, y, z = _random_ground(sim.world, draw, spec.spread)
+        sim.chat(f"/summon {mob} {x} {y} {z}")
+
+
+def _random_ground(world: World, draw: np.random.Generator, reach: int) -> tuple[float, int, float]:
+    """Draw a block of firm ground in the square around the player, and return the block's centre. If no drawn block is
+    firm ground, return the position of the player.
+    """
+    player = world.player[0]
+    for _ in range(TRIES):
+        x, z = (int(player[axis] + draw.uniform(-reach, reach)) for axis in "xz")
+        ensure(world, x, z, 0)
+        y = int(world.top[x, z]) + 1
+        if can_stand(world, x, y, z):
+            return x + 0.5, y, z + 0.5
+    return float(player["x"]), int(player["y"]), float(player["z"])

@@ -5,8 +5,9 @@ observation, parsed for the task.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.types import Context, ViewKey
@@ -121,6 +122,32 @@ def policy_view(ctx: Context) -> dict[str, Plain]:
         return {}
     values = _read_surroundings(ctx, ctx.model.read(ctx.observation))
     return {name: value for name, value in values.items() if not isinstance(value, str)}
+
+
+def views(contexts: Sequence[Context]) -> Sequence[Mapping[str, Plain]]:
+    """Return the current views of several environments. In a vector, a key is computed for all environments at once."""
+    columns = _columns(contexts)
+    if columns is None:
+        return [view(ctx) for ctx in contexts]
+    blind = is_blind(contexts[0].task)
+    return columns.rows_of(columns.whole_view(contexts[0].task, blind=blind), contexts)
+
+
+def policy_views(contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
+    """Return the results of :func:`policy_view` for several environments."""
+    columns = _columns(contexts)
+    if columns is None or not is_blind(contexts[0].task):
+        return [policy_view(ctx) for ctx in contexts]
+    return columns.rows_of(columns.policy_view(contexts[0].task), contexts)
+
+
+def _columns(contexts: Sequence[Context]) -> Any:
+    """Return the module ``columns`` if all contexts are of environments of a vector, else None."""
+    if not all(hasattr(ctx.observation, "scene") for ctx in contexts):
+        return None
+    from rlgpt_minecraft import columns
+
+    return columns
 
 
 def _read_surroundings(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:

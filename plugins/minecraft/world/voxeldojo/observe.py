@@ -42,11 +42,16 @@ def _slots(scalars: ScalarObservation, which: slice | NDArray[np.int64]) -> dict
     }
 
 
+def clipped(scalars: ScalarObservation) -> NDArray[np.float32]:
+    """Return ``scalars.floats`` within the bounds of the observation's space."""
+    return np.clip(scalars.floats, _LOW, _HIGH)
+
+
 def observe(scalars: ScalarObservation) -> dict[str, Any]:
     """Return the observation without ``delta_inv``, ``voxels``, ``rays`` and ``rgb``. The arrays of the observation
     share memory with the arguments.
     """
-    numbers = np.clip(scalars.floats, _LOW, _HIGH)
+    numbers = clipped(scalars)
     life: dict[str, Any] = {name: numbers[at] for name, at in _LIFE}
     life["is_sleeping"] = scalars.integers[_SLEEPS][()]
     location: dict[str, Any] = {name: numbers[at] for name, at in _LOCATION}

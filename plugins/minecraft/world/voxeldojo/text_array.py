@@ -69,8 +69,8 @@ def _batch(space: TextArray, n: int = 1) -> TextArray:
     return TextArray((n, *(space.shape or ())))
 
 
-@iterate.register(TextArray)  # type: ignore[misc]
-def _rows(space: TextArray, items: NDArray[np.str_]) -> Iterator[NDArray[np.str_]]:
+@iterate.register(TextArray)
+def _rows(space: TextArray, items: NDArray[np.str_]) -> Iterator[NDArray[np.str_]]:  # type: ignore[misc]
     return iter(items)
 
 

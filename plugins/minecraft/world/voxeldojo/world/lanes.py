@@ -63,7 +63,7 @@ def _world_at(typing: Any, table: Any, row: Any) -> Any:
 
 
 world_at: Any = intrinsic(_world_at)
-"""A function for kernels: ``world_at(table, row)`` is the world whose addresses are in a row of a table (``Addresses``).
+"""A function for kernels: ``world_at(table, row)`` is the world whose addresses are in a row of ``table`` (Addresses).
 The world gets no reference counts.
 """
 
