@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rlgpt import CodedAction, extend, extend_vector
 from rlgpt.domain import Task
 from rlgpt.options.simulator import infos_of
 from rlgpt.plugin.states import same
@@ -17,6 +18,11 @@ from rlgpt_minecraft.vector import MinecraftVector
 
 COUNT, HORIZON = 2, 8
 PLUGIN = MinecraftPlugin()
+WALK = CodedAction(
+    name="go",
+    doc="Walk.",
+    source="def can_start(view):\n    return view['life'] > 0\n\ndef run():\n    yield walk(metres=0.7)\n",
+)
 
 
 def task_of(name: str, **settings: str) -> Task:
@@ -76,6 +82,36 @@ def test_each_environment_of_the_vector_equals_a_single_environment(name: str, s
                 alone[i] = envs[i].reset(seed=step + 50 + 10 * int(i))
     assert step > HORIZON
     assert rows in venv.observation_space
+
+
+def test_a_coded_action_gives_the_same_decisions_in_lanes_as_in_a_single_environment() -> None:
+    """Primitives yield MineDojo's numbers, so lanes with base choices and lanes with such numbers move in one call."""
+    task = task_of("harvest_log").model_copy(update={"horizon": 200})
+    venv, more = PLUGIN.make_vector(task, count=COUNT, seed=0), {"plugin": PLUGIN, "task": task}
+    more["reward_weights"] = PLUGIN.default_setup(task).reward_weights
+    assert venv is not None
+    lanes = extend_vector(venv, [WALK], **more)
+
+    def choice(lane: int, number: int) -> Any:
+        return lanes.extension.write("go") if (lane + number) % 2 == 0 else (0, 1, 2)
+
+    lanes.reset(seed=7)
+    decided: list[list[Any]] = [[] for _ in range(COUNT)]
+    lanes.send({lane: choice(lane, 0) for lane in range(COUNT)})
+    while min(map(len, decided)) < 3:
+        arrived = lanes.recv()
+        for a in arrived:
+            decided[a.lane].append((a.reward, a.info["duration"], a.info["action"], a.info["reward_terms"]))
+        lanes.send({a.lane: choice(a.lane, len(decided[a.lane])) for a in arrived})
+    lanes.close()
+    for lane, decisions in enumerate(decided):
+        env = extend(PLUGIN.make_env(task, seed=0), [WALK], **more)
+        env.reset(seed=7 + lane)
+        for number, expected in enumerate(decisions):
+            _, reward, _, _, info = env.step(choice(lane, number))
+            assert (reward, info["duration"], info["action"], info["reward_terms"]) == expected
+        env.close()
+    assert max(duration for decisions in decided for _, duration, *_ in decisions) > 1
 
 
 def test_tasks_with_pictures_and_in_minedojo_have_no_vector() -> None:
