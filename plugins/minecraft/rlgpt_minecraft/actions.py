@@ -93,10 +93,9 @@ class BaseActions:
         :param items: the item in each slot of each inventory, ``(n, slots)``, as an index into ``items.NAMES``.
         :raises ConfigError: see :meth:`translate`.
         """
-        if not self._has(pairs):
-            wrong = next(pair for pair in pairs if not self._has(pair))
-            raise ConfigError(f"{wrong} is not a pair of {self.space}.")
-        translated = np.stack(self._moves)[pairs[:, 0]]
+        if pairs.shape != (len(items), 2) or pairs.dtype.kind not in "iu" or not self._has(pairs):
+            raise ConfigError(f"{pairs!r:.200} are not {len(items)} pairs of {self.space}.")
+        translated: NDArray[np.int64] = np.stack(self._moves)[pairs[:, 0]]
         for row, choice in enumerate(pairs[:, 1].tolist()):
             if choice:
                 translated[row, _FUNCTION:] = self._hand_at(self.choices[choice], items[row])[_FUNCTION:]

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from rlgpt import CodedAction, extend, extend_vector
 from rlgpt.domain import Task
+from rlgpt.errors import ConfigError
 from rlgpt.options.simulator import infos_of
 from rlgpt.plugin.states import same
 from rlgpt.plugin.types import Context
+from rlgpt_minecraft.actions import BaseActions
 from rlgpt_minecraft.columns import rounded
 from rlgpt_minecraft.moves import SPACE
 from rlgpt_minecraft.plugin import MinecraftPlugin
@@ -124,3 +126,10 @@ def test_rounded_equals_round_for_halves_and_for_values_beside_them() -> None:
     values = np.concatenate([halves, np.nextafter(halves, 100), np.nextafter(halves, -100), [0.125, 2.675, -0.04]])
     for digits in (0, 1, 2, 4):
         assert [repr(v) for v in rounded(values, digits)] == [repr(round(v, digits)) for v in values.tolist()]
+
+
+@pytest.mark.parametrize("wrong", [[[12, 0], [0, 0]], [[0, 0]], [[0.0, 0.0], [1.0, 0.0]]])
+def test_pairs_outside_the_action_space_are_refused(wrong: list[list[float]]) -> None:
+    actions = BaseActions(("no_op", "attack"))
+    with pytest.raises(ConfigError, match="2 pairs"):
+        actions.translate_each(np.array(wrong), np.zeros((2, 36), np.int64))
