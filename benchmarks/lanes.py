@@ -90,8 +90,9 @@ ACTIONS = (
 
 
 class Rollout:
-    """Makes the decisions of a fixed random policy in a rollout. If coded actions may start, nine tenths of the
-    decisions are coded actions.
+    """Plays a rollout with random decisions, drawn by a generator with a fixed seed. If coded actions may start, the
+    decision is one of these coded actions with probability 0.9. Otherwise the decision is a base action; all base
+    actions are equally likely, because the mask never excludes them.
     """
 
     def __init__(self, plugin: Any, task: Any) -> None:

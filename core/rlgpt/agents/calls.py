@@ -47,8 +47,9 @@ class _Seen:
 def render_calls(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain], limit: int, room: int) -> list[str]:
     """Lines of text about calls of primitives. Successive calls of the same primitive can share a line of text.
 
-    If ``limit`` is exceeded, the text has the first call, the last call, and the calls with the largest changes of the
-    view.
+    If there are more than ``limit`` lines, or more than ``room`` characters, the result has only the first line, the
+    last line, and the lines whose calls changed the view most. In the place of other lines, a line says how many were
+    left out.
 
     :param start: the view before the first call.
     :param limit: maximal number of lines.

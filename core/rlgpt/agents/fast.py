@@ -353,8 +353,8 @@ def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -
 
 
 def render_answers(rehearsal: FunctionRehearsal) -> str:
-    """Text with one line for each output of the coded function. A line of this text has the range and the mean of an
-    output, how often the output changed, and a few of its values.
+    """Text with one line for each output of a coded function in its rehearsal. The line of an output has its range, its
+    mean, how often it changed, how often it was outside its bounds, and a few of its values.
     """
     return "\n".join(
         f"- {a.name}: {number(a.low)} to {number(a.high)}, mean {number(a.mean)}, changed {a.changes} times"

@@ -8,9 +8,9 @@ part of a prompt contains text, slots and includes of other parts, as in this ex
     {% include "shared/method.md" %}
 
 A *fixed* slot contains text from the task and its plugin, and the fingerprint depends on the text of fixed slots. A
-*measured* slot contains results of a run, such as figures, traces, the history or earlier replies. The fingerprint does
-not depend on the text of measured slots. jinja2 does not expand text that was inserted in a slot, so a model's earlier
-reply cannot fill a slot or include a file.
+*measured* slot contains text that a run produces, such as figures, traces, the history or earlier replies; such text
+can differ between two runs of the same task, so the fingerprint does not depend on it. jinja2 does not expand text that
+was inserted in a slot, so a model's earlier reply cannot fill a slot or include a file.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ class JsonLines(Generic[V]):
             return list(self._values(file))
 
     def append(self, value: BaseModel) -> None:
-        """Append one line. The appended line is on the disk when this method returns. An incomplete last line of the
-        file is removed before a line is appended.
+        """Append ``value`` as a line. The method returns after the line was written to the disk (``os.fsync``). An
+        incomplete last line of the file is removed first. A file that has reached its maximal size is not changed.
         """
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
             if file.seek(0, os.SEEK_END) < self._full:

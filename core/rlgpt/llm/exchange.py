@@ -89,7 +89,7 @@ class Journal:
         self._enter(self._lines.read())
 
     def append(self, exchange: Exchange) -> None:
-        """Append one line. The appended line is on the disk when this method returns."""
+        """Append an exchange to the journal, and return after it was written to the disk."""
         self._write(exchange)
 
     def forget(self, key: RequestKey) -> None:

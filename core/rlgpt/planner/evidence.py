@@ -16,7 +16,7 @@ hold.
 
 
 def evidence_of(graph: GoalGraph, episodes: Sequence[GraphEpisode], learnt: Mapping[str, Learnt]) -> GraphEvidence:
-    """Compute the evidence about a graph from the episodes in which the graph was played.
+    """Compute the evidence for a revision of a graph from the episodes in which the graph was played.
 
     :param learnt: for each sub-goal, the result of the work on this sub-goal.
     """
@@ -35,8 +35,9 @@ def evidence_of(graph: GoalGraph, episodes: Sequence[GraphEpisode], learnt: Mapp
 
 
 def failures(episodes: Sequence[GraphEpisode]) -> dict[str, int]:
-    """For each sub-goal, the number of episodes that failed while this sub-goal was called. The sub-goal whose calls
-    failed in the most episodes is the first key of the dict.
+    """Count the failed episodes by the sub-goal of their last call. Failed episodes without a call are left out.
+
+    :returns: for each sub-goal, its number of failed episodes; the sub-goal with the most failed episodes comes first.
     """
     return dict(Counter(e.calls[-1].node for e in episodes if not e.success and e.calls).most_common())
 

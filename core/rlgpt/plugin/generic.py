@@ -37,8 +37,9 @@ NEVER = SuccessRule("never", (), "at the end", never=True)
 class GenericPlugin(EnvironmentPlugin):
     """A plugin with a single task, for any gymnasium environment. :meth:`of` makes such a plugin.
 
-    :ivar world: the names and settings that the caller of ``of`` gave. A bundle stores these names and settings, so
-        that its actions run on other machines.
+    :ivar world: the arguments of :meth:`of` that a bundle stores, so that its actions run on other machines: names of
+        actions and observations, names of the user's primitives, the idle action, the rule of success, the score and
+        the metrics.
     :ivar has_limit: whether the environment states a maximal number of steps of an episode.
     :ivar threshold: the ``reward_threshold`` in the environment's gymnasium registration; None if the registration has
         no threshold.
@@ -83,8 +84,9 @@ class GenericPlugin(EnvironmentPlugin):
 
         :param env: the environment, or a function that makes an environment: ``make_env()`` or
             ``make_env(render_mode=...)``. A training needs the function, because it uses several environments.
-        :param task: the task. By default, the task has the id and the horizon of the environment, and the goal
-            ``goal``.
+        :param task: the task. By default, the task is made from the environment's id and from the parameters ``goal``,
+            ``horizon``, ``success``, ``score`` and ``metrics``.
+        :param goal: what an episode is about, in words, for the default task; not used if ``task`` is given.
         :param labels: names of the action's parts (see :class:`~rlgpt.plugin.types.Labels`), or a dict from name to
             meaning. By default, the labels are the result of ``get_action_meanings()`` or the enum ``actions`` of the
             environment, else ``action_0``, ``action_1``, ...

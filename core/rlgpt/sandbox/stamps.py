@@ -25,8 +25,11 @@ def sources_hash(sources: Path) -> str:
 
 
 def stamp(guest: Path) -> dict[str, str]:
-    """Read the stamp of the file ``guest``, with the keys ``sources`` (a hash) and ``componentize_py`` (a version). The
-    stamp is an empty dict if the file has no stamp.
+    """Read the stamp of a built guest.
+
+    :param guest: the file of the guest.
+    :returns: a dict with the keys ``sources`` (a hash) and ``componentize_py`` (a version); empty if the file cannot be
+        read or has no valid stamp.
     """
     try:
         with guest.open("rb") as file:

@@ -131,8 +131,13 @@ def needs_of(
 def misfit(
     needs: Needs, wanted: Wanted, actions: Sequence[CodedAction], functions: Sequence[CodedFunction] = ()
 ) -> str:
-    """The reason why the skill's code cannot work in the task of ``wanted``; empty if no reason is found. No episode is
-    played to find a reason.
+    """The reason why a skill's code cannot work in the task of a run; empty if no reason is found. No episode is played
+    to find a reason.
+
+    :param needs: the primitives and keys of the view that the code uses.
+    :param wanted: the data about the run.
+    :param actions: the coded actions of the skill.
+    :param functions: the coded functions of the skill.
     """
     if needs.plugin != wanted.task.plugin:
         return f"the skill belongs to the plugin {needs.plugin}"

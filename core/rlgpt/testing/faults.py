@@ -1,5 +1,7 @@
-"""The counting grid environment with a fault at one of its primitive steps. Processes that multiprocessing spawns can
-import the module ``faults``.
+"""A grid environment that fails from a chosen primitive step on, for tests of how a training handles a failing worker.
+
+The steps of all environments are counted in one file, as in :mod:`rlgpt.testing.counting`. The classes are in a module
+of rlgpt, not in a file of tests, because worker processes must be able to import them.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ LIMITS = WorkerTimeouts(start=180.0, reset=1200.0, step=300.0, close=30.0)
 240 s for a reply.
 """
 HIDDEN_IMAGE_SIZE = (64, 64)
-"""Height and width of the picture if the mission has none. The game always draws a picture."""
+"""Height and width of the picture if the observation has none. The game always draws a picture."""
 RENDERED_IMAGE_SIZE = (160, 256)
 HOST = "localhost"
 MAX_SERVED_ENVS = 8
@@ -120,8 +120,9 @@ def make_minedojo(
     port: int = 0,
     render_mode: str | None = None,
 ) -> MineDojoBackend:
-    """Make a mission on MineDojo's simulator, without one of MineDojo's tasks. The reward is always 0.
+    """Make an environment on MineDojo that is none of MineDojo's own tasks. The reward is always 0.
 
+    :param mission: the initial state of the world, and the content of the observation.
     :param mobs: the names of the mobs that each reset summons at uniformly drawn positions in a square of ``spread``
         blocks around the player.
     :param port: the port of a Malmo server on this machine; with 0, MineDojo starts the game.
@@ -155,7 +156,9 @@ def make_task(
 
 
 def mission_options(mission: Mission) -> dict[str, Plain]:
-    """Return a mission as keyword arguments of ``minedojo.make("open-ended")``."""
+    """Convert a mission (initial state of the world, content of the observation) to keyword arguments of
+    ``minedojo.make("open-ended")``.
+    """
     known: dict[str, Plain] = {
         "initial_inventory": [stack.model_dump() for stack in mission.inventory],
         "start_health": mission.health,
@@ -180,7 +183,9 @@ def mission_options(mission: Mission) -> dict[str, Plain]:
 
 
 def sensor_options(mission: Mission) -> dict[str, Plain]:
-    """Return the voxels and rays of a mission as keyword arguments of ``minedojo.make``."""
+    """Return the sensor settings for ``minedojo.make``, as keyword arguments: the voxels and the lidar rays that the
+    observation contains.
+    """
     known: dict[str, Plain] = {}
     if mission.voxels is not None:
         known.update(use_voxel=True, voxel_size={**mission.voxels.model_dump()})

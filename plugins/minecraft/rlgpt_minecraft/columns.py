@@ -51,8 +51,8 @@ class Rows:
 def rounded(values: NDArray[np.float64], digits: int, exact: Callable[[int], float] | None = None) -> list[Any]:
     """Return the results of ``round(value, digits)``.
 
-    :param exact: returns the exact value of a row. It is called for values whose last digit an error of computation
-        could change.
+    :param exact: returns the exact value of a row. The function ``exact`` is called only for a row whose value is so
+        close to the middle between two roundings that a floating-point error could change the last digit.
     """
     scaled = values * 10.0**digits
     whole = np.rint(scaled)

@@ -49,7 +49,9 @@ class SceneReader:
     """Reads the observations of a batch, and follows the progress of its episodes.
 
     :param sought: the names of the things to look for.
-    :ivar nearest, dug, ticks: entries of the progress (see ``progress.Progress``).
+    :ivar nearest, dug: for each environment and each sought thing, the entries ``nearest`` (m) and ``dug`` (steps) of
+        the progress (see ``progress.Progress``), ``(environments, things)``. Columns of ``dug`` for things that are not
+        blocks stay 0.
     """
 
     def __init__(self, sought: Sequence[str], count: int) -> None:
@@ -63,6 +65,7 @@ class SceneReader:
 
     @property
     def ticks(self) -> NDArray[np.int64]:
+        """The entry ``dig_ticks`` of the progress (see ``progress.Progress``) of each environment."""
         ticks: NDArray[np.int64] = self._followed["ticks"]
         return ticks
 

@@ -1,5 +1,6 @@
-"""Runs a batch of missions. One call moves the players of many worlds by one step of the environment, and another call
-observes these worlds. Each mission of the batch has the same worlds and observations as in an environment of its own.
+"""Runs a batch of simulators, each of which has a world of its own. One call moves the players of many worlds by one
+step of the environment, and another call observes these worlds. A simulator in a batch computes the same worlds and
+observations as a simulator in an environment of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _OF_A_SLOT = (EQUIP, PLACE, DESTROYS)
 
 
 class Seen(NamedTuple):
-    """The observations of all missions in one step. Each array has one row for each mission.
+    """The observations of all simulators in one step. Each array has one row for each simulator.
 
     :ivar scalars: the scalars and the inventory.
     :ivar found, distances, places: the outputs of ``lidar.cast``, ``(n, rays, ...)``.
@@ -60,10 +61,12 @@ class Seen(NamedTuple):
 
 
 class Batch:
-    """``count`` missions. ``sims`` has the simulator of each mission; do not call the methods ``step``, ``reset`` and
-    ``load`` of these simulators.
+    """A batch of simulators that run at the same time.
 
+    :param mission: the initial state of each world, and the content of each observation.
+    :param count: the number of simulators.
     :param strict, camera_interval: as in ``env.MineDojoEnv``.
+    :ivar sims: the simulators. Do not call their methods ``step``, ``reset`` and ``load``.
     :ivar alive: whether each player is alive, bool ``(count,)``.
     """
 
@@ -86,7 +89,11 @@ class Batch:
         self._crafts, self._seen = np.full(count, -1), self._unseen()
 
     def reset(self, lane: int, seed: int) -> None:
-        """Start one mission (see ``Sim.reset``). A reset of one mission does not change the other missions."""
+        """Start an episode in one simulator (see ``Sim.reset``). The other simulators do not change.
+
+        :param lane: the index of the simulator.
+        :param seed: the seed of the episode.
+        """
         sim = self.sims[lane]
         sim.reset(seed)
         self._worlds[lane] = addresses(sim.world)
@@ -95,11 +102,11 @@ class Batch:
         self.alive[lane], self._dead[lane] = sim.alive, False
 
     def move(self, actions: Actions, moving: Mask) -> None:
-        """Take one step of the environment in each mission for which ``moving`` is True.
+        """Take one step of the environment in each simulator for which ``moving`` is True.
 
         :param actions: actions of MineDojo, int64 ``(count, 8)``.
         :raises ConfigError: an action is not in the action space.
-        :raises EmptySlotError: see ``env.MineDojoEnv``. No mission has moved.
+        :raises EmptySlotError: see ``env.MineDojoEnv``. No player has moved.
         """
         self._check(actions)
         walk, strafe, body, pitch, yaw, function, craft, _ = actions.T
@@ -126,8 +133,8 @@ class Batch:
             self._tick(lagging & self.alive)
 
     def look(self, looking: Mask) -> Seen:
-        """Observe the missions for which ``looking`` is True. The rows of missions that are not looked at are those of
-        the last observation. The arrays are new.
+        """Observe the worlds of the simulators for which ``looking`` is True. The rows of the other simulators are
+        those of the last observation. The arrays are new.
         """
         last = self._seen
         seen = self._unseen() if looking.all() else _copied(last)
@@ -140,8 +147,8 @@ class Batch:
         return seen
 
     def begin(self, looking: Mask) -> Seen:
-        """Observe missions that have just started. The first observations of missions show no change of the
-        inventory.
+        """Observe the worlds of the simulators for which ``looking`` is True, at the start of their episodes. The first
+        observation of an episode shows no change of the inventory.
         """
         self._crafts = np.where(looking, -1, self._crafts)
         seen = self.look(looking)

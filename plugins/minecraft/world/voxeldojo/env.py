@@ -35,7 +35,7 @@ Observation = dict[str, Any]
 
 
 class MineDojoEnv(gymnasium.Env[Observation, NDArray[np.int64]]):
-    """The environment of a mission. The environment defines no task, so the reward is always 0, and an episode ends
+    """The environment of one simulator. The environment defines no task, so the reward is always 0, and an episode ends
     only when the player dies.
 
     The observation space is ``spaces.observation_space``. The action space is ``spaces.action_space``, MultiDiscrete [3

@@ -7,7 +7,7 @@ processes writes its kernels into numba's cache. The second process reports each
 then loads this kernel from the cache. Without a second core, or if the second process fails, each kernel is compiled at
 its first call.
 
-    python -m voxeldojo.prefetch    # runs the second process
+    python -m voxeldojo.prefetch    # what the second process runs: compiles its kernels into numba's cache
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Computes the observations ``voxels`` and ``rays`` and the pictures of a mission."""
+"""Computes the observations ``voxels`` and ``rays``, and the pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IMAGE_SIZE = (160, 256)
 
 
 class Sensors:
-    """The sensors of a mission's player."""
+    """The sensors of a player, as far as the mission asks for them."""
 
     def __init__(self, mission: Mission) -> None:
         box = mission.voxels

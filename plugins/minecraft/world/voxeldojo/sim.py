@@ -1,4 +1,4 @@
-"""The simulator of one mission. In each tick, the simulator takes one command and gives one observation.
+"""The simulator of one world. In each tick, the simulator takes one command and gives one observation.
 
 The gymnasium environment (``env``) and the Malmo server (``malmo``) use the class ``Sim``.
 """
@@ -41,8 +41,9 @@ class NotBegunError(VoxelDojoError):
 
 
 class Sim:
-    """The simulator of one mission.
+    """The simulator of one world.
 
+    :param mission: the initial state of the world, and the content of the observation.
     :raises UnknownNameError: the world does not have the mission's biome.
     """
 
@@ -69,7 +70,7 @@ class Sim:
         return not player["dead"] and player["life"] > 0
 
     def reset(self, seed: int) -> None:
-        """Start the mission. With the same seed and the same commands, the mission is the same on every machine.
+        """Start an episode. With the same seed and the same commands, the episode is the same on every machine.
 
         :param seed: the seed of all random numbers. If the mission has no seed, ``seed`` is also the seed of the
             terrain.
@@ -184,7 +185,7 @@ class Sim:
         return self.sensors.picture(self.world)
 
     def save(self) -> bytes:
-        """Return the state of the mission as bytes. The ``Mission`` itself is not included."""
+        """Return the state of the episode (the world and the statistics) as bytes. ``mission`` is not included."""
         return pack(
             self.world, {"totals": self.statistics.totals, "used": self.statistics.used, "fell": np.array(self._died)}
         )
