@@ -34,7 +34,7 @@ GAMMA_RANGE = (0.9, 1.0)
 
 
 def plan_faults(plan: ActionPlan, brief: Brief, history: History = ()) -> list[str]:
-    """The faults of ``plan``. The function checks names that are used twice, the number of coded actions, missing
+    """Find the faults of a plan. The function checks names that are used twice, the number of coded actions, missing
     descriptions, and whether the code that the plan keeps exists.
     """
     taken = {
@@ -81,7 +81,7 @@ def _keep_faults(plan: ActionPlan, history: History, offered: Sequence[Offered])
 
 
 def action_faults(action: CodedAction, library: Library, limits: SandboxLimits, most_steps: int) -> list[str]:
-    """The faults of ``action``. Lint checks the source of the coded action, and ``max_steps`` must be at most
+    """Find the faults of a coded action. Lint checks the source of the coded action, and ``max_steps`` must be at most
     ``most_steps``.
     """
     faults = _lint(action, library, limits)
@@ -95,7 +95,7 @@ def _lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLi
 
 
 def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
-    """The faults of ``setup``. Each name in the setup must be known to the plugin or be a coded action of the
+    """Find the faults of a setup. Each name in the setup must be known to the plugin or be a coded action of the
     iteration, and each value must be in its range.
     """
     horizon = brief.task.horizon
@@ -124,8 +124,8 @@ def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction])
 
 
 def function_faults(function: CodedFunction, brief: Brief, library: Library, limits: SandboxLimits) -> list[str]:
-    """The faults of ``function``. Lint checks the source of the coded function, and the names of the function's outputs
-    must be new.
+    """Find the faults of a coded function. Lint checks the source of the coded function, and the names of the
+    function's outputs must be new.
     """
     taken = {
         **dict.fromkeys(_first(brief.observations), "an observation key"),

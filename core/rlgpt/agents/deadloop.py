@@ -70,7 +70,7 @@ def of_attempts(rehearsals: Sequence[Rehearsal]) -> DeadLoops:
 
 
 def of_iteration(iteration: Iteration) -> DeadLoops:
-    """Count the repairs of all coded actions of ``iteration``."""
+    """Count the repairs of all coded actions of an iteration."""
     return sum((of_attempts(r) for r in iteration.rehearsals.values()), DeadLoops())
 
 

@@ -78,6 +78,6 @@ def choosable(config: RunConfig, transcripts: Sequence[Path]) -> tuple[Path, ...
 
 
 def fits(path: Path, need: Need) -> bool:
-    """Whether the recording in ``path`` is of the kind ``need``."""
+    """Whether a recording has requests of the role in ``need`` and, if ``need.images``, requests with images."""
     entries = Transcript.read(path).entries
     return any(e.key.role == need.role for e in entries) and (not need.images or any(e.images for e in entries))

@@ -40,7 +40,7 @@ class Found:
 
 
 def find(text: str) -> Found:
-    """Find the JSON objects and the Python block of ``text``.
+    """Find the JSON objects and the Python block in a reply of a language model.
 
     Python blocks are removed before the search for JSON objects, so that a dict in code is not found. Line breaks
     within JSON strings are accepted, because language models write them; NaN and infinities are not accepted.

@@ -100,7 +100,7 @@ class ActionLayout:
             space is the selector.
         :param owner: for each branch and each component, whether the branch uses the component. If ``owner`` is None,
             every branch uses all components.
-        :raises ValueError: the action space has another type, or does not fit ``branches`` or ``owner``.
+        :raises ValueError: the action space is none of these spaces, or does not fit ``branches`` or ``owner``.
         """
         parts = list(space.spaces) if isinstance(space, spaces.Tuple) else [space]
         if isinstance(space, spaces.Discrete) and not branches:

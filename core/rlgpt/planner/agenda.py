@@ -46,6 +46,6 @@ class Agenda:
             self._given_up.clear()
 
     def interrupts(self, node: SubGoal, holds: Mapping[str, bool]) -> bool:
-        """Whether the call of ``node`` must end now because a standing sub-goal no longer holds."""
+        """Whether the call of the sub-goal ``node`` must end now because a standing sub-goal no longer holds."""
         chosen = self.next(holds)
         return chosen.standing and chosen.name != node.name

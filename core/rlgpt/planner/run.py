@@ -27,7 +27,7 @@ CHECK_SHARE = 0.005
 
 
 def run(ctx: LoopContext) -> Result:
-    """Run the loops of ``ctx``, with the planner of ``ctx`` if it has one, or continue an unfinished run.
+    """Run the outer and the inner loop on a task, with a planner if ``ctx`` has one, or continue an unfinished run.
 
     If the planner returns a graph of one sub-goal, the run continues as a run without a planner.
 

@@ -40,7 +40,7 @@ class Way(Protocol):
     """Plays from the start of the task to the start of a sub-goal, in an environment that cannot restore states."""
 
     def __call__(self, env: ExtendedEnv, seed: int) -> tuple[Any, dict[str, Any]]:
-        """Play to the start of the sub-goal, and begin an episode of ``env`` in the state that was reached.
+        """Play to the start of the sub-goal, and begin an episode of the sub-goal in the state that was reached.
         ``env.on_step`` counts the primitive steps that are played before the start of the sub-goal.
 
         :returns: observation and info, as ``env.reset()`` returns them.

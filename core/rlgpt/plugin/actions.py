@@ -220,7 +220,7 @@ def _children(space: spaces.Space[Any]) -> list[spaces.Space[Any]]:
 
 
 def _build(space: spaces.Space[Any], values: Iterator[Any]) -> Any:
-    """Build a member of the action space from the next items of ``values``, in the order of the parameters."""
+    """Build an action of ``space`` from the next numbers that ``values`` yields, in the order of the parameters."""
     if isinstance(space, spaces.Discrete):
         return np.int64(next(values) if space.n > 1 else space.start)
     if isinstance(space, spaces.Box):

@@ -53,7 +53,7 @@ def plain_idle(given: Any) -> Plain:
 
 
 def _cast(space: spaces.Space[Any], given: Any) -> Any:
-    """Convert lists to the types of ``space``.
+    """Convert an action that is written with lists to an action of ``space``, with arrays and tuples.
 
     :raises ValueError: a number does not fit the action space, for example 0.9 in a space of integers.
     """

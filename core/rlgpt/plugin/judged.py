@@ -71,7 +71,7 @@ class Asked:
 def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | Asked:
     """Make a rule of success from a text, a number or a function of the user.
 
-    :raises ConfigError: ``success`` has another type, or is a text that is not a rule.
+    :raises ConfigError: ``success`` is not a text, a number, a function or a rule, or is a text that is not a rule.
     """
     if isinstance(success, SuccessRule | Asked):
         return success

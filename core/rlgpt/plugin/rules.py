@@ -217,8 +217,8 @@ def lookup(info: Mapping[str, Any], key: str) -> Any:
 
 
 def number_of(value: Any) -> float | None:
-    """Convert a number, a bool or an array with one number to a float. For a value of another type, and for a number
-    that is not finite, ``number_of`` returns None.
+    """Convert a number, a bool or an array with one number to a float. For all other values, and for a number that is
+    not finite, ``number_of`` returns None.
     """
     if isinstance(value, str | bytes | list | tuple | Mapping):
         return None

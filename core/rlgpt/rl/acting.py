@@ -13,7 +13,11 @@ from rlgpt.rl.policy_lane import PolicyFormat
 
 
 def by_policy(policy: Policy, *, greedy: bool = False, sharpness: float = 1.0) -> Acting:
-    """Make the way to act that uses samples, sharpened samples or the most likely choices of ``policy``."""
+    """Make the way to act by a policy.
+
+    :param greedy: whether the policy takes its most likely choices instead of samples.
+    :param sharpness: the power to which each probability is raised before a sample is drawn.
+    """
 
     def chooser(form: PolicyFormat) -> Chooser:
         return lambda observation, rng: policy.act(observation, greedy=greedy, rng=rng, sharpness=sharpness)

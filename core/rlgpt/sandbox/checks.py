@@ -77,8 +77,8 @@ class Checker:
 
 
 def _span(parameter: Parameter) -> tuple[float, float]:
-    """The range of the values of a float argument that need no clipping. The range is empty if the parameter has
-    another type than float.
+    """The range of the values of a float argument that need no clipping. The range is empty if the parameter is not of
+    type float, or if it has no lower or no upper bound.
     """
     if parameter.kind != "float" or parameter.low is None or parameter.high is None:
         return math.inf, -math.inf
