@@ -39,7 +39,7 @@ class Rows:
         self.lanes = np.array([ctx.observation.lane for ctx in contexts])
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        return self.scene.numbers[self.lanes, _NUMBER[name]].astype(np.float64)
+        return np.asarray(self.scene.numbers[self.lanes, _NUMBER[name]], np.float64)
 
     def here(self, name: str) -> NDArray[Any]:
         return np.asarray(self.scene.here[name][self.lanes])

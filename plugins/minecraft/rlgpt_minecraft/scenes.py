@@ -219,7 +219,8 @@ class LaneParsed(ParsedObservation):
         first = int(np.argmin(away))
         places = seen.places[lane, which]
         same = away <= away[first] + SAME if entity else (places == places[first]).all(axis=1)
-        return self.directions[which[same]]
+        hits: Array = self.directions[which[same]]
+        return hits
 
 
 class _Sights(Mapping[str, Sighting]):
