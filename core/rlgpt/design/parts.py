@@ -52,8 +52,9 @@ def llm_settings(llm: Model | None) -> Any:
 
 
 def split(overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split ``overrides`` into two dicts. The first of the two dicts has the settings for the configuration. The second
-    of the two dicts has the objects, under the field names of :class:`~rlgpt.config.environment.Objects`.
+    """Split overrides into those that are settings of the configuration and those that are Python objects.
+
+    :returns: the settings, and the objects under the field names of :class:`~rlgpt.config.environment.Objects`.
     """
     settings, objects = dict(overrides), {}
     for name, kind in (("trainer", Trainer), ("agents", Agents), ("planner", Planner)):
