@@ -43,7 +43,7 @@ class LaneSpace(gymnasium.Space[list[LaneObservation]]):
 
 
 @iterate.register(LaneSpace)
-def _rows(space: LaneSpace, items: list[LaneObservation]) -> Iterator[LaneObservation]:
+def _rows(space: LaneSpace, items: list[LaneObservation]) -> Iterator[LaneObservation]:  # type: ignore[misc]
     return iter(items)
 
 

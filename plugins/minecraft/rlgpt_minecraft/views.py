@@ -130,7 +130,8 @@ def views(contexts: Sequence[Context]) -> Sequence[Mapping[str, Plain]]:
     if columns is None:
         return [view(ctx) for ctx in contexts]
     blind = is_blind(contexts[0].task)
-    return columns.rows_of(columns.whole_view(contexts[0].task, blind=blind), contexts)
+    rows: Sequence[Mapping[str, Any]] = columns.rows_of(columns.whole_view(contexts[0].task, blind=blind), contexts)
+    return rows
 
 
 def policy_views(contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
@@ -138,7 +139,8 @@ def policy_views(contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
     columns = _columns(contexts)
     if columns is None or not is_blind(contexts[0].task):
         return [policy_view(ctx) for ctx in contexts]
-    return columns.rows_of(columns.policy_view(contexts[0].task), contexts)
+    rows: Sequence[Mapping[str, Any]] = columns.rows_of(columns.policy_view(contexts[0].task), contexts)
+    return rows
 
 
 def _columns(contexts: Sequence[Context]) -> Any:
