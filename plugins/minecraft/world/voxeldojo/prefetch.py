@@ -1,13 +1,13 @@
 """At the first start of a new version of the package, a second process compiles half of the kernels (functions that
 numba compiles).
 
-The main process compiles the kernels that generate land. At the same time, a second process compiles the kernels that
-are needed last, which are those of the scalar observations and of the tick, nearly half of all code. Each of the two
-processes writes its kernels into numba's cache. The second process reports each finished kernel, and the main process
-then loads this kernel from the cache. Without a second core, or if the second process fails, each kernel is compiled at
-its first call.
+The main process compiles the kernels that generate land. At the same time, the *compiling process* compiles the
+kernels that are needed last, which are those of the scalar observations and of the tick, nearly half of all code. Each
+of the two processes writes its kernels into numba's cache. The compiling process reports each finished kernel, and the
+main process then loads this kernel from the cache. Without a second core, or if the compiling process fails, each
+kernel is compiled at its first call.
 
-    python -m voxeldojo.prefetch    # what the second process runs: compiles its kernels into numba's cache
+    python -m voxeldojo.prefetch    # the command of the compiling process: it fills numba's cache
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def start(
     kernels: Sequence[Any] = tuple(KERNELS), command: Sequence[str] = PROCESS_COMMAND
 ) -> subprocess.Popen[bytes] | None:
     """Start the process that compiles kernels, unless the cache contains the last kernel. After ``start``, the first
-    call of a kernel waits until the second process has compiled this kernel.
+    call of a kernel waits until this process has compiled the kernel.
 
-    :returns: the process, or None. Workers of ``multiprocessing`` do not start the second process, because the other
-        workers use the cores.
+    :returns: the process, or None. Workers of ``multiprocessing`` do not start the process, because the other workers
+        use the cores.
     """
     with _LOCK:
         last = kernels[-1]
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _listen(process: subprocess.Popen[bytes], compiled_events: Sequence[threading.Event]) -> None:
-    """Set one event for each line that the second process prints. When the second process ends, set all remaining
+    """Set one event for each line that the compiling process prints. When this process ends, set all remaining
     events.
     """
     with process:
