@@ -145,7 +145,7 @@ def policy_views(contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
 
 def _columns(contexts: Sequence[Context]) -> Any:
     """Return the module ``columns`` if all contexts are of environments of a vector, else None."""
-    if not all(hasattr(ctx.observation, "scene") for ctx in contexts):
+    if not contexts or not all(hasattr(ctx.observation, "scene") for ctx in contexts):
         return None
     from rlgpt_minecraft import columns
 
