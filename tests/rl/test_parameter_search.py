@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from rlgpt.rl.network import ActorCritic
 from rlgpt.rl.parameter_search import ParameterSearch, SearchState
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
+from rlgpt.rl.reach import reach
 from rlgpt.rl.rollout import stack
 from rlgpt.rl.sac import SAC
 from rlgpt.testing.counting import TO_ROW, action, grid_spec
@@ -66,6 +68,18 @@ def test_training_starts_from_the_parameters_that_its_search_found(trainer: Any,
     assert 1200 <= record.search.ended < 1220, "within one decision of each environment"
     assert 0 < record.search.successes < record.search.episodes
     assert 5 < record.search.found["to_column.grip"] <= 9, "in the unit of the parameter"
+
+
+def test_episodes_of_the_search_begin_at_the_start_of_the_task(tmp_path: Path) -> None:
+    spec = plan(tmp_path, reset_option="after:to_row", reset_share=1.0)
+    states = reach(spec, [TO_ROW], seeds=range(8), most_steps=1000).states
+    assert len(states) == 8
+    arguments: dict[str, Any] = {"budget": 200, "seed": 0, "hyperparameters": SETTINGS}
+    late = PPO().train(replace(spec, starts=states), folder=tmp_path / "late", **arguments)
+    own = PPO().train(plan(tmp_path), folder=tmp_path / "own", **arguments)
+    assert late.search == own.search, "the search does not depend on the states"
+    assert late.curve[0] == own.curve[0]
+    assert late.curve[-1] != own.curve[-1], "the training after the search begins in the states"
 
 
 def test_search_that_is_too_short_for_enough_episodes_ends_early(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,11 @@ class PPO(Trainer):
             run = _Run(spec, state, learner, generator, folder)
             envs = min(hyperparameters.num_envs, plugin_of(spec).limits(spec.task).max_envs)
             with StepCounter(folder / STEPS_FILE, envs) as step_counter:
-                if step_counter.total < budget:
-                    every = max(1, budget // self.segments)
-                    with self._vector(run.spec, seed, step_counter.total, envs, folder, lock) as vector:
-                        end = int(self.parameter_search * budget)
-                        run.segments(vector, step_counter, budget, every, progress, search_end=end)
+                every, end = max(1, budget // self.segments), int(self.parameter_search * budget)
+                over = step_counter.total >= budget
+                while not over:
+                    with self._vector(run.stage_spec, seed, step_counter.total, envs, folder, lock) as vector:
+                        over = run.segments(vector, step_counter, budget, every, progress, search_end=end)
                 return run.record(self.name, step_counter.total)
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
@@ -176,12 +177,15 @@ class _Run:
         progress: Progress | None,
         *,
         search_end: int,
-    ) -> None:
-        """Train until ``budget`` primitive steps are counted, or until ``progress`` requests a stop.
+    ) -> bool:
+        """Train until ``budget`` primitive steps are counted, until ``progress`` requests a stop, or until the recipe
+        :attr:`stage_spec` of the environments changes.
 
         :param search_end: number of primitive steps of the training at which the parameter search ends.
+        :returns: whether the training is over. If the training is not over, it goes on with new environments of the
+            changed recipe.
         """
-        collector = Collector(vector, self.learner.network, self.generator, self.stats)
+        before, collector = self.stage_spec, Collector(vector, self.learner.network, self.generator, self.stats)
         length, end = self.learner.rollout_length, step_counter.total + every
         searching = self._searching()
 
@@ -215,7 +219,19 @@ class _Run:
             _save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:
-                return
+                return True
+            if self.stage_spec.setup != before.setup:
+                return False
+
+    @property
+    def stage_spec(self) -> EnvSpec:
+        """The recipe of the environments in the present stage of the training. During a parameter search, every episode
+        begins at the task's own start. An episode that begins after some of the coded actions would not depend on the
+        parameters of these actions.
+        """
+        if self._searching() is None:
+            return self.spec
+        return replace(self.spec, setup=self.spec.setup.model_copy(update={"reset_option": None}), starts=())
 
     def _searching(self) -> ParameterSearch | None:
         """The parameter search in progress; None if the training has no search, or if the search has ended."""
