@@ -82,7 +82,7 @@ def is_group(override: Override, loader: ConfigLoader) -> bool:
 
 
 def options_of(loader: ConfigLoader, group: str) -> list[str]:
-    """The options of a configuration group. The name of an option in a subgroup contains slashes."""
+    """The options of a configuration group. An option of a subgroup is listed as ``SUBGROUP/OPTION``."""
     from hydra.core.object_type import ObjectType
 
     inner = loader.get_group_options(group, ObjectType.GROUP)

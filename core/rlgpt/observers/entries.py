@@ -118,8 +118,9 @@ def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "repor
 
 
 def action_rows(iteration: Iteration) -> list[Row]:
-    """The rows of a table with one row for each action of an iteration. A row says whether the action is a coded
-    action, whether the iteration kept it, how its rehearsals ended, and its share of the decisions.
+    """The rows of a table about the actions that were rehearsed or played in an iteration, one row for each action. A
+    row says whether the action is a coded action, whether the iteration kept it, how its rehearsals ended, and its
+    share of the decisions.
     """
     usage, coded = iteration.kept.usage, [a.name for a in iteration.actions]
     return [_action_row(iteration, name, usage) for name in dict.fromkeys([*iteration.rehearsals, *coded, *usage])]

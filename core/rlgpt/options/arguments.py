@@ -70,7 +70,7 @@ def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) ->
     """Return the given sandbox, or a new sandbox with the given limits. For None, ``read_sandbox`` returns None, which
     means the default sandbox.
 
-    :raises ConfigError: ``sandbox`` is neither a sandbox nor limits.
+    :raises ConfigError: the argument ``sandbox`` has none of the valid types.
     :raises UnknownNameError: the sandbox has no limit with a given name.
     """
     from rlgpt.sandbox import Sandbox, SandboxLimits

@@ -129,7 +129,8 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
         return self._stacked(), infos
 
     def begin(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None = None) -> list[Arrival]:
-        """Begin an episode in each lane in ``seeds``. A decision in progress in a lane of ``seeds`` is dropped.
+        """Begin an episode in each lane that is a key of ``seeds``. A decision in progress in a lane of ``seeds`` is
+        dropped.
 
         :param seeds: lane -> seed.
         """

@@ -1,5 +1,6 @@
-"""Saves and restores episodes, that is, the state of the environment, the newest observation, and the context. The
-module ``states`` also contains codecs for the states of environments in Python.
+"""Saves and restores episodes. A saved episode has the state of the environment, the newest observation, and the
+plugin's :class:`~rlgpt.plugin.types.Context`. The module ``states`` also contains codecs for the states of environments
+in Python.
 """
 
 from __future__ import annotations

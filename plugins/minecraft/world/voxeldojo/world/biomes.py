@@ -1,7 +1,7 @@
 """The biomes of the Overworld. This module has the map of biomes, and arrays with the height and the plants of each
 biome. The arrays of this module are indexed by the game's biome id.
 
-The numbers of biomes are in ``data/biomes.csv``, whose first lines name the sources.
+The file ``data/biomes.csv`` has the id, height, climate and plants of each biome, and its first lines name the sources.
 """
 
 from __future__ import annotations
