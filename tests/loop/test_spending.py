@@ -99,7 +99,10 @@ def stage_of(folder: Path) -> str:
     return next(stage for stage, file in stages.items() if not (here / f"{file}.json").exists())
 
 
-@pytest.mark.parametrize(("at", "stage"), [(4, "code"), (60, "code"), (500, "training"), (1250, "selection")])
+@pytest.mark.parametrize(
+    ("at", "stage"),
+    [pytest.param(4, "code", marks=pytest.mark.slow), (60, "code"), (500, "training"), (1250, "selection")],
+)
 def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the simulator failed"):
         run(context(tmp_path, PPO(), settings=ONCE, at=at))

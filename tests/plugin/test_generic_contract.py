@@ -14,7 +14,7 @@ from rlgpt.testing.contract import broken_laws
         ("CartPole-v1", lambda info, total: total >= 475),
         ("Pendulum-v1", lambda info, total: False),
         ("FrozenLake-v1", None),
-        ("Taxi-v4", None),
+        pytest.param("Taxi-v4", None, marks=pytest.mark.slow),
         ("MountainCarContinuous-v0", None),
     ],
 )

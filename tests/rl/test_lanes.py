@@ -137,7 +137,7 @@ class DisabledBatchGrid(VectorGrid):
 
 
 @pytest.mark.parametrize("kind", [VectorGrid, DisabledBatchGrid])
-@pytest.mark.parametrize("traces", [0, 4])
+@pytest.mark.parametrize("traces", [pytest.param(0, marks=pytest.mark.slow), 4])
 @pytest.mark.parametrize("count", [LEAST_EPISODES, 2 * LANES + 3])
 def test_evaluation_in_lanes_equals_an_evaluation_in_one_environment(
     kind: type[GridPlugin], traces: int, count: int

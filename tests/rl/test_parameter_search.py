@@ -56,7 +56,7 @@ def search_of(folder: Path) -> SearchState | None:
 SETTINGS = Hyperparameters(num_envs=2, learning_rate=1e-5)
 
 
-@pytest.mark.parametrize("trainer", [PPO, SAC])
+@pytest.mark.parametrize("trainer", [PPO, pytest.param(SAC, marks=pytest.mark.slow)])
 def test_training_starts_from_the_parameters_that_its_search_found(trainer: Any, tmp_path: Path) -> None:
     spec, train = plan(tmp_path), trainer(parameter_search=0.8)
     untrained = train.untrained(spec, seed=0, hyperparameters=SETTINGS)
