@@ -36,10 +36,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from comparison import RESULTS, Comparison
+from comparison import RESULTS
+from means import MeansComparison, mean_of
 from reporting import line
 from result_table import Cell, ResultTable
-from rows import DERIVED, RowRunner
+from rows import RowRunner
 
 BUDGETS = {"craftax/1m": 1_000_000, "craftax/300k": 300_000, "craftax/100k": 100_000}
 MOST_RETURN = 226
@@ -91,74 +92,28 @@ class CraftaxRunner(RowRunner):
         }
 
 
-class CraftaxComparison(Comparison):
-    """Prints means over seeds, because the published results are means."""
+class CraftaxComparison(MeansComparison):
+    """Prints the results of each budget, and the published results."""
 
     def report_lines(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
         for task in self.tasks:
-            values = _values(results, [c for c in cells if c.task == task])
             suffix = "" if task == "craftax/1m" else f"/{task.split('/')[1]}"
-            for row, by_seed in values.items():
-                shown = [_shown(results[Cell(task, row, seed)]) for seed in by_seed]
-                yield _line(f"craftax/{row}{suffix}", UNIT, by_seed, rows=shown)
-            for row, by_seed in values.items():
-                if row != "rlgpt" and (both := sorted(by_seed.keys() & values.get("rlgpt", {}).keys())):
-                    leads = {seed: values["rlgpt"][seed] - by_seed[seed] for seed in both}
-                    how = "paired by seed" + (": derived from the same run" if row in DERIVED else "")
-                    yield _line(f"craftax/margin/{row}{suffix}", f"{UNIT}, rlgpt minus {row}, {how}", leads)
+            yield from self.task_lines(task, results, cells, name="craftax", suffix=suffix)
         for budget, rows in PUBLISHED.items():
             for row, value in rows.items():
                 yield line(f"craftax/published/{budget}/{row}", value, UNIT, source=SCOREBOARD)
 
     def print_table(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
-        values = {task: _values(results, [c for c in cells if c.task == task]) for task in self.tasks}
+        values = {task: self.values(task, results, cells) for task in self.tasks}
         print("Mean return in % of 226 over 200 fresh episodes, mean over seeds with its 95 % bootstrap interval.\n")
         print("| method | 100,000 | 300,000 | 1,000,000 | seeds |")
         print("|---|---|---|---|---|")
         for row in self.rows:
             found = [values[task].get(row, {}) for task in reversed(self.tasks)]
-            shown = [str(_interval(by_seed)) if by_seed else "" for by_seed in found]
+            shown = [str(mean_of(by_seed)) if by_seed else "" for by_seed in found]
             print(f"| `{row}` | {' | '.join(shown)} | {max(map(len, found))} |")
         for row, value in PUBLISHED["1m"].items():
             print(f"| {row}, published | | | {value} | |")
-
-
-def _values(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
-    """Return the result of each method (row) and seed. The result of ``rlgpt`` is that of the code or policy that the
-    run keeps.
-    """
-    values: dict[str, dict[int, float]] = {}
-    for cell in cells:
-        if cell in results:
-            result = results[cell]
-            values.setdefault(cell.row, {})[cell.seed] = result.get("kept", result["sampled"])
-    return values
-
-
-_FIGURES = (
-    *("seed", "sampled", "greedy", "kept", "acting", "mode", "primitive_steps", "selection", "tokens", "at_limit"),
-    *("metrics", "budget", "iterations", "episodes", "trainer", "commit", "run_commit"),
-)
-
-
-def _shown(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a cell without the returns of the single episodes, which are not printed."""
-    return {name: result[name] for name in _FIGURES if name in result}
-
-
-def _interval(by_seed: Mapping[int, float]) -> Any:
-    from rlgpt.report import stats
-
-    values = list(by_seed.values())
-    found = stats.interval(values, statistic=lambda scores: np.asarray(scores.mean(axis=-1)))
-    few = len(values) < stats.FEW
-    return found.model_copy(update={"low": min(values), "high": max(values), "level": 1.0}) if few else found
-
-
-def _line(name: str, unit: str, by_seed: Mapping[int, float], **more: Any) -> str:
-    value = _interval(by_seed)
-    around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
-    return line(name, round(value.point, 3), unit, **around, **more)
 
 
 CRAFTAX = CraftaxComparison(
@@ -171,6 +126,7 @@ CRAFTAX = CraftaxComparison(
     runner=CraftaxRunner,
     first_seed=30,
     lines=RESULTS / "craftax.jsonl",
+    unit=UNIT,
 )
 
 if __name__ == "__main__":

@@ -40,11 +40,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from comparison import RESULTS, Comparison
+from comparison import RESULTS
 from evopolicygym_cases import CASES, EPISODES, TRANSCRIPTS, episodes_only
+from means import MeansComparison, mean_of
 from reporting import line
 from result_table import Cell, ResultTable
-from rows import DERIVED, RowRunner
+from rows import RowRunner
 
 COMMIT = "d27918517e1b5d245b758216c16ed8f4285c2741"
 """The commit of the repository Linzwcs/EvoPolicyGym from which the published results and the protocol come."""
@@ -190,8 +191,15 @@ def kitchen() -> tuple[Any, Any, Any]:
     return episodes_only(plugin), task, ConstantPluginFactory(plugin)
 
 
-class EvoComparison(Comparison):
-    """Prints means over seeds, because the published results are means."""
+class EvoComparison(MeansComparison):
+    """Prints the results of each environment beside its best published result."""
+
+    def value(self, cell: Cell, result: Mapping[str, Any]) -> float:
+        """Return the value of a cell. The value of ``rl`` is the better one of sampled and greedy actions, and that of
+        ``untrained`` has sampled actions.
+        """
+        value = super().value(cell, result)
+        return max(value, result["greedy"]) if cell.row == "rl" else value
 
     def _settings(self, cell: Cell, arguments: argparse.Namespace) -> dict[str, Any]:
         case = CASES.get(cell.task.split("/")[1])
@@ -200,17 +208,8 @@ class EvoComparison(Comparison):
 
     def report_lines(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
         for task in dict.fromkeys(c.task for c in cells):
-            name = task.split("/")[1]
-            values = _values(results, [c for c in cells if c.task == task])
-            for row, by_seed in values.items():
-                shown = [_shown(results[Cell(task, row, seed)]) for seed in by_seed]
-                yield _line(f"{task}/{row}", UNIT, by_seed, rows=shown)
-            for row, by_seed in values.items():
-                if row != "rlgpt" and (both := sorted(by_seed.keys() & values.get("rlgpt", {}).keys())):
-                    leads = {seed: values["rlgpt"][seed] - by_seed[seed] for seed in both}
-                    how = "paired by seed" + (": derived from the same run" if row in DERIVED else "")
-                    yield _line(f"{task}/margin/{row}", f"{UNIT}, rlgpt minus {row}, {how}", leads)
-            best = published(name)
+            yield from self.task_lines(task, results, cells, name=task)
+            best = published(task.split("/")[1])
             yield line(f"{task}/published", best.value, UNIT, model=best.model, board=best.board, commit=COMMIT[:12])
 
     def print_table(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
@@ -219,52 +218,11 @@ class EvoComparison(Comparison):
         print(f"| environment | steps | {' | '.join(f'`{row}`' for row in rows)} | seeds | published (model) |")
         print("|---|---|" + "---|" * (len(rows) + 2))
         for task in dict.fromkeys(c.task for c in cells):
-            values = _values(results, [c for c in cells if c.task == task])
-            shown = [str(_interval(values[row])) if values.get(row) else "" for row in rows]
+            values = self.values(task, results, cells)
+            shown = [str(mean_of(values[row])) if values.get(row) else "" for row in rows]
             best, seeds = published(task.split("/")[1]), max(map(len, values.values()), default=0)
             ends = f"{seeds or ''} | {best.value:.4g} ({best.model})"
             print(f"| {task.split('/')[1]} | {BUDGETS[task]:,} | {' | '.join(shown)} | {ends} |")
-
-
-def _values(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
-    """Return the value of each row and seed. The value of ``rlgpt`` is that of the code or policy that the run keeps.
-    The value of ``rl`` is the better one of sampled and greedy actions, and that of ``untrained`` has sampled actions.
-    """
-    values: dict[str, dict[int, float]] = {}
-    for cell in cells:
-        if cell in results:
-            result = results[cell]
-            value = result.get("kept", result["sampled"])
-            if cell.row == "rl":
-                value = max(value, result["greedy"])
-            values.setdefault(cell.row, {})[cell.seed] = value
-    return values
-
-
-_FIGURES = (
-    *("seed", "sampled", "greedy", "kept", "acting", "mode", "primitive_steps", "steps", "selection", "mean_steps"),
-    *("tokens", "budget", "iterations", "episodes", "trainer", "commit", "run_commit"),
-)
-
-
-def _shown(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a cell without the returns of the single episodes, which are not printed."""
-    return {name: result[name] for name in _FIGURES if name in result}
-
-
-def _interval(by_seed: Mapping[int, float]) -> Any:
-    from rlgpt.report import stats
-
-    values = list(by_seed.values())
-    found = stats.interval(values, statistic=lambda scores: np.asarray(scores.mean(axis=-1)))
-    few = len(values) < stats.FEW
-    return found.model_copy(update={"low": min(values), "high": max(values), "level": 1.0}) if few else found
-
-
-def _line(name: str, unit: str, by_seed: Mapping[int, float], **more: Any) -> str:
-    value = _interval(by_seed)
-    around = {"range" if value.level == 1.0 else "interval": [round(value.low, 3), round(value.high, 3)]}
-    return line(name, round(value.point, 3), unit, **around, **more)
 
 
 def record(name: str, llm: Mapping[str, Any], folder: Path, *, seed: int) -> Path:

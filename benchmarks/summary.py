@@ -39,7 +39,7 @@ def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cel
         scores = {row: {seed: r["sampled"] for seed, r in by_seed.items()} for row, by_seed in rows.items()}
         for row, by_seed in scores.items():
             figures = [{k: r[k] for k in FIGURES if k in r} for r in rows[row].values()]
-            yield _line(
+            yield interval_line(
                 f"{name}/{task.split('/')[1]}/{row}", unit, _iqm(by_seed), worst=min(by_seed.values()), rows=figures
             )
         others = {row: s for row, s in scores.items() if not row.startswith("rlgpt")}
@@ -47,14 +47,14 @@ def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cel
             best = max(others, key=lambda row: _iqm(others[row]).point)
             for end, row in [("", best), *((f"/{row}", row) for row in others)]:
                 difference, how = margin(scores["rlgpt"], others[row], derived=row in DERIVED)
-                yield _line(
+                yield interval_line(
                     f"{name}/{task.split('/')[1]}/margin{end}", f"success rate, rlgpt minus {row}, {how}", difference
                 )
     complete, intervals = aggregates(grid, cells)
     for row, interval in intervals.items():
         sampled = [r["sampled"] for task in complete for r in grid[task][row].values()]
         more = {"mean": round(mean(sampled), 3), "worst": min(sampled), "tasks": complete}
-        yield _line(f"{name}/all/{row}", f"{unit} and tasks", interval, **more)
+        yield interval_line(f"{name}/all/{row}", f"{unit} and tasks", interval, **more)
 
 
 def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> None:
@@ -134,7 +134,7 @@ def _iqm(by_seed: Mapping[int, float]) -> Interval:
     return stats.spread(list(by_seed.values()))
 
 
-def _line(name: str, unit: str, value: Interval, **more: Any) -> str:
+def interval_line(name: str, unit: str, value: Interval, **more: Any) -> str:
     """Return one figure as a line of JSON. The line has ``range`` instead of ``interval`` if a method has too few seeds
     for an interval.
     """

@@ -1,4 +1,4 @@
-"""Contains the kernels of a batch of missions. One call of a kernel moves, or observes, the players of many worlds."""
+"""Contains the kernels of a batch of simulators. One call moves, or observes, the players of many worlds."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def advance(
     :param actions: ACTION ``(n,)``.
     :param commands: COMMAND ``(n,)``.
     :param before: a work array, PLAYER ``(1,)``.
-    the arrays of ``stats.Statistics``, one row for each world, which are updated in place. the arrays of
-        ``stats.Statistics``, one row for each world, which are updated in place.
+    :param totals: the array ``totals`` of ``stats.Statistics``, one row for each world, which is updated in place.
+    :param used: the array ``used`` of ``stats.Statistics``, one row for each world, which is updated in place.
     :param crossed: an output array that says for each world whether the player entered another chunk.
     :param dead: an output array that says for each world whether the player is dead.
     :param alive: an output array that says for each world whether the player is not dead and has life left.
