@@ -157,8 +157,8 @@ def _world(env: gymnasium.Env[Any, Any], arguments: Arguments, bundle: Bundle | 
 
 
 class _One(gymnasium.Env[Any, Any]):
-    """A placeholder with the spaces of one environment of a batch simulator, which cannot be stepped. Names and
-    defaults of arguments are derived from the spaces of this placeholder.
+    """Describes one environment of a batch simulator by its spaces. The names and the defaults of arguments follow from
+    these spaces.
     """
 
     def __init__(self, venv: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:

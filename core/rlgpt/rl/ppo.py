@@ -229,13 +229,17 @@ class _Run:
         begins at the task's own start. An episode that begins after some of the coded actions would not depend on the
         parameters of these actions.
         """
-        if self._searching() is None:
+        if not self._is_searching:
             return self.spec
         return replace(self.spec, setup=self.spec.setup.model_copy(update={"reset_option": None}), starts=())
 
+    @property
+    def _is_searching(self) -> bool:
+        return self._search is not None and self._search.ended is None
+
     def _searching(self) -> ParameterSearch | None:
         """The parameter search in progress; None if the training has no search, or if the search has ended."""
-        if self._search is None or self._search.ended is not None:
+        if self._search is None or not self._is_searching:
             return None
         learner = self.learner
         return ParameterSearch(learner.network, learner.hyperparameters.initial_std, self._search)
