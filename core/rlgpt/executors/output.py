@@ -15,7 +15,7 @@ OUTPUT = "output.txt"
 def begins(job: Job) -> None:
     """Tell the user that ``job`` begins, if the job has a folder."""
     if job.folder is not None:
-        print(f"[{job.number}] {job.name}: begins", file=sys.stderr, flush=True)
+        _tell(job, "begins")
 
 
 def ended(job: Job, outcome: Any) -> None:
@@ -27,7 +27,13 @@ def ended(job: Job, outcome: Any) -> None:
         end = f"lost: {message}"
     else:
         end = f"ended with status {status}: {message}" if status else "finished"
-    print(f"[{job.number}] {job.name}: {end}", file=sys.stderr, flush=True)
+    _tell(job, end)
+
+
+def _tell(job: Job, text: str) -> None:
+    """Print a line about ``job`` in one write. With two writes, the lines of several threads run into each other."""
+    sys.stderr.write(f"[{job.number}] {job.name}: {text}\n")
+    sys.stderr.flush()
 
 
 def with_output(work: Work[J, R], job: J, folder: Path) -> R:
