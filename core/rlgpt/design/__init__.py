@@ -46,9 +46,9 @@ def design(
     """Let a language model write coded actions (options of the policy) for any gymnasium environment, and let PPO learn
     with them.
 
-    The bundle that ``design()`` returns works with ``rlgpt.extend(env, actions=bundle)`` and any trainer; ``folder /
-    "bundle"`` contains the bundle too. Coded actions call the primitives ``act``, ``repeat`` and ``act_until``, which
-    are derived from the action space, and get the content of the observation space in their view.
+    The bundle that ``design()`` returns works with ``rlgpt.extend(env, actions=bundle)`` and any trainer; ``design()``
+    also writes it to the subfolder ``bundle`` of ``folder``. Coded actions call the primitives ``act``, ``repeat`` and
+    ``act_until``, which are derived from the action space, and get the content of the observation space in their view.
 
     :param make_env: a function that makes a new environment at each call, or the id of an environment in gymnasium. For
         videos, the function ``make_env`` needs an argument ``render_mode``.
@@ -105,9 +105,10 @@ def design(
         a file.
     :raises PluginError: a reward of the environment is not a finite number.
     :raises RunError: ``folder`` contains another run.
-    :raises LLMError: the language model failed, or the recording had no further reply, before the end of the first
-        iteration. If the language model fails after the first iteration, the run stops, and ``design`` returns the best
-        bundle so far. After a failure, another call of ``design`` with the same arguments continues the run.
+    :raises LLMError: a request to the language model failed, or none of its replies was usable; or the budget for the
+        language model was spent, or the recording had no further reply, before the end of the first iteration. If the
+        budget or the recording ends after the first iteration, the run stops, and ``design()`` returns the best bundle
+        so far. After an error, another call of ``design()`` with the same arguments continues the run.
     """
     from rlgpt.design.designing import run_design
 

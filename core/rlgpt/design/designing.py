@@ -1,4 +1,4 @@
-"""Executes the run of a call of ``design()``."""
+"""Executes the run that a call of ``design()`` starts."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 of their values and compute a few figures from these fields.
 
 All values are pydantic models. The files of a run store values of this package, and the replies of language models are
-parsed into values of this package.
+converted into values of this package.
 """
 
 from rlgpt.domain.events import (

@@ -50,7 +50,8 @@ Mode = Literal["sampled", "sharpened", "greedy", "code", "tuned"]
 """How actions are chosen in an episode.
 
 - ``sampled``: the actions are samples from the probabilities of a policy.
-- ``sharpened``: the actions are samples after each probability of a policy was raised to a power above 1.
+- ``sharpened``: the actions are samples after each probability of a policy was raised to a power (the setting
+  ``sharpness``).
 - ``greedy``: the actions are the most likely choices of a policy.
 - ``code``: the plan's coded actions run in their order, without a policy.
 - ``tuned``: as ``code``, but the parameters have the values that the parameter search found, instead of their defaults.
@@ -214,8 +215,8 @@ class Evaluation(Value):
 
     @property
     def objective(self) -> float | None:
-        """One number for which higher is better. This number is the success rate, or, for a task without a success, the
-        mean score (negated if the task minimises the score).
+        """One number for which higher is better: the success rate, or, for a task without a success, the mean score
+        (negated if the task minimises the score). None without episodes, or if the mean score is not finite.
         """
         value = self.success_rate if self.has_success else self.rank[1]
         return value if self.episodes and math.isfinite(value) else None
@@ -302,8 +303,7 @@ class TrainingRecord(Value):
     :ivar primitive_steps: number of primitive steps of the training in all environments, including steps whose results
         were lost in a kill.
     :ivar seconds: wall-clock time.
-    :ivar quarantined: coded actions that were masked during the training because they violated the limits of the
-        sandbox.
+    :ivar quarantined: names of the coded actions that were quarantined during the training.
     :ivar search: the record of the parameter search with which the training began; None if the training began without a
         search.
     """

@@ -66,8 +66,9 @@ class GoalGraph(Value):
     sub-goal of a graph is the task's own success.
 
     :raises ValueError: two names are equal; or a need does not exist, is a standing sub-goal or is the last sub-goal;
-        or the needs form a circle; or the last sub-goal is standing; or a sub-goal is not standing, and the last
-        sub-goal does not need it, neither directly nor indirectly. The message names the sub-goals.
+        or the needs form a circle; or the last sub-goal is standing; or a standing sub-goal has needs; or a sub-goal is
+        not standing, and the last sub-goal does not need it, neither directly nor indirectly. The message names the
+        sub-goals.
     """
 
     thoughts: str = ""

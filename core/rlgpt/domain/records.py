@@ -179,11 +179,12 @@ class Steps(Value):
     """Numbers of primitive steps that a run took, by purpose. Primitive steps of the report's episodes are not counted,
     because they are outside the budget of the run.
 
-    :ivar rehearsal: primitive steps of the rehearsals of coded actions.
+    :ivar rehearsal: primitive steps of the rehearsals of coded actions and functions, and of the episodes that are
+        played to reach start states.
     :ivar code: primitive steps of the evaluations of coded actions alone.
     :ivar training: primitive steps of the trainings, including steps whose results were lost in a kill.
-    :ivar selection: primitive steps of the evaluations on the selection seeds, and of the episodes that are played only
-        to show pictures to the critic.
+    :ivar selection: primitive steps of the evaluations of policies and of tuned code on the selection seeds, and of the
+        episodes that are played again only to show pictures to the critic.
     :ivar lost: primitive steps, outside trainings, of stages that a kill or an error ended early. A stage that a kill
         or an error ended early was repeated later, or was never finished.
     """
@@ -273,7 +274,7 @@ class Iteration(Value):
 
     @property
     def success_rate(self) -> float:
-        """Success rate, 0 to 1, of the code or of the policy, whichever is better."""
+        """Success rate of the evaluation :attr:`kept`, 0 to 1."""
         return self.kept.success_rate
 
 
@@ -285,10 +286,9 @@ def _is_better(one: Evaluation, other: Evaluation) -> bool:
 
 def best_of(history: Sequence[Iteration]) -> Iteration:
     """The iteration whose code or policy has the best result on the selection seeds. To find the best iteration,
-    success rates are compared first, then scores.
-
-    Of two iterations with equal success rates and scores, the iteration with the higher mean return is better. If the
-    mean returns of two iterations are equal too, the later iteration is better.
+    success rates are compared first, then scores. Of two iterations with equal success rates and scores, the iteration
+    with the higher mean return is better. If the mean returns of two iterations are equal too, the later iteration is
+    better.
 
     :param history: all iterations to compare, at least one.
     """

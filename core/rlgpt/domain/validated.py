@@ -20,8 +20,9 @@ def validated(model: type[M], values: Mapping[str, Any], where: str = "") -> M:
     """Validate the settings ``values`` and return them as an object of the pydantic class ``model``.
 
     :param where: prefix of the keys in messages.
-    :raises UnknownNameError: some keys in ``values`` are not fields of ``model``, and ``values`` has no other fault.
-    :raises ConfigError: some values are not valid. The message of the error names the invalid keys.
+    :raises UnknownNameError: one key in ``values`` is not a field of ``model``, and ``values`` has no other fault.
+    :raises ConfigError: some values are not valid, or several keys are not fields of ``model``. The message of the
+        error names the invalid keys.
     """
     try:
         return model.model_validate(dict(values))

@@ -29,8 +29,8 @@ class WorkerEnv(gymnasium.Env[Any, Any]):
     Observations and actions of a WorkerEnv are those of the environment that the recipe's factory makes. The factory of
     the recipe may also make an environment of the old package gym. The value ``done`` of an environment of the old
     package gym becomes ``truncated`` if the info has ``TimeLimit.truncated``, and ``terminated`` otherwise. The
-    ``info`` of a WorkerEnv contains text, numbers, bools, None, lists and dicts. Values of other types are left out of
-    ``info``; the worker's output lists the key of each such value once.
+    ``info`` of a WorkerEnv contains text, numbers, bools, None, lists and dicts; arrays of at most 4,096 elements
+    become lists. All other values are left out of ``info``; the worker's output lists the key of each such value once.
 
     A worker process that raises an exception or does not answer in time is ended. After the end of a worker, the next
     :meth:`reset` starts another worker.

@@ -19,7 +19,7 @@ def anonymous() -> int:
 
 
 def mapped(handle: int, size: int) -> mmap.mmap:
-    """Map ``size`` bytes of the shared file into memory.
+    """Set the size of the shared file to ``size`` bytes, and map the file into memory.
 
     If the operating system supports sealing, a seal fixes the size of the file. Without the seal, a worker that
     truncates the file could end this process with a bus error.

@@ -58,9 +58,11 @@ class Allotment:
     def confirmation(self, history: History, here: Steps, episodes: int) -> int:
         """Maximal number of primitive steps for the confirmation episodes of code that has reached the target so far.
 
-        By default, the confirmation episodes may take the steps that are left for judging. If ``episodes`` confirmation
-        episodes need more steps, they may use up to half of the remaining steps of the run. If code solves the task,
-        learning needs no steps.
+        The confirmation episodes may take the steps that are left for judging. If ``episodes`` episodes of the maximal
+        length need more steps than that, they may take up to half of the remaining steps of the run, because learning
+        needs no steps if code solves the task.
+
+        :param episodes: number of selection episodes that the code has not played yet.
         """
         spent = sum((i.steps for i in history), here).total
         unspent = max(0, self._settings.budget - spent)
@@ -111,11 +113,13 @@ class Allotment:
         return math.ceil(self._settings.min_decisions * (LAST_SHARE if last else 1))
 
     def decisions(self, steps: int, history: History, setup: RLSetup, code: Evaluation | None = None) -> int | None:
-        """Estimated number of decisions in a training of ``steps`` primitive steps; None if no episode was played yet.
+        """Estimated number of decisions in a training of ``steps`` primitive steps; None without a result to estimate
+        from.
 
-        The estimated number of decisions uses the steps per decision of the newest training, if that training had the
-        same ``interrupt_every`` as ``setup``. If the newest training had another ``interrupt_every``, the estimate uses
-        the newest episodes of code, with at least one decision in every ``setup.interrupt_every`` steps.
+        The estimate uses the steps per decision of the newest training, if that training had the same
+        ``interrupt_every`` as ``setup``. If there was no training yet, or the newest training had another
+        ``interrupt_every``, the estimate uses the newest evaluation of code. In both cases, the estimate is at least
+        one decision in every ``setup.interrupt_every`` steps.
 
         :param code: evaluation of the code of the current iteration; None if the code was not played.
         """

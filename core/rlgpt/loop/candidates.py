@@ -67,7 +67,8 @@ def best_candidate(
 
     :param stage: the name of the stage of candidate 0, without the ``0`` at its end.
     :param write: a function that asks the fast agent for the candidate with a given number. If the recording ends at a
-        later candidate, or if no reply with this candidate is usable, there are fewer candidates.
+        later candidate, or if the language model gives no usable reply for a later candidate, there are fewer
+        candidates.
     :param job: a function that makes the job that rehearses a candidate.
     :returns: the rehearsal of the best candidate. The number of steps of this rehearsal includes the steps of all
         candidates.
@@ -114,10 +115,10 @@ def best_candidate(
 def evidence(rehearsal: Rehearsal, score: Score | None) -> tuple[float, ...]:
     """The evidence of a rehearsal as numbers, which are compared one after another; greater numbers are better.
 
-    The first two numbers say whether no episode ended with an error, and whether the traced episode had no verdict. The
-    next two numbers of the evidence count the episodes in which the action ran, and the successes. The last three
-    numbers of the evidence are the mean score, the return of the traced episode, and the negative number of primitive
-    steps.
+    The first two numbers say whether no verdict stopped the action in any episode, and whether none stopped it in the
+    traced episode. The next two numbers are the number of episodes in which the action ran, and the number of
+    successes. The last three numbers are the mean score, the return of the traced episode, and the negative number of
+    primitive steps. Without a trace, the evidence is only two zeros.
     """
     trace, others = rehearsal.trace, rehearsal.others
     if trace is None:

@@ -235,8 +235,8 @@ def _review(
 
 
 def _weights(ctx: LoopContext, brief: Brief, history: History) -> dict[str, float]:
-    """The weights of the plugin's reward terms in a rehearsal. The weights of the reward terms come from the newest
-    setup. In the first iteration, the weights of the reward terms come from the default setup.
+    """The weights of the plugin's reward terms in a rehearsal, from the newest setup, or from the default setup in the
+    first iteration.
     """
     setup = history[-1].setup if history else brief.default_setup
     known = [term.name for term in reward_terms_of(ctx.plugin, ctx.task)]

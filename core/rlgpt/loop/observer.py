@@ -34,7 +34,7 @@ class Observer:
         """Receive the beginning of a stage.
 
         :param name: the name of the stage, which is ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``,
-            ``train``, ``select``, ``critique`` or ``report``.
+            ``train``, ``select``, ``critique``, ``report`` or ``video``.
         :param facts: facts about the stage, for example ``iteration`` (the index of the iteration) and ``sub_action``
             (the name of the sub-action). For the stage ``train``, ``facts`` has ``budget`` (the primitive steps of the
             training) and ``start`` (the primitive steps of the run before the training).

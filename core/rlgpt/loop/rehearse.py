@@ -53,10 +53,10 @@ def rehearse(
     the plan.
 
     If ``action`` may not start after the earlier actions, these actions are played again, at most :data:`ROUNDS` times
-    in all, until ``action`` may start. If ``action`` still has not run, or if an earlier action ended the episode, a
-    second episode is played. In the second episode, the earlier actions are played only up to the first moment at which
-    ``action`` might have started in the first episode. If ``action`` might have started at no moment of the first
-    episode, ``action`` is the first action of the second episode.
+    in all, until ``action`` may start. A second episode is played if an earlier action ended the first episode, or if
+    ``action`` did not run although it might have started earlier. In the second episode, the earlier actions are played
+    only up to the first moment at which ``action`` might have started. If there was no such moment, ``action`` is the
+    first action of the second episode.
 
     :param before: the actions that come before ``action`` in the plan.
     :param seeds: seeds of the rehearsal's episodes. The episodes after the first episode are played only if no verdict

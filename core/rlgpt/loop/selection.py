@@ -94,8 +94,8 @@ class Selection:
 
     @property
     def policy(self) -> Evaluation:
-        """The evaluation of the policy in the best mode that was not dropped from the race. If several modes are equal,
-        the first of these modes counts as the best.
+        """The evaluation of the policy in the best mode that was not dropped from the race, or in the best of all modes
+        if all were dropped. If several modes are equal, the first of these modes counts as the best.
         """
         return self._of(self._best_mode())
 

@@ -9,10 +9,8 @@ from rlgpt.domain import Mode, Value
 
 
 class LoopSettings(Value):
-    """The settings of the inner and the outer loop. All settings in steps count primitive steps since the run began.
-
-    The episodes of the report have separate seeds and do not count towards the budget. All episodes except those of the
-    report count towards the budget.
+    """The settings of the inner and the outer loop. All episodes of a run count towards its budget of primitive steps,
+    except the episodes of the report, which have separate seeds.
     """
 
     budget: int = Field(default=60_000, ge=1, description="primitive steps of the run, without those of the report")

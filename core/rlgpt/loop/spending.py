@@ -22,7 +22,7 @@ from rlgpt.runs import Run
 Purpose = Literal["rehearsal", "code", "selection"]
 
 TELL_SECONDS = 2.0
-"""Maximal time in seconds between two updates of the run's record while a stage counts steps."""
+"""Minimal time in seconds between two updates of the run's record while a stage counts steps."""
 
 _CELLS: dict[Purpose, int] = {"rehearsal": 0, "code": 1, "selection": 2}
 
@@ -56,8 +56,8 @@ class RunStepCounter:
         self._known, self._cells_known, self._training = steps, self._counter.cells, 0
 
     def counting(self, purpose: Purpose) -> OnStep:
-        """Return a function that a stage calls at every primitive step. After a counted step, the run's record is
-        updated within :data:`TELL_SECONDS`.
+        """Return a function that a stage calls at every primitive step. The function counts the step, and updates the
+        run's record if the last update was at least :data:`TELL_SECONDS` ago.
         """
         count = self._counter.counting(_CELLS[purpose])
 
@@ -87,7 +87,7 @@ class RunStepCounter:
         self._last_update = time.monotonic()
 
     def _tell_now_and_then(self) -> None:
-        """Update the run's record if the last update was more than :data:`TELL_SECONDS` ago.
+        """Update the run's record if the last update was at least :data:`TELL_SECONDS` ago.
 
         :raises KeyboardInterrupt: somebody has asked to stop the run.
         """

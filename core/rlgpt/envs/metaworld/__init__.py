@@ -62,7 +62,7 @@ def make(
     :param seed: the seed from which the 50 positions of the task's object are drawn. The seed of each reset chooses one
         of the 50 positions of the object.
     :param horizon: number of primitive steps after which an episode is truncated, at most 500.
-    :raises ConfigError: no Python interpreter with Meta-World is installed, or the horizon is longer than 500 steps.
+    :raises ConfigError: no Python interpreter with Meta-World is installed, or ``horizon`` is not between 1 and 500.
     """
     if not 1 <= horizon <= MAX_EPISODE_STEPS:
         raise ConfigError(
@@ -110,8 +110,9 @@ def recipe(task: str, *, seed: int = 0) -> Recipe:
 
 
 def python() -> Path | None:
-    """The path of the Python interpreter with Meta-World, from the environment variable ``RLGPT_METAWORLD_PYTHON`` or
-    else from the folder in which ``make metaworld`` made the interpreter. None if neither exists.
+    """The path of the Python interpreter with Meta-World. The path is the value of the environment variable
+    ``RLGPT_METAWORLD_PYTHON``, or, if the variable is not set, the interpreter that ``make metaworld`` made. None if no
+    file has this path.
     """
     named = os.environ.get(PYTHON)
     places = [Path(named)] if named else [p / ".metaworld" / "bin" / "python" for p in (Path.cwd(), HERE.parents[3])]

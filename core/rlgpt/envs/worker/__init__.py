@@ -32,6 +32,7 @@ s.loader.exec_module(m)
 from rlgpt_worker.program import main
 main(sys.argv[2:])
 """
-"""The text of the program for ``python -c``. Its argument is the path of this file. The program imports only this
-package and adds no folder to ``sys.path``, so that it cannot hide other modules.
+"""The text of the program for ``python -c``. Its first argument is the path of this file; the other arguments are those
+of :func:`rlgpt.envs.worker.program.main`. The program imports only this package and adds no folder to ``sys.path``, so
+that it cannot hide other modules.
 """
