@@ -1,10 +1,10 @@
 """RL-GPT, a method in which a language model writes options as code, and PPO learns when to use the options.
 
 ``rlgpt.extend(env, actions=...)`` adds coded actions to any gymnasium environment, and ``rlgpt.extend_vector(...)``
-adds them to a vector of environments. With ``rlgpt.design(...)``, a language model writes the coded actions. All names
-except ``extend``, ``extend_vector`` and ``design`` come from subpackages, such as ``rlgpt.rl``, ``rlgpt.llm``,
-``rlgpt.agents`` and ``rlgpt.plugin``. The package ``rlgpt`` imports modules that load slowly only when they are used
-first.
+adds them to a vector of environments. With ``rlgpt.design(...)``, a language model writes the coded actions. The
+package ``rlgpt`` also exports the values that these functions take and return, such as ``CodedAction``, ``Task`` and
+``Bundle``. All other names are in subpackages, such as ``rlgpt.rl``, ``rlgpt.llm``, ``rlgpt.agents`` and
+``rlgpt.plugin``. Modules that load slowly are imported only when they are first used.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable
 
 MANY = 12
-"""Number of valid names up to which an error message may list all of them. If there are more valid names, and a command
-lists all of them, the message names this command instead.
+"""Maximal number of valid names that an error message lists if a command can list them too. For more valid names, the
+message names this command instead.
 """
 
 
@@ -115,7 +115,7 @@ class BudgetExceeded(LLMError):
 
 
 class TranscriptError(LLMError):
-    """A recording belongs to another task, or the prompts have changed since the recording was made. Record again."""
+    """A recording is missing or damaged, belongs to another task, or was made with other prompts. Record again."""
 
     exit_status = 2
 

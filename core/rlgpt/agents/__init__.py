@@ -1,5 +1,5 @@
 """The agents of the method. The slow agent plans, the fast agent writes code and sets up the learning, and the critic
-judges. Each agent (slow agent, fast agent, critic) has one implementation with a language model and others without.
+judges the results. Each agent has an implementation with a language model and others without.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Asker:
             ``value`` raises a ValueError, the model gets the text of this error.
         :param faults: a function that checks a value and returns messages for the model about the value's faults. A
             value without messages is accepted.
-        :param measured: the figures (success rates and rewards) that the prompt shows to the model. The figures are
+        :param measured: figures that the prompt shows to the model, such as success rates and rewards. They are
             recorded with the reply.
         :param images: images for the user message, as PNG data URLs.
         :param pictured: a description of the prompt's images, for the fingerprint (see

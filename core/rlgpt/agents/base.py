@@ -30,17 +30,17 @@ History = tuple[Iteration, ...]
 
 
 class Training(Value):
-    """Training is the plan for the training of the iteration in progress, and the target of the run.
+    """The planned training of the iteration in progress, and the target of the run.
 
     :ivar steps: number of primitive steps of the training, estimated from the steps that the run has spent so far.
-        Steps whose results were lost count too.
+        Steps whose results a kill has destroyed count as spent.
     :ivar decisions: estimated number of decisions of the training, from the steps per decision of the newest training
         or of the newest episodes of code; None if no episode has been played yet.
     :ivar least: number of decisions below which the iteration in progress trains no policy. With 0, a policy is always
         trained.
     :ivar least_at_last: number of decisions below which the last iteration trains no policy.
-    :ivar target: success rate on the selection seeds, or mean score, at which the run ends. If the target (success rate
-        or score) is None, the run uses its whole budget.
+    :ivar target: success rate on the selection seeds, or mean score, at which the run ends. If ``target`` is None, the
+        run uses its whole budget.
     :ivar episodes: minimal number of episodes that a success rate or a mean score needs to count as reaching the
         target.
     :ivar hyperparameters: names and current values of the trainer's hyperparameters that a setup may set.
@@ -56,19 +56,19 @@ class Training(Value):
 
 
 class Brief(Value):
-    """What agents get to know about a task. All fields except ``training``, ``code``, ``functions``,
-    ``remarks`` and ``repairs`` come from the plugin and are the same for a whole run.
+    """What agents get to know about a task. The fields ``training``, ``code``, ``functions``, ``remarks``, ``repairs``
+    and ``candidate`` change during a run; all others stay the same.
 
-    :ivar stub: the functions that coded actions may call, as Python text. The functions in the stub are the primitives,
-        and ``observe()``, whose documentation lists the keys of the view.
+    :ivar stub: the functions that coded actions may call, as Python text: the primitives, and ``observe()``, whose
+        documentation lists the keys of the view.
     :ivar knowledge: the expert knowledge of the plugin about the environment, at most 10,000 characters.
     :ivar primitives: names of the primitives.
     :ivar base_space: the environment's action space in words.
-    :ivar base_actions: labels of the parts of a base action.
+    :ivar base_actions: labels of the base actions, or of the parts of a base action.
     :ivar observations: name and meaning of each observation key that the policy may observe. The meaning of an
         observation key is empty if ``stub`` states the meaning.
     :ivar reward_terms: name and meaning of each reward term, with the kind and the range of the term.
-    :ivar reset_options: name and meaning of each start state that training may use.
+    :ivar reset_options: name and meaning of each reset option.
     :ivar start: the first view of an episode as text.
     :ivar training: the planned training of the iteration in progress; None if the plan is unknown or no policy is
         trained.
@@ -77,8 +77,8 @@ class Brief(Value):
     :ivar functions: the coded functions (features, reward terms, predicates) of the iteration in progress that work.
         The outputs of coded features are keys of the view and observation keys; a setup may give a weight to a coded
         reward term.
-    :ivar remarks: for each coded function, remarks in words about its rehearsal; a remark may point to a fault, but
-        need not.
+    :ivar remarks: for each coded function, remarks in words about its rehearsal; a remark points to something that may
+        be a fault.
     :ivar repairs: number of repairs that remain after the current attempt to write a piece of code; None if this number
         is unknown.
     :ivar candidate: number of the candidate (one of several versions of the code) that the agent writes for an attempt.
@@ -201,8 +201,8 @@ class FastAgent(ABC):
         """Write a coded function, which is a feature, a reward term or a predicate. The result of this method is a
         first version of the coded function, or a repair of the last attempt.
 
-        The method ``write_function`` of the base class FastAgent returns None, for agents that write only coded
-        actions. If an agent returns None, the iteration continues without the coded function.
+        By default, the method returns None, for agents that write only coded actions. The iteration then continues
+        without the coded function.
 
         :param brief: what the fast agent gets to know about the task.
         :param plan: the plan that contains ``function``. The method ``write_function`` is called only for functions of
@@ -236,23 +236,22 @@ class FastAgent(ABC):
         :param history: the finished iterations.
         :param rehearsals: for each coded sub-action, the attempts of this iteration to write its code, in order of
             time.
-        :returns: a setup. The returned setup names only reward terms, observation keys, base actions, coded actions and
-            a reset option that exist. In the returned setup, ``gamma`` is the discount per primitive step, and
-            ``horizon`` is in primitive steps.
+        :returns: a setup that names only reward terms, observation keys, base actions, coded actions and a reset option
+            that exist. Its ``gamma`` is the discount per primitive step, and its ``horizon`` is in primitive steps.
         :raises rlgpt.errors.LLMError: the model returned no valid setup, and the request has no retry left.
         :raises rlgpt.errors.BudgetExceeded: the run's budget for language models is spent.
         """
 
 
 Evidence = Literal["text", "frames", "both"]
-"""The evidence that a critic receives about a rehearsal, which is the trace as text, or frames (one before the call of
-the action, and one after each primitive that the action calls), or both.
+"""The evidence that a critic receives about a rehearsal: the trace as text, or frames, or both. The frames show the
+environment before the call of the action, and after primitives that the action called.
 """
 
 
 class Shot(NamedTuple):
-    """A frame of a rehearsal. ``moment`` says in words when the frame of the rehearsal was taken; ``url`` has the frame
-    as a PNG data URL.
+    """A frame of a rehearsal. ``moment`` says in words when the frame was taken; ``url`` has the frame as a PNG data
+    URL.
     """
 
     moment: str
@@ -286,8 +285,7 @@ class Critic(ABC):
         :param sub_action: the sub-action for which the rehearsed coded action was written.
         :param frames: frames of the rehearsed call of the coded action, in order of time; empty if no frame could be
             rendered.
-        :param rehearsal: the attempt to judge, with its trace. The coded action of the judged attempt ran without a
-            violation of the sandbox's limits.
+        :param rehearsal: the attempt to judge, with its trace. No verdict has stopped the coded action in this attempt.
         :param iteration: the index of the iteration in progress.
         :returns: the review. A review with ``works=False`` (the coded action does not work) has at least one finding.
         :raises rlgpt.errors.LLMError: the model returned no usable review, and the request has no retry left.

@@ -1,4 +1,5 @@
-"""Makes the brief, which tells the agents about a task. A run makes its brief once, from the plugin."""
+"""Makes the brief, which tells the agents about a task. A run makes its brief from the plugin, and later completes it
+with the results of the iteration in progress."""
 
 from __future__ import annotations
 
@@ -168,8 +169,8 @@ def _observations(space: gymnasium.Space[Any], keys: Sequence[ViewKey], *, defau
     """Name and meaning of each observation key that a policy may observe. A policy may observe the parts of the
     observation, and the keys of the view that contain numbers.
 
-    The meaning of an observation key is empty if the library's text states the meaning. The text of the library states
-    the meaning of the keys of the view, and of the parts of the observation that are also in the view.
+    The meaning is empty if the stub already states it. The stub describes the keys of the view, and with them the parts
+    of the observation that the view contains.
     """
     observable = {k.name: k for k in keys if k.size > 0}
     for name, part in shown(space, keys).items():

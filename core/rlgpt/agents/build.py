@@ -32,7 +32,7 @@ Models = LLM | Mapping[Role, LLM]
 
 @dataclass(frozen=True)
 class Agents:
-    """Agents holds a team of agents, and switches that control what the outer loop does with the team's results.
+    """A team of agents, with switches that control what the outer loop does with the team's results.
 
     :ivar kind: the name of the team.
     :ivar train: whether a policy is trained. If ``train`` is False, the policy keeps its initial weights (team
@@ -119,8 +119,8 @@ def one_agent(context: TeamContext) -> Agents:
 
 
 def slow_fast(context: TeamContext) -> Agents:
-    """A team of slow agent and fast agent without a critic. In the team without a critic, a rehearsal fails only if a
-    verdict stops the code.
+    """A team of slow agent and fast agent without a critic. Without a critic, a rehearsal fails only if a verdict stops
+    the code.
     """
     models = context.connect()
     return Agents(context.kind, *_slow_and_fast(context, models, context.mode()), NoCritic())

@@ -14,14 +14,14 @@ from rlgpt.domain import Plain, PrimitiveCall
 OBSERVE = "observe"
 
 RUN = 3
-"""Number of successive calls of one primitive from which on they are shown as one series."""
+"""Minimal number of successive calls of one primitive that are shown as one series."""
 
 SAMPLES = 7
 """Maximal number of values of a series that are shown."""
 
 SEEN, SHORT = 6, 6
-"""``SEEN`` is the maximal number of keys of the view whose changes are shown; these are the keys that change most.
-``SHORT`` is the maximal number of numbers in a value for which a series of values is shown.
+"""``SEEN`` is the maximal number of keys of the view whose changes are shown; these are the keys that change most. A
+series of values is shown only if each value has at most ``SHORT`` numbers.
 """
 
 VIEW = "view "
@@ -45,7 +45,8 @@ class _Seen:
 
 
 def render_calls(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain], limit: int, room: int) -> list[str]:
-    """Lines of text about calls of primitives. Successive calls of the same primitive can share a line of text.
+    """Lines of text about calls of primitives. Successive calls of the same primitive share a line if there are at
+    least :data:`RUN` of them.
 
     If there are more than ``limit`` lines, or more than ``room`` characters, the result has only the first line, the
     last line, and the lines whose calls changed the view most. In the place of other lines, a line says how many were
@@ -88,8 +89,8 @@ def _size(seen: _Seen) -> float:
 
 
 def _looked(calls: Sequence[PrimitiveCall], start: Mapping[str, Plain]) -> list[_Seen]:
-    """The calls of primitives. Each call of a primitive comes with those changes of the view that the code observed
-    after the call. Keys of the view that are also in the outcome of the primitive's call are left out.
+    """The calls of primitives, each with those changes of the view that the code observed after the call. Keys of the
+    view that are also in the outcome of the call are left out.
     """
     known, seen = dict(start), list[_Seen]()
     for call in calls:
@@ -147,8 +148,9 @@ def _filled(key: str, run: Sequence[_Seen]) -> list[Plain]:
 
 
 def _spread(values: Sequence[Plain]) -> float:
-    """The range of a series of values, divided by the largest absolute number of the series. For values with too many
-    numbers, the spread is -1, because their series is not shown.
+    """The range of a series of numbers, divided by the largest absolute number of the series; 0.5 for values without
+    numbers. If each value has several numbers, the largest of the quotients counts. The spread is -1 for a series that
+    is not shown: a value has more than :data:`SHORT` numbers, or the values have different counts of numbers.
     """
     flat = [numbers(v) for v in values if v != MISSING]
     if not flat or len(flat[0]) > SHORT or any(len(f) != len(flat[0]) for f in flat):
@@ -158,8 +160,8 @@ def _spread(values: Sequence[Plain]) -> float:
 
 
 def _varying(values: Sequence[Plain]) -> str:
-    """A series of values as text, such as ``1, 2, 3 (x4), 5``. Equal neighbours in a series of values are written only
-    once, with their count. Of a long series, only a few evenly spaced values are written.
+    """A series of values as text, such as ``1, 2, 3 (x4), 5``. Equal neighbours are written only once, with their
+    count. Of a long series, only a few evenly spaced values are written.
     """
     runs = [
         (text, len(list(group))) for text, group in groupby(MISSING if v == MISSING else plain(v, 60) for v in values)

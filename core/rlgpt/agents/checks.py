@@ -34,8 +34,8 @@ GAMMA_RANGE = (0.9, 1.0)
 
 
 def plan_faults(plan: ActionPlan, brief: Brief, history: History = ()) -> list[str]:
-    """Find the faults of a plan. The function checks names that are used twice, the number of coded actions, missing
-    descriptions, and whether the code that the plan keeps exists.
+    """Find the faults of a plan: names that are already taken, too many coded actions, missing descriptions, and kept
+    code that does not exist.
     """
     taken = {
         **dict.fromkeys(brief.primitives, "a primitive"),
@@ -95,8 +95,8 @@ def _lint(code: CodedAction | CodedFunction, library: Library, limits: SandboxLi
 
 
 def setup_faults(setup: RLSetup, brief: Brief, actions: Collection[CodedAction]) -> list[str]:
-    """Find the faults of a setup. Each name in the setup must be known to the plugin or be a coded action of the
-    iteration, and each value must be in its range.
+    """Find the faults of a setup. Each name in the setup must come from the plugin or from the iteration's code, and
+    each value must be in its range.
     """
     horizon = brief.task.horizon
     faults = [

@@ -21,12 +21,12 @@ from rlgpt.domain import Critique, Rehearsal, Review, SubAction
 from rlgpt.llm.base import LLM, RequestKey
 
 FRAMES = 8
-"""Maximal number of frames that a model with vision receives."""
+"""Maximal number of frames of an evaluation episode that a model with vision gets for a critique."""
 
 
 class LLMCritic(Critic):
-    """The critic with a language model. The critic reads traces and figures. A model that accepts images gets frames in
-    addition to the traces and figures.
+    """The critic with a language model. The critic reads traces and figures. A model that accepts images also gets
+    frames; in a review, frames may replace the trace.
 
     :param review_llm: the model for reviews of rehearsals. By default, this is ``llm``.
     :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user

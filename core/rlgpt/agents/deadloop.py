@@ -1,7 +1,7 @@
 """Computes the dead-loop rate, which is the share of repairs that fail in the same way as the previous attempt.
 
 The RL-GPT paper compares language models by their dead-loop rate and by their success rate. A language model that
-repeats the same code in other words makes no progress, however many repairs it may make.
+repeats its mistake makes no progress, however many repairs it may make.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def same_failure(before: Rehearsal, after: Rehearsal) -> bool:
 
     Two attempts failed in the same way in any of three cases. First, both attempts have the same source. Second, both
     attempts have a verdict of the same kind and message. Third, both attempts have a review, and the reviews share at
-    least the share :data:`SAME_WORDS` of their words. The comparison of two failures ignores numbers, line numbers
-    included, because a repair changes them.
+    least the share :data:`SAME_WORDS` of their words. The comparison of messages and reviews ignores numbers, such as
+    line numbers, because a repair changes them.
     """
     if not (before.failed and after.failed):
         return False

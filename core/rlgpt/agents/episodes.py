@@ -1,5 +1,5 @@
-"""Renders the results of an iteration as text for the critic. The text about an iteration has figures, a table of all
-episodes, and the decisions of a few episodes.
+"""Renders the results of an iteration as text for the critic. The text has figures, a table of episodes, and the
+decisions of a few episodes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ TUNED = "The code alone with the parameter values that a search found"
 
 
 def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequence[Metric] = ()) -> str:
-    """Text with result, episode return, reward terms, metrics, use of each action and errors, for the policy and for
-    code alone.
+    """Text with result, episode return, reward terms, metrics, use of each action and errors, for the policy, for tuned
+    code and for code alone. Figures about the training follow.
 
     :param weights: the weight of each reward term in evaluations.
     """
@@ -43,10 +43,11 @@ def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequ
 
 
 def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]) -> str:
-    """Text with a table of all episodes of the policy and of code alone, followed by the traces of the traced episodes.
+    """Text with a table of the episodes of the policy, of tuned code and of code alone, followed by the traced
+    episodes.
 
-    The text shows the first failed episode of the kept candidate (code or policy) in detail. The text has one line for
-    each decision of all other traced episodes.
+    The first traced episode that failed is shown in detail; if none failed, the first traced episode. Episodes of the
+    policy come first. Of each other traced episode, the text shows the decisions without their calls of primitives.
 
     :param weights: the weight of each reward term in evaluations.
     """
@@ -62,8 +63,8 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
 
 
 def render_code(brief: Brief) -> str:
-    """Text about the evaluation of the iteration's code without a policy. The text about the code has figures, the
-    reason why the run continues, and a table of the episodes.
+    """Text about the evaluation of the iteration's code without a policy. The text has figures, the reason why the run
+    continues, and a table of the episodes.
     """
     if brief.code is None or not brief.code.episodes:
         return "It was not played alone."
@@ -74,8 +75,8 @@ def render_code(brief: Brief) -> str:
 
 
 def _why_on(brief: Brief, code: Evaluation) -> str:
-    """The reason, as text, why the run continues after the evaluation of code; empty if code does not reach the target
-    success rate.
+    """The reason, as text, why the run continues after the evaluation of code; empty if no training is planned, or if
+    code does not reach the target success rate.
     """
     training = brief.training
     if training is None:
@@ -94,8 +95,8 @@ def _why_on(brief: Brief, code: Evaluation) -> str:
 
 
 def render_table(evaluation: Evaluation, horizon: int, weights: Mapping[str, float]) -> str:
-    """A table with one line for each episode. A line of the table shows the seed, the result and the length of an
-    episode, and how the episode ended.
+    """A table with one line for each of at most :data:`ROWS` episodes. A line shows the seed, the result and the length
+    of an episode, and how the episode ended.
 
     :param weights: the weight of each reward term in evaluations.
     """

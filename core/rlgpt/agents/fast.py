@@ -58,9 +58,7 @@ class Writer:
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """Ask for a coded action. The result of the request is a repair of the coded action if ``attempts`` is not
-        empty, else a first version.
-        """
+        """Ask for a coded action: for a repair if ``attempts`` is not empty, else for a first version."""
 
         def faults(action: CodedAction) -> list[str]:
             return action_faults(action, self.library, self.limits, brief.most_steps)
@@ -103,9 +101,7 @@ class Writer:
         attempts: Sequence[FunctionRehearsal],
         history: History,
     ) -> CodedFunction:
-        """Ask for a function of a plan. The result of the request is a repair of the coded function if ``attempts`` is
-        not empty, else a first version.
-        """
+        """Ask for a function of a plan: for a repair if ``attempts`` is not empty, else for a first version."""
         known = history_text.kept_function(history, function.name, brief.skills)
         earlier = attempts[-1].function if attempts else known
         repair: dict[str, Plain] = {"attempts": len(attempts)}
@@ -287,8 +283,8 @@ def render_written_so_far(
     history: History,
     offered: Sequence[Offered] = (),
 ) -> str:
-    """Text about the coded actions of the iteration in progress that already exist. The coded actions in this text were
-    written before ``sub_action``, or the plan keeps their code.
+    """Text about the coded actions of the iteration in progress that already exist: those that were written before
+    ``sub_action``, and those that the plan keeps.
     """
     known = {a.name: a for a in written}
     kept = {s.name: history_text.kept_action(history, s.name, offered) for s in plan.coded if s.keep}
@@ -320,9 +316,7 @@ def _earlier(lines: Sequence[str]) -> str:
 
 
 def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the prompt of a repair. The texts for a repair say how each attempt failed, and show the last attempt
-    in full.
-    """
+    """Texts for the prompt of a repair. They say how each attempt failed, and show the last attempt in full."""
     last = attempts[-1]
     lines = [f"- attempt {a.attempt + 1}: {shorten(failure_of(a), 600, 'the failure')}" for a in attempts[:-1]]
     full = [f"Its code:\n{code_block(last.action)}", f"What happened:\n{render_rehearsal(last)}"]
@@ -338,8 +332,8 @@ def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
 
 
 def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the measured slots of the prompt that asks for the repair of a coded function. The texts for a repair
-    say how each attempt failed, and show the last attempt in full. Without attempts, there are no texts.
+    """Texts for the measured slots of the prompt that asks for the repair of a coded function. They say how each
+    attempt failed, and show the last attempt in full. Without attempts, there are no texts.
     """
     if not attempts:
         return {}
@@ -353,8 +347,8 @@ def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -
 
 
 def render_answers(rehearsal: FunctionRehearsal) -> str:
-    """Text with one line for each output of a coded function in its rehearsal. The line of an output has its range, its
-    mean, how often it changed, how often it was outside its bounds, and a few of its values.
+    """Text with one line for each output of a coded function in its rehearsal. A line has the smallest and the largest
+    value, the mean, how often the output changed, how often it was outside its bounds, and a few values.
     """
     return "\n".join(
         f"- {a.name}: {number(a.low)} to {number(a.high)}, mean {number(a.mean)}, changed {a.changes} times"

@@ -43,8 +43,8 @@ class FixedPlan(SlowAgent):
 
 
 class FixedActions(FastAgent):
-    """A fast agent with fixed actions. The setup of the agent FixedActions is the plugin's default setup with all of
-    the agent's actions.
+    """A fast agent with fixed actions. Its setup is the plugin's default setup with all coded actions of the iteration,
+    and without a preference for their order.
     """
 
     def __init__(self, actions: Sequence[CodedAction] = ()) -> None:
@@ -60,8 +60,8 @@ class FixedActions(FastAgent):
         attempts: Sequence[Rehearsal],
         history: History,
     ) -> CodedAction:
-        """Return the fixed coded action that has the name of the sub-action. The returned coded action is always the
-        same, because the agent FixedActions cannot repair code.
+        """Return the fixed coded action that has the name of the sub-action. A repair returns the same code again,
+        because this agent cannot repair code.
 
         :raises UnknownNameError: there is no fixed action with this name.
         """

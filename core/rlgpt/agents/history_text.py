@@ -40,8 +40,8 @@ def measured(history: History) -> dict[str, Plain]:
 
 
 def figures(evaluation: Evaluation, code: Evaluation | None) -> dict[str, Plain]:
-    """Success rate, mean score and mean return of a policy, and the success rate of code alone if code was evaluated
-    alone.
+    """Success rate, mean score and mean return of ``evaluation``, and the success rate of ``code``, the evaluation of
+    code alone, if there is one.
     """
     result: dict[str, Plain] = {
         "success": round(evaluation.success_rate, 3),
@@ -82,7 +82,7 @@ def for_setup(history: History, limit: int = LIMIT) -> str:
 
 def for_critic(history: History, limit: int = LIMIT // 2) -> str:
     """Text about the history for the critic. It has one line for each iteration. For the last and the best iteration,
-    the text also shows the coded actions, the setup and the critic's findings.
+    the text also shows how each coded action went, the setup and the critic's findings.
     """
     return _render(
         history,
@@ -96,8 +96,8 @@ def for_critic(history: History, limit: int = LIMIT // 2) -> str:
 
 
 def for_solo(history: History, limit: int = LIMIT) -> str:
-    """Text about the history for the single agent. The text for the single agent has the content of :func:`for_slow`
-    and :func:`for_setup`, and the newest source of each coded action.
+    """Text about the history for the single agent. It has the content of :func:`for_slow` and :func:`for_setup` without
+    the use of actions, and the newest source of each coded action.
     """
     actions = {a.name: a for it in history for a in it.actions}
     room = max(200, limit // 2 // max(1, len(actions)) - 100)
@@ -184,8 +184,8 @@ def kept_function(history: History, name: str, offered: Sequence[Offered] = ()) 
 
 
 def origin(history: History, name: str) -> Iteration | None:
-    """The iteration that wrote the newest coded action with the name ``name``. Iterations after the returned iteration
-    may have kept the coded action. The result is None if the coded action comes from the skill library.
+    """The iteration that wrote the newest coded action with the name ``name``. Later iterations may have kept this
+    code. The result is None if the code comes from the skill library.
     """
     had = [it for it in reversed(history) if any(a.name == name for a in it.actions)]
     kept = [any(s.name == name and s.keep for s in it.plan.sub_actions) for it in had]

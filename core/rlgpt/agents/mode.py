@@ -1,4 +1,4 @@
-"""Renders, for a measured slot of the prompts, how a run uses its plans and how many steps the training will have."""
+"""Renders the text of a measured slot: how a run uses its plans, and how many steps the training will have."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ TITLE = "# This iteration"
 class Mode(Value):
     """How this run uses a plan.
 
-    Fingerprints of prompts do not depend on the run's mode, because the text about the mode fills a measured slot.
-    Ablations can use the same recordings, because fingerprints do not depend on the run's mode. A replay prints a
-    message if its recording was made with another Mode of the run.
+    The text about a ``Mode`` fills a measured slot, so fingerprints of prompts do not depend on it, and ablations can
+    replay the recordings of the full method. A replay prints a message if its recording was made with another ``Mode``.
 
     :ivar learns: whether a policy is trained. If ``learns`` is False, the run plays the plan's coded actions in order.
     :ivar iterations: maximal number of iterations of the outer loop; None if this number is unknown.

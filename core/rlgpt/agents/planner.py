@@ -1,4 +1,4 @@
-"""The planner divides a long task into a graph of sub-goals, and revises the graph when episodes were played."""
+"""The planner divides a long task into a graph of sub-goals, and revises the graph after episodes were played."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rlgpt.llm.base import LLM, RequestKey
 from rlgpt.sandbox import Library, SandboxLimits, lint
 
 Check = Callable[[GoalGraph], Sequence[str]]
-"""A function that evaluates the predicates of a graph in played episodes. The function returns messages for a language
-model about the faults of the graph.
+"""A function that plays episodes to test the predicates of a graph. It returns messages for a language model about the
+faults of the graph.
 """
 
 MOST_VIEW = 1_200

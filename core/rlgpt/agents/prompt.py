@@ -50,11 +50,10 @@ _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 class _EmptySlot(StrictUndefined):
-    """The value of a slot without a text. A slot without a text is rendered as its own name, ``{{name}}``, so a part
-    without texts is rendered as the text of its template. The fingerprint is computed from the templates with unfilled
-    slots.
+    """The value of a slot without a text. Such a slot is rendered as its own name, ``{{name}}``, so a part without
+    texts is rendered as the text of its template. The fingerprint is computed from templates in this form.
 
-    As in jinja2's class for undefined names, a condition or a loop on a slot without a text raises an error.
+    As in jinja2's class for undefined names, a condition or a loop on such a slot raises an error.
     """
 
     def __str__(self) -> str:  # type: ignore[override]

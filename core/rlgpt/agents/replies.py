@@ -1,7 +1,7 @@
 """Defines the schemas of the replies of language models, and converts replies into values of :mod:`rlgpt.domain`.
 
-The descriptions of the schemas' fields are part of the prompts. Each reply begins with ``thoughts``, because the
-answers of a model are worse if it has to answer before it reasons.
+The descriptions of the schemas' fields are part of the prompts. Each reply except that with a setup begins with
+``thoughts``, because the answers of a model are worse if it has to answer before it reasons.
 """
 
 from __future__ import annotations

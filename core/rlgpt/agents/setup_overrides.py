@@ -32,9 +32,9 @@ class SetupOverrides(RLSetup):
     """The user's values for fields of an RL setup. The fast agent or the plugin decides the fields of the setup for
     which the user gives no value.
 
-    :ivar reward_weights: weights of reward terms. The weights of reward terms that the user gives are added to the
-        weights in the setup. If the user and the setup give a weight to the same reward term, the user's weight counts.
-        Hyperparameters in ``trainer`` are merged with the setup's, and the user's values have priority.
+    :ivar reward_weights: weights of reward terms. They are merged with the weights in the setup: if both give a weight
+        to the same reward term, the user's weight counts. The hyperparameters in ``trainer`` are merged in the same
+        way.
     """
 
     reward_weights: Mapping[str, float] = Field(default_factory=dict)
@@ -59,7 +59,8 @@ class SetupOverrides(RLSetup):
 
         :raises UnknownNameError: the plugin has no such reward term, observation key, base action or reset option.
         :raises ConfigError: the horizon is longer than the task's own; or ``reset_option`` needs saved states, which
-            the task does not support; or a hyperparameter is outside the plugin's bounds.
+            the task does not support; or a setup may not set the hyperparameter, or its value is outside the plugin's
+            bounds.
         """
         set_ = self.model_fields_set
         if "reward_weights" in set_:

@@ -44,9 +44,7 @@ def skill_function(offered: Sequence[Offered], name: str) -> CodedFunction | Non
 
 
 def skill_of(offered: Sequence[Offered], name: str) -> str:
-    """Text with the skill that offers a coded action, and with the result of the skill; empty if no skill offers the
-    action.
-    """
+    """Id and result, as text, of the skill that offers the coded action ``name``; empty if no skill offers it."""
     found = next((skill for skill in offered if any(a.name == name for a in skill.actions)), None)
     return "" if found is None else f"{found.id}: {_result(found)}"
 

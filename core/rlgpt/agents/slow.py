@@ -18,8 +18,7 @@ from rlgpt.skills import Offered
 
 
 class LLMSlow(SlowAgent):
-    """The slow agent with a language model. The model of the slow agent reads the brief and, from the second iteration
-    on, the history.
+    """The slow agent with a language model. The model reads the brief and, from the second iteration on, the history.
 
     :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
         has none.
@@ -45,8 +44,7 @@ class LLMSlow(SlowAgent):
 
 def with_kept(plan: ActionPlan, history: History, offered: Sequence[Offered] = ()) -> ActionPlan:
     """Complete ``plan``. A reply may leave out the descriptions and reasons of kept code, so the function copies them
-    from ``history`` or from the offered skills. The function adds to the plan the features that the code of kept skills
-    reads.
+    from ``history`` or from the offered skills. The function also adds the features that the kept code of skills reads.
     """
 
     def completed(value: Value, earlier: Value | None) -> Value:
@@ -74,7 +72,7 @@ def _taken(action: CodedAction, skill: Offered) -> SubAction:
 
 
 def _features(plan: ActionPlan, history: History, offered: Sequence[Offered]) -> Iterator[FunctionPlan]:
-    """The features that a plan lacks, and that unchanged actions of kept skills read."""
+    """The features that kept, unchanged actions of skills read, and that the plan does not name."""
     named = {f.name for f in plan.functions}
     kept = {s.name for s in plan.coded if s.keep}
     for skill in offered:

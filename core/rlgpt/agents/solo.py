@@ -33,12 +33,12 @@ from rlgpt.sandbox import Library, SandboxLimits
 
 
 class LLMSolo(SlowAgent, FastAgent):
-    """Slow agent and fast agent in one object. The single agent sends one request for each iteration, and one request
-    for each repair.
+    """Slow agent and fast agent in one object. The single agent sends one request for each iteration, and further
+    requests for repairs, for further candidates and for coded functions.
 
-    The single agent keeps the reply for an iteration only in memory. If a run stops between the plan stage and the
-    setup stage, the single agent's reply is lost. After a resumption without the lost reply, the single agent asks for
-    code and setup of the stored plan in separate requests.
+    The agent keeps the reply for an iteration only in memory. If a run stops between the plan stage and the setup
+    stage, the reply is lost. The resumed run then asks for the code and the setup of the stored plan in separate
+    requests.
 
     :param prompts: the folder with the user's own prompts (see :class:`~rlgpt.agents.prompt.Prompt`); None if the user
         has none.
@@ -133,8 +133,9 @@ class LLMSolo(SlowAgent, FastAgent):
     ) -> RLSetup:
         """Return the setup from the iteration's reply, without the coded actions that failed in their rehearsals.
 
-        If functions were written after the reply, the agent sends a new request for the setup, because the reply could
-        not name these functions.
+        The agent sends a new request for the setup if the reply was lost, or if the setup in the reply has a fault. A
+        new request is also needed if coded functions were written after the reply, because the reply could not name
+        their outputs.
         """
         reply = self._reply(brief, plan, history)
         if reply is not None and not brief.functions:

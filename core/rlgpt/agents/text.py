@@ -12,14 +12,14 @@ from rlgpt.domain import CodedAction, Plain
 
 
 def number(value: float) -> str:
-    """A number as text with four significant digits. A whole number is written without a decimal point, and zero is
-    written without a sign.
+    """A number as text with four significant digits. A whole number below 10,000 is written without a decimal point,
+    and zero is written without a sign.
     """
     return f"{value + 0.0:.4g}"
 
 
 def plain(value: Plain, limit: int = 200) -> str:
-    """A JSON-like value as one line of at most ``limit`` characters, with rounded floats.
+    """A plain value as one line of at most ``limit`` characters, with rounded floats.
 
     If the line is too long, an array of numbers is replaced by its shape, and any other list or dict shows only the
     items that fit.
@@ -119,8 +119,8 @@ def most_changed(before: Mapping[str, Plain], after: Mapping[str, Plain], most: 
 
 def _relative(old: Plain, new: Plain) -> float:
     """The relative change of a value, 0 to 2. The relative change of a number is its change, divided by :data:`FLOOR`
-    plus the larger absolute value. The relative change of a value is the largest one among its numbers, and 1 for
-    values that are not numbers.
+    plus the larger absolute value. The relative change of a list is the largest one among its numbers. It is 1 for
+    values that are not numbers, and for lists of different lengths.
     """
     ours, theirs = ([v for _, v in _flat(value)] for value in (old, new))
     if len(ours) != len(theirs) or not all(_is_number(v) for v in (*ours, *theirs)):
@@ -160,8 +160,8 @@ def _items(what: str, items: list[Plain], limit: int) -> str:
 
 
 def _lines_of(old: list[Plain], new: list[Plain]) -> int:
-    """The number of lines that differ between two maps, which are lists of texts with equal length; 0
-    for other lists.
+    """The number of lines that differ between two maps; 0 for lists that are not maps. A map is a list of texts, such
+    as the rows of a grid, and both maps have equally many lines.
     """
     if len(old) != len(new) or not all(isinstance(line, str) for line in (*old, *new)):
         return 0

@@ -1,8 +1,9 @@
 """Renders episodes as text for prompts. The text of an episode shows each decision with its calls of primitives, and
 with the keys of the view that the decision changed.
 
-If the episode's text would be too long, only the decisions with the largest changes of the view are shown in full. The
-first decision, the last decision, and decisions with an error are shown in full before all others.
+If the text would be too long, some decisions are shown without their calls of primitives, or are left out. The last
+decision, the first decision and decisions with an error have priority; then the decisions with the largest changes of
+the view.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def render_trace(trace: Trace, limit: int = 6000, *, calls: int = 40, of_last: b
 
 
 def render_outline(trace: Trace, limit: int = 2500) -> str:
-    """An episode as text, with one line for each decision and its changes of the view, without calls of primitives."""
+    """An episode as text, with each decision and its changes of the view, without calls of primitives."""
     return render_trace(trace, limit, calls=0)
 
 
@@ -207,7 +208,7 @@ def _entries(trace: Trace) -> list[_Entry]:
 
 
 def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
-    """Yield one entry for each call of an action. The entry of a call has all decisions of this call."""
+    """Yield one entry for each call of an action, with all decisions of this call."""
     call: list[Decision] = []
     for index, decision in enumerate(decisions, start=1):
         if call and decision.action != call[-1].action:
