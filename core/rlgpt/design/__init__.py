@@ -69,8 +69,8 @@ def design(
         and not crashed`` (:mod:`rlgpt.plugin.rules`); or a number, the return that an episode must reach; or a function
         that is called after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads.
         By default, a task with a ``score`` has no success. Without a ``score``, the default rule of success is
-        ``success`` or ``is_success`` in info. If the environment reports neither ``success`` nor ``is_success``, the
-        task has no success, and its score is the return.
+        ``success`` or ``is_success`` in info. If the environment reports neither of the two in its first step nor in
+        the trial, the task has no success, and its score is the return.
     :param score: the number that measures the quality of an episode, which is ``return``, or a key of info (``-KEY`` if
         less is better), or the fields of a :class:`rlgpt.domain.Score`.
     :param metrics: numbers of info that are recorded, as a list of keys, or as a mapping from each key to its meaning
@@ -81,8 +81,8 @@ def design(
     :param horizon: maximal number of primitive steps of an episode. By default, the horizon is the environment's own
         limit. If the environment has no limit of steps, the horizon is 1,000, and a message says so.
     :param trial: number of random episodes that are played before the run to test the rules of success. The trial also
-        has the same number of episodes with the idle action, and one episode with each other constant action. The steps
-        of the trial are not part of the run's budget. Use 0 for a real robot.
+        has the same number of episodes with the idle action, and one episode with each of at most 8 other constant
+        actions. The steps of the trial are not part of the run's budget. Use 0 for a real robot.
     :param idle: the action that does nothing, either a label of a Discrete space or an action of the space. If a chosen
         coded action may not start, the idle action is taken for one primitive step instead. By default, the idle action
         is the action with a label such as ``noop`` or ``stay``. If no label means an idle action, all numbers of the

@@ -65,9 +65,9 @@ class PrimitiveCall(Value):
         has its default value.
     :ivar steps: number of primitive steps of the call.
     :ivar outcome: the dict that the primitive returned.
-    :ivar view_changes: the keys of the view that changed during the call of the primitive, with their values after the
-        call. ``view_changes`` is empty if the episode is not traced. ``view_changes`` is also empty for the last call
-        of a decision, because the decision itself contains the view after this call.
+    :ivar view_changes: the keys of the view that changed during the call, with their values after the call; empty if
+        the episode is not traced. For the last call of a decision, ``view_changes`` is empty too, because the decision
+        itself contains the view after this call.
     """
 
     name: str

@@ -1,6 +1,4 @@
-"""Counts the primitive steps that a run has spent. The count of primitive steps is exact even if the process was
-killed.
-"""
+"""Counts the primitive steps that a run has spent. The count is exact even if the process was killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Observers of runs: This package offers the progress display of the terminal, and an observer that combines several
+"""Observers of runs. The package offers the progress display of the terminal, and an observer that combines several
 observers.
 
 The names of the package ``rlgpt.observers`` are imported when they are first used.

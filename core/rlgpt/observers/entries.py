@@ -1,5 +1,5 @@
-"""Computes, from a run's record, the entries that trackers write about the run, which are named numbers at a step, and
-tables.
+"""Computes the entries that trackers write about a run: named numbers at a step, and tables. The entries are computed
+from the run's points of the learning curve, iterations and report.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Meter:
         self._start = None
 
     def rate(self, steps: int) -> float | None:
-        """Primitive steps per second since the first call of this method; None in the first call.
+        """Primitive steps per second since the first call after :meth:`restart`; None in that first call.
 
         :param steps: number of primitive steps of the training so far.
         """
@@ -88,7 +88,7 @@ class PlainProgressReporter(Observer):
 
 class RichProgressReporter(Observer):
     """RichProgressReporter shows the progress of a run as one live line with stage, progress bar, steps per second,
-    success and cost so far. Finished stages stay above the line.
+    success and cost so far. The titles and results of the stages, and the messages, stay above the live line.
     """
 
     def __init__(self, console: Any) -> None:

@@ -1,4 +1,6 @@
-"""``observers=tensorboard``: event files in the run's folder. ``tensorboard --logdir runs`` shows all runs."""
+"""The observer ``observers=tensorboard`` writes event files to the run's folder. The command ``tensorboard --logdir
+runs`` shows all runs.
+"""
 
 from __future__ import annotations
 

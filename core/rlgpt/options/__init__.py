@@ -87,8 +87,8 @@ def extend(
         the idle action in a decision whose coded action is masked or calls no primitive. Default: the idle action of
         the bundle, else a label that means "do nothing" (such as ``noop``, ``idle`` or ``stay``), else zeros (value 0
         of a Discrete). Not allowed together with a plugin.
-    :param gamma: discount per primitive step, in (0, 1]; 0.99 by default.
-    :param base_actions: labels of the base actions that the policy may choose; None means all.
+    :param gamma: discount per primitive step, in (0, 1]. Default: the value in the bundle, else 0.99.
+    :param base_actions: labels of the base actions that the policy may choose. Default: those in the bundle, else all.
     :param reward_weights: reward term -> weight. The weighted sum of the reward terms in ``reward_weights`` replaces
         the environment's reward. If ``reward_weights`` is None, the environment's reward stays.
     :param sandbox: the sandbox that runs the coded actions, or its :class:`~rlgpt.sandbox.SandboxLimits`, or a dict
@@ -180,8 +180,8 @@ def extend_vector(
         number of the lane and the number of primitive steps of the lane's episode.
     :param arguments: the other arguments of :func:`extend`. If ``quarantined`` is not given, each lane counts its
         violations separately.
-    :raises rlgpt.errors.ConfigError: ``venv`` is not a gymnasium vector environment or has no autoreset mode, or
-        :func:`extend` raises the error for an argument.
+    :raises rlgpt.errors.ConfigError: ``venv`` is not a gymnasium vector environment or has no autoreset mode,
+        ``threads`` is below 1, or :func:`extend` would raise the error for an argument.
     """
     if threads < 1:
         raise ConfigError(f"threads is {threads}; valid: at least 1.")

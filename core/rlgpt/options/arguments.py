@@ -34,7 +34,10 @@ class BrokenActionWarning(UserWarning):
 
 
 def check_environment(env: object) -> None:
-    """:raises ConfigError: ``env`` is not a gymnasium environment, or ``env`` is a vector of environments."""
+    """Check that ``env`` is one gymnasium environment.
+
+    :raises ConfigError: ``env`` is not a gymnasium environment, or ``env`` is a vector of environments.
+    """
     if isinstance(env, gymnasium.vector.VectorEnv):
         raise ConfigError(
             "extend() takes one environment, got a vector of environments. Use extend_vector(venv, actions)."
@@ -70,7 +73,7 @@ def read_sandbox(sandbox: Sandbox | SandboxLimits | Mapping[str, Any] | None) ->
     """Return the given sandbox, or a new sandbox with the given limits. For None, ``read_sandbox`` returns None, which
     means the default sandbox.
 
-    :raises ConfigError: the argument ``sandbox`` has none of the valid types.
+    :raises ConfigError: the argument ``sandbox`` has none of the valid types, or a limit has an invalid value.
     :raises UnknownNameError: the sandbox has no limit with a given name.
     """
     from rlgpt.sandbox import Sandbox, SandboxLimits

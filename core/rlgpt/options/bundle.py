@@ -23,20 +23,22 @@ from rlgpt.files.trees import delete
 
 _MANIFEST = "bundle.json"
 _KINDS = ("actions", "functions")
-"""Field of a bundle that holds sources -> the folder of their files."""
+"""The fields of a bundle that contain sources. The files with the sources of a field are in a folder with the name of
+the field.
+"""
 _SHARED = "shared.py"
 _MANIFEST_LIMIT = 1 << 20
 _SOURCE_LIMIT = 1 << 16
 _ACTIONS_LIMIT = 256
-"""Maximal number of coded actions in a bundle, larger than any policy can use. With this limit, the sources of a bundle
-have at most 16 MiB together.
+"""Maximal number of coded actions, and of functions, in a bundle, larger than any policy can use. With this limit, the
+sources of the coded actions have at most 16 MiB together.
 """
 
 
 def save_bundle(bundle: Bundle, folder: Path) -> Path:
     """Write ``bundle`` to ``folder``, completely or not at all. A bundle that already exists in ``folder`` is replaced.
 
-    :raises BundleError: ``folder`` is a symbolic link, contains something other than a bundle, or cannot be written.
+    :raises BundleError: ``folder`` is a symbolic link, exists and contains no bundle, or cannot be written.
     """
     _refuse_link(folder)
     if folder.exists() and not Folder(folder, BundleError).exists(_MANIFEST):

@@ -11,8 +11,9 @@ from typing import Any
 import gymnasium
 
 OnStep = Callable[[gymnasium.Env[Any, Any], int], None]
-"""Called after each reset and each primitive step, with the base environment and the number of primitive steps of the
-episode (0 after a reset). The number is -1 for a step that only leads to the start of an episode of a sub-goal.
+"""A function that is called after each reset and each primitive step, with the base environment and the number of
+primitive steps of the episode (0 after a reset). The number is -1 for a step that only leads to the start of an episode
+of a sub-goal.
 """
 
 

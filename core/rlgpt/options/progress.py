@@ -60,9 +60,8 @@ class InProgress:
 
 
 class PlanOrder:
-    """Computes the choice of code alone when no coded action is in progress. The choice of code alone is the next
-    action after the last chosen action, in the plan's order, that may start. The plan's order begins again with the
-    first action after the last action.
+    """Computes what code alone chooses when no coded action is in progress: the next action that may start, in the
+    plan's order after the last chosen action. After the last action of the plan, the order begins again with the first.
 
     :param count: number of coded actions, at least 1.
     """

@@ -20,8 +20,8 @@ class Scheduler:
     """Runs the computations of lanes up to their next primitive steps.
 
     The results do not depend on the number of threads, because the code of one lane runs in order, in one thread at a
-    time. No two lanes share anything that code can change. An exception propagates to the caller. If several lanes
-    raise an exception, the exception of the lane with the lowest number propagates.
+    time. No two lanes share anything that code can change. An exception of a lane propagates to the caller. If several
+    lanes raise exceptions, one of these exceptions propagates.
 
     :param views: a function that builds the plugin's views of several contexts.
     :param contexts: the context of each lane.

@@ -13,7 +13,7 @@ class Shaping:
     """Computes the training reward of one environment. ``Shaping`` stores the previous value of each reward term.
 
     :param weights: reward term -> weight. A reward term that is not a key of ``weights`` is neither added nor recorded.
-    :raises UnknownNameError: the plugin has no reward term with a name in ``weights``.
+    :raises UnknownNameError: ``terms`` has no reward term with a name in ``weights``.
     """
 
     def __init__(self, terms: Sequence[RewardTerm], weights: Mapping[str, float]) -> None:

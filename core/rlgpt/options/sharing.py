@@ -85,8 +85,8 @@ def pull(repository: str, out: Path, *, revision: str | None = None) -> Bundle:
 
     :param revision: a branch, a tag or a commit of the Hugging Face repository. If ``revision`` is None, the newest
         commit is downloaded.
-    :raises BundleError: the package ``huggingface_hub`` is not installed, the Hugging Face hub refuses the request, or
-        the repository contains no valid bundle.
+    :raises BundleError: ``out`` exists already, the package ``huggingface_hub`` is not installed, the Hugging Face hub
+        refuses the request, or the repository contains no valid bundle.
     """
     api = _hub(repository)
     if out.exists():

@@ -57,8 +57,9 @@ class ExtendedSpace:
     :param filler: the base action that provides the values of those heads whose values the policy is not allowed to
         choose.
     :param residual: whether the extended action contains a correction.
-    :raises ConfigError: the base space cannot be extended, there are fewer than two branches, or ``residual`` is True
-        although the base space is no Box or there is no coded action.
+    :raises ConfigError: the base space cannot be extended, two branches have the same name, the policy would have
+        nothing to choose, or ``residual`` is True although the base space is no Box or there is no coded action.
+    :raises UnknownNameError: ``keep`` contains a name that is not in ``labels``.
     """
 
     space: spaces.Space[Any]

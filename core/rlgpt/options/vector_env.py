@@ -58,11 +58,11 @@ class ExtendedVectorEnv(VectorEnv[Any, Any, Any]):
     primitive step in many lanes.
 
     :meth:`step` follows the interface of gymnasium, so every lane of the vector gets an action and takes one decision.
-    A simulator that steps all its environments in every call cannot let one lane wait for the other lanes. With a
-    simulator that steps all its environments in every call, ``step`` returns as soon as at least one lane has finished
-    its decision. ``infos["decided"]``, bool ``(N,)``, marks the lanes that have finished their decision. A lane that
-    has not finished its decision continues its coded action in the next ``step`` and ignores its part of ``actions``.
-    With :meth:`send` and :meth:`recv`, each lane gets its next action when it has finished its decision.
+    A simulator that steps all its environments in every call cannot let one lane wait for the other lanes. With such a
+    simulator, ``step`` returns as soon as at least one lane has finished its decision. ``infos["decided"]``, bool
+    ``(N,)``, marks the lanes that have finished their decision. A lane that has not finished its decision continues its
+    coded action in the next ``step`` and ignores its part of ``actions``. With :meth:`send` and :meth:`recv`, each lane
+    gets its next action when it has finished its decision.
 
     Episodes are reset by the autoreset mode of ``venv``. With ``AutoresetMode.NEXT_STEP``, the decision after the end
     of an episode is the reset; the ``duration`` of this decision is 0.

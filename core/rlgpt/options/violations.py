@@ -1,4 +1,4 @@
-"""Quarantine is the rule that masks a coded action after a number of violations of the sandbox's limits."""
+"""Quarantine is the rule that masks a coded action after three violations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Draws a graph of sub-goals. The drawing of a graph shows which sub-goals each sub-goal needs, how often each sub-goal
-was reached, and how many steps and failures its calls had.
+"""Draws a graph of sub-goals. The drawing shows which sub-goals each sub-goal needs, how often each sub-goal was
+reached, and how many steps and failures its calls had.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def boxes(kept: KeptGraph) -> tuple[GraphBox, ...]:
 
 
 def drawing(drawn: tuple[GraphBox, ...]) -> Shape:
-    """The drawing of a graph. In the drawing of a graph, an arrow leads from each need of a sub-goal to this sub-goal.
-    The bar in the box of a sub-goal shows its share of the steps, and the red number is the number of failed calls.
+    """The drawing of a graph. An arrow leads from each need of a sub-goal to this sub-goal. The bar in the box of a
+    sub-goal shows its share of the steps, and the red number is the number of failed calls.
     """
     at = {b.name: (b.column * (WIDTH + GAP_X) + 2, b.row * (HEIGHT + GAP_Y) + 2) for b in drawn}
     parts = [arrow for box in drawn for need in box.needs for arrow in _arrow(at[need], at[box.name])]

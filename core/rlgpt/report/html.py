@@ -1,5 +1,5 @@
-"""Renders a report as one HTML page. The HTML page of a report contains no script and loads nothing from other servers.
-The report escapes all text from language models.
+"""Renders a report as one HTML page. The page contains no script and loads nothing from other servers, and all text
+from language models is escaped.
 """
 
 from __future__ import annotations

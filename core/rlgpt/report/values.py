@@ -1,4 +1,4 @@
-"""The values that a report shows. The values in a report are computed from the records of runs."""
+"""The values that a report shows, computed from the records of runs."""
 
 from __future__ import annotations
 

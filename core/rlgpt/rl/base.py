@@ -27,16 +27,16 @@ LEAST_UPDATES = 20
 """Number of updates below which :meth:`Hyperparameters.fitted` shortens the rollouts."""
 
 LEAST_NUM_STEPS = 8
-"""Number of decisions of each environment to which :meth:`Hyperparameters.fitted` shortens a rollout at most."""
+"""Minimal number of decisions of each environment in a rollout that :meth:`Hyperparameters.fitted` has shortened."""
 
 
 class Hyperparameters(Value):
-    """Hyperparameters, which are settings of the learning. Hyperparameters have the names that CleanRL uses, and are
-    the same for every trainer. Lengths such as ``num_steps`` are in decisions.
+    """The hyperparameters of the learning, with the names that CleanRL uses. They are the same for every trainer.
+    Lengths such as ``num_steps`` are in decisions.
 
     The default hyperparameters suit a policy that acts as the plan's code at first and has about ten thousand
-    decisions. By default, the steps of the policy's updates are small, and there is no entropy bonus. The
-    hyperparameters have upper bounds, so that settings from an untrusted source cannot use up the memory.
+    decisions. By default, the steps of the policy's updates are small, and there is no entropy bonus. Counts and sizes
+    have upper bounds, so that settings from an untrusted source cannot use up the memory.
     """
 
     num_envs: int = Field(default=8, ge=1, le=4096)
@@ -105,11 +105,12 @@ class EnvSpec:
         actions that the policy may choose.
     :ivar actions: the coded actions that ``setup`` may choose from.
     :ivar factory: the name of an installed plugin, or a function ``f(task) -> EnvironmentPlugin`` that can be pickled.
-    :ivar sandbox: the fields of :class:`rlgpt.sandbox.SandboxLimits` whose values differ from the defaults.
+    :ivar sandbox: values of fields of :class:`rlgpt.sandbox.SandboxLimits`. Fields that are missing have their
+        defaults.
     :ivar quarantined: names of the coded actions that are masked and of the coded functions that are not called.
     :ivar functions: the coded features, reward terms and predicates of the environment.
     :ivar starts: saved states from which training episodes begin if the setup's ``reset_option`` is ``after:ACTION``.
-        If ``starts`` is empty, episodes begin at the task's own start.
+        If ``starts`` is empty, episodes begin at the task's own start until the training itself reaches such a state.
     """
 
     task: Task
@@ -123,7 +124,7 @@ class EnvSpec:
 
 
 class Progress(Protocol):
-    """A function that a trainer calls with each new point of the learning curve. If ``Progress`` returns True, the
+    """A function that a trainer calls with each new point of the learning curve. If the function returns True, the
     training stops at the next safe moment.
     """
 

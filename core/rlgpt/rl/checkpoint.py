@@ -1,5 +1,5 @@
-"""Writes and reads the checkpoints of a training. A checkpoint of a training is one file, which is written atomically.
-Reading a checkpoint runs no code from the checkpoint file.
+"""Writes and reads the checkpoints of a training. A checkpoint is one file, which is written atomically. Reading a
+checkpoint runs no code from this file.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A bounded memory of decisions for self-imitation. The memory of decisions keeps whole episodes, and the newest
-episodes replace the oldest.
+"""A bounded memory of decisions for self-imitation. The memory keeps whole episodes, and the newest episodes replace
+the oldest.
 """
 
 from __future__ import annotations

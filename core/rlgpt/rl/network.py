@@ -1,5 +1,4 @@
-"""The built-in policy network. In the built-in network, the policy (actor) and the value function (critic) share no
-layer.
+"""The built-in policy network, in which the policy (actor) and the value function (critic) share no layer.
 
 The value loss has no gradient with respect to the policy's weights, but the value loss affects their updates. The
 learners clip the norm of the gradient of all weights together, so a large value error makes the update of the policy

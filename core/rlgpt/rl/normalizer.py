@@ -12,7 +12,7 @@ CLIP = 5.0
 class RunningMoments(nn.Module):
     """Mean and variance of all batches so far, merged batch by batch (Chan, Golub and LeVeque 1979).
 
-    ``RunningMoments`` counts the batches separately for each number of the vector. After a warm start, the moments of a
+    ``RunningMoments`` counts the values of each number of the vector separately. After a warm start, the moments of a
     new number therefore adapt as fast as at the beginning of a training. Before the first batch, the running mean is 0
     and the running variance is 1.
     """

@@ -1,5 +1,5 @@
-"""Computes the numbers about the plan's code in a policy's observation. The numbers about the plan's code are the
-plan's choice and the low-level action that the coded action in progress proposes.
+"""Computes the numbers about the plan's code in a policy's observation: the plan's choice, and the low-level action
+that the coded action in progress proposes.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ PLAN = "plan "
 
 
 class PlanFeatures:
-    """Computes the numbers about the plan's code in a policy's observation. In ``obs``, the numbers about the plan's
-    code follow the numbers of the setup's observation keys.
+    """Computes the numbers about the plan's code. In ``obs``, they follow the numbers of the setup's observation keys.
 
-    For each coded action, the observation has one number about the plan's choice. The number of a coded action is 1 if
-    this action is the plan's choice, else 0. If a decision may interrupt a coded action, the observation also has
-    numbers about the action in progress. The first number about the action in progress is 1 while a coded action is in
-    progress, else 0. The last numbers are the low-level action that the coded action in progress proposes for the next
-    primitive step (one-hot for a Discrete space). The numbers of the proposal are zeros if there is no proposal, or if
-    the proposal does not fit the action space.
+    For each coded action, the observation has a number that is 1 if this action is the plan's choice, else 0. If a
+    decision may interrupt a coded action, more numbers follow. The first of them is 1 while a coded action is in
+    progress, else 0. The others are the low-level action that this coded action proposes for the next primitive step
+    (one-hot for a Discrete space). They are zeros if there is no proposal, or if the proposal does not fit the action
+    space.
 
     :ivar names: the name of each number.
     """

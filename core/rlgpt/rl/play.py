@@ -67,9 +67,9 @@ class Played(NamedTuple):
 class Limits:
     """Decides whether an evaluation begins another episode.
 
-    :param steps: number of primitive steps of all episodes after which no further episode begins. If ``failures`` is
-        None, the failures are not limited.
-    :param failures: maximal number of episodes without success. If ``steps`` is None, the steps are not limited.
+    :param steps: number of primitive steps of all episodes after which no further episode begins. If ``steps`` is None,
+        the steps are not limited.
+    :param failures: maximal number of episodes without success. If ``failures`` is None, the failures are not limited.
     :param longest: maximal number of primitive steps of an episode.
     """
 

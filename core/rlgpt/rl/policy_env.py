@@ -1,5 +1,5 @@
-"""``PolicyEnv``: the environment that every trainer uses. A ``PolicyEnv`` has one observation vector, an action mask, a
-duration and normalised actions.
+"""The class ``PolicyEnv`` is an extended environment in the form that a policy network needs. A ``PolicyEnv`` has one
+observation vector, an action mask, a duration and normalised actions.
 """
 
 from __future__ import annotations

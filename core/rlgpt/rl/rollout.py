@@ -121,8 +121,8 @@ class Collector:
 
     @torch.no_grad()
     def collect(self, decisions: int, enough: Callable[[], bool], choose: Choose | None = None) -> Rollout:
-        """Collect a rollout. In the rollout, the mean number of decisions for an environment is at least one and at
-        most ``decisions``. The rollout ends early if ``enough()`` is true.
+        """Collect a rollout. The rollout ends as soon as the environments have taken ``decisions`` decisions on
+        average, or when ``enough()`` is true.
 
         :param choose: a function that chooses the actions instead of the network.
         """

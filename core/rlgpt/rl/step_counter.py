@@ -1,4 +1,4 @@
-"""Counts primitive steps in a file. The count of primitive steps stays exact if the process is killed at any moment."""
+"""Counts primitive steps in a file. The count stays exact even if the process is killed at any moment."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class StepCounter:
     """Counts primitive steps in a memory-mapped file. The step file has a 64-bit number (a cell) for each environment
     or purpose.
 
-    Each cell of the step file has one writer. The kernel owns the memory pages, and a cell is one aligned word, so
-    ``kill -9`` cannot lose or damage a count. Primitive steps count even if a kill loses what the training learned from
-    them. The step file can only grow.
+    Each cell has one writer. The kernel owns the memory pages, and a cell is one aligned word, so ``kill -9`` cannot
+    lose or damage a count. Primitive steps count even if a kill loses what the training learned from them. The step
+    file can only grow.
 
     :param cells: number of cells of the step file. If earlier sessions used more cells, the total number of steps
         includes the counts of these cells.

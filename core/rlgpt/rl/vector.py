@@ -216,8 +216,8 @@ class WorkerVector(Vector):
 def _work(
     pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], step_file: Path, cells: int, lock: Shared | None
 ) -> None:
-    """The main function of a worker process. The main function of a worker process returns when the other end of
-    ``pipe`` is closed, and then releases ``lock``.
+    """The main function of a worker process, which returns when the other end of ``pipe`` is closed. The process then
+    releases ``lock``.
     """
     with StepCounter(step_file, cells) as steps:
         try:

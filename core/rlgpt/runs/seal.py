@@ -13,8 +13,8 @@ from rlgpt.runs.record import RunRecord
 
 
 def seal(record: RunRecord) -> str:
-    """The seal of a record. The seal of a run record covers the task, the seed and the configuration. The seal is an
-    empty text if no secret key can be stored on this machine.
+    """The seal of a run's record, which covers the task, the seed and the configuration. The seal is an empty text if
+    no secret key can be stored on this machine.
     """
     return seal_of(_sealed(record))
 

@@ -104,8 +104,8 @@ def _routes(library: Library) -> list[Route]:
 
 
 def _get(path: str, answer: Callable[[Request], Any], method: str = "GET") -> Route:
-    """A route of the web application whose response is computed in a thread. A slow disk or a large file does not delay
-    other requests, because each response is computed in a thread.
+    """A route of the web application whose response is computed in a thread, so that a slow disk or a large file does
+    not delay other requests.
     """
 
     async def endpoint(request: Request) -> Response:

@@ -28,9 +28,7 @@ def locked_inodes() -> set[int]:
 
 
 class Processes:
-    """The processes that the page has started. The processes that the page has started continue after the process of
-    the page has ended.
-    """
+    """The processes that the page has started. These processes continue after the process of the page has ended."""
 
     def __init__(self) -> None:
         self._started: dict[Path, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}

@@ -1,10 +1,9 @@
 """Soft actor-critic with a prior, the off-policy trainer (``trainer=sac``).
 
 The objective of this trainer is that of soft actor-critic (SAC, Haarnoja et al., 2018) with one change. Instead of
-rewarding entropy, this trainer's objective penalises the divergence of the policy from a prior. The prior of soft
-actor-critic is the untrained policy. With ``plan_prior``, the prior prefers the plan's choice. In the following
-formulas, s is a state, b is a branch, c_b are the components that b uses, and KL_b is the divergence of the
-distribution of c_b from its prior.
+rewarding entropy, this trainer's objective penalises the divergence of the policy from a prior. The prior is the
+untrained policy. With ``plan_prior``, the prior prefers the plan's choice. In the following formulas, s is a state, b
+is a branch, c_b are the components that b uses, and KL_b is the divergence of the distribution of c_b from its prior.
 
     maximise  E[ sum_t gamma^t r_t ] - temperature * KL(policy, prior)
     pi(b | s)  is proportional to  prior(b | s) * exp((Q(s, b, c_b) - temperature * KL_b) / temperature)

@@ -62,9 +62,8 @@ class Replay:
             self.add(dict(rows))
 
     def _reserve(self, like: Rows, size: int) -> None:
-        """Enlarge the tensors of the replay memory to at least ``size`` rows. Each time that the tensors of the replay
-        memory grow, their size at least doubles. A short training therefore needs little memory, and the tensors are
-        seldom copied.
+        """Enlarge the tensors of the replay memory to at least ``size`` rows. Each time, the size at least doubles, up
+        to the capacity. A short training therefore needs little memory, and the tensors are seldom copied.
         """
         held = len(next(iter(self._rows.values()))) if self._rows else 0
         if size <= held:

@@ -26,7 +26,7 @@ from rlgpt.rl.sample_factory.processes import die_with_parent
 
 
 def main() -> None:
-    """Train, then end the process without a clean-up. After a failure, processes that clean up would wait for each
+    """Train. After a failure, the process ends without a clean-up, because processes that clean up would wait for each
     other. The parent process ends the process group of the training.
     """
     stop = threading.Event()

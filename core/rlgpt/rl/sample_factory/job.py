@@ -1,5 +1,5 @@
 """The job of a child process. A job contains everything that a child process needs for one session of a training. The
-parent process sends the job as a pickle through a pipe. The pickle of a job is never stored on disk.
+parent process sends the job as a pickle through a pipe, and never stores the pickle on disk.
 """
 
 from __future__ import annotations
@@ -23,16 +23,12 @@ _ADVICE = "Restore the file from a copy, or delete that line: the training conti
 
 
 def curve_lines(folder: Path) -> JsonLines[CurvePoint]:
-    """The file with the points of the learning curve. Only the parent process appends to the file of the learning
-    curve.
-    """
+    """The file with the points of the learning curve. Only the parent process appends to this file."""
     return JsonLines(Folder(folder, TrainingFolderError), CURVE, CurvePoint, _ADVICE)
 
 
 def verdict_lines(folder: Path) -> JsonLines[Verdict]:
-    """The file with the verdicts of all environments. All processes append to the file of the verdicts, up to about 1
-    MiB.
-    """
+    """The file with the verdicts of all environments. All processes append to this file, up to about 1 MiB."""
     return JsonLines(Folder(folder, TrainingFolderError), VERDICTS, Verdict, _ADVICE, full=1 << 20)
 
 

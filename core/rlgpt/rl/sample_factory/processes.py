@@ -37,7 +37,7 @@ def die_with_parent(control: FileIO, stop: threading.Event, *, patience: float =
     """Set the event ``stop`` when the parent process sends a message or has ended. If the parent process has ended,
     also kill this process group after ``patience`` seconds.
 
-    :param control: a pipe from the parent. The pipe from the parent closes when the parent process has ended.
+    :param control: a pipe from the parent process, which closes when the parent process has ended.
     """
 
     def follow() -> None:
@@ -109,9 +109,8 @@ def _cleans(process: psutil.Process) -> bool:
 
 
 def tail(log: Path, start: int, lines: int = 40) -> str:
-    """The part of the log file ``log`` that an error message shows. The error message shows the first traceback after
-    byte ``start``, because this traceback shows the cause. If the log contains no traceback, the message shows the end
-    of the log.
+    """The part of the log file ``log`` that an error message shows. It is the first traceback after byte ``start``,
+    because this traceback shows the cause. If there is no traceback, it is the end of the log.
     """
     try:
         with log.open("rb") as file:

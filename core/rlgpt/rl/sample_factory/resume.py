@@ -1,5 +1,5 @@
-"""Finds the checkpoint from which a session of a training resumes. A session of a training never silently starts from
-the beginning.
+"""Finds the checkpoint from which a session of a training resumes. A lost checkpoint is an error; the training does not
+silently start from the beginning.
 """
 
 from __future__ import annotations

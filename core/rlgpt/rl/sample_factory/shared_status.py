@@ -1,10 +1,10 @@
 """The shared status of a training's processes, which contains heartbeats, numbers of decisions, and violations. The
 shared status is one memory-mapped file, which every process of the training can read.
 
-The status file consists of int64 numbers (cells). Each cell of the status file has one writer, so no lock is needed.
-The kernel owns the memory pages, so counts survive a ``kill -9`` and still exist when the training resumes. Times in
-the shared status are ``time.monotonic_ns``, which is the same clock in all processes. Primitive steps are not counted
-in the shared status, but in :class:`rlgpt.rl.step_counter.StepCounter`.
+The status file consists of int64 numbers (cells). Each cell has one writer, so no lock is needed. The kernel owns the
+memory pages, so counts survive a ``kill -9`` and still exist when the training resumes. Times in the shared status are
+``time.monotonic_ns``, which is the same clock in all processes. Primitive steps are not counted in the shared status,
+but in :class:`rlgpt.rl.step_counter.StepCounter`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ class SharedStatus:
     """The shared status of the training in one folder. The processes of the training share the status file by memory
     mapping.
 
-    The first rows of the status file are the totals of earlier sessions, the runner and the learner. The further rows
-    of the status file are one row for each environment. The first two columns of the status file are the numbers of
-    decisions and of training iterations. The next columns say whether the process is busy (with ``env.step`` or an
-    update), when its last heartbeat was, and whether the newest weights are saved. The further columns of the status
-    file are, for each coded action, the number of its violations.
+    The first rows of the status file are the totals of earlier sessions, the runner and the learner. One row for each
+    environment follows. The first two columns are the numbers of decisions and of training iterations. The next three
+    columns say whether the process is busy (with ``env.step`` or an update), when its last heartbeat was, and whether
+    the newest weights are saved. Then one column for each coded action follows, with the number of its violations.
 
     :param path: the status file that :meth:`open_session` made.
     :raises TrainingFolderError: the status file is missing or damaged.
