@@ -65,11 +65,11 @@ def design(
     :param observations: names of the numbers of a one-dimensional observation, as a list or as a mapping from each name
         to its meaning with its unit. For a Dict or Tuple space, ``observations`` is a mapping from each part of the
         space to the meaning of the part, or to the names of its numbers, such as ``x``, ``y`` and ``z``.
-    :param success: the definition of success, which is either a rule, such as ``is_success at the end`` or ``terminated
-        and not crashed`` (:mod:`rlgpt.plugin.rules`); or a number, the return that an episode must reach; or a function
-        that is called after every step (:data:`rlgpt.plugin.judged.Success`), whose docstring the language model reads.
-        By default, a task with a ``score`` has no success. Without a ``score``, the default rule of success is
-        ``success`` or ``is_success`` in info. If the environment reports neither of the two in its first step nor in
+    :param success: the definition of success: a rule such as ``is_success at the end`` or ``terminated and not
+        crashed`` (:mod:`rlgpt.plugin.rules`), a number (the return that an episode must reach), or a function that is
+        called after every step (:data:`rlgpt.plugin.judged.Success`). The language model reads the docstring of this
+        function. By default, a task with a ``score`` has no success. Without a ``score``, the default rule of success
+        is ``success`` or ``is_success`` in info. If the environment reports neither of the two in its first step nor in
         the trial, the task has no success, and its score is the return.
     :param score: the number that measures the quality of an episode, which is ``return``, or a key of info (``-KEY`` if
         less is better), or the fields of a :class:`rlgpt.domain.Score`.
@@ -105,10 +105,10 @@ def design(
         a file.
     :raises PluginError: a reward of the environment is not a finite number.
     :raises RunError: ``folder`` contains another run.
-    :raises LLMError: a request to the language model failed, or none of its replies was usable; or the budget for the
-        language model was spent, or the recording had no further reply, before the end of the first iteration. If the
-        budget or the recording ends after the first iteration, the run stops, and ``design()`` returns the best bundle
-        so far. After an error, another call of ``design()`` with the same arguments continues the run.
+    :raises LLMError: a request to the language model failed, or none of its replies was usable. The error is also
+        raised if the budget for the language model is spent, or the recording has no further reply, before the end of
+        the first iteration. If this happens later, the run stops, and ``design()`` returns the best bundle so far.
+        After an error, another call of ``design()`` with the same arguments continues the run.
     """
     from rlgpt.design.designing import run_design
 

@@ -65,10 +65,10 @@ class GoalGraph(Value):
     """A graph of sub-goals. Each sub-goal of the graph names the sub-goals that it needs. The predicate of the last
     sub-goal of a graph is the task's own success.
 
-    :raises ValueError: two names are equal; or a need does not exist, is a standing sub-goal or is the last sub-goal;
-        or the needs form a circle; or the last sub-goal is standing; or a standing sub-goal has needs; or a sub-goal is
-        not standing, and the last sub-goal does not need it, neither directly nor indirectly. The message names the
-        sub-goals.
+    :raises ValueError: two names are equal; a need does not exist, is a standing sub-goal or is the last sub-goal; the
+        needs form a circle; the last sub-goal is standing; a standing sub-goal has needs; or a sub-goal that is not
+        standing is superfluous, because the last sub-goal does not need it, directly or indirectly. The message names
+        the sub-goals.
     """
 
     thoughts: str = ""

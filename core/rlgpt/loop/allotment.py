@@ -59,8 +59,8 @@ class Allotment:
         """Maximal number of primitive steps for the confirmation episodes of code that has reached the target so far.
 
         The confirmation episodes may take the steps that are left for judging. If ``episodes`` episodes of the maximal
-        length need more steps than that, they may take up to half of the remaining steps of the run, because learning
-        needs no steps if code solves the task.
+        length need more steps than that, they may take up to half of the remaining steps of the run. (If code solves
+        the task, learning needs no steps.)
 
         :param episodes: number of selection episodes that the code has not played yet.
         """

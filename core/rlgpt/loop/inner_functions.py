@@ -16,7 +16,9 @@ from rlgpt.loop.played import Played, play
 from rlgpt.loop.rehearse_function import rehearse_function
 
 SHARE = 0.02
-"""Maximal share of a run's budget for the episodes with which functions are rehearsed."""
+"""Maximal share of a run's budget for one set of episodes with which functions are rehearsed. An iteration plays at
+most two sets, one for features and predicates and one for reward terms.
+"""
 
 BEFORE_ACTIONS = ("feature", "predicate")
 """Kinds of functions that are written before the coded actions, because coded actions may read the outputs of these

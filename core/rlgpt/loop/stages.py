@@ -31,7 +31,7 @@ from rlgpt.rl.starts import Reached
 MAX_STARTS = 16
 """Maximal number of saved states from which training episodes may begin."""
 STARTS_SHARE = 0.05
-"""Maximal share of a run's budget for the episodes that are played to reach these saved states."""
+"""Share of a run's budget after which an iteration begins no further episode to reach these saved states."""
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,10 @@ class ExtendedEnv(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorAr
 
     A chosen coded action runs until it returns, reaches its step limit or violates a limit of the sandbox, or until the
     episode ends. If ``interrupt_every`` is given, a decision takes at most ``interrupt_every`` primitive steps of a
-    coded action. The next decision may choose the same action, which then continues (parameters are read only at its
-    start); a base action, which replaces the action that the code proposes for the next step; or another coded action,
-    which interrupts the coded action in progress (Sutton, Precup and Singh 1999, section 4).
+    coded action. If the next decision chooses the same action, the action continues, with the parameters of its start.
+    If it chooses a base action, this action replaces the action that the code proposes for the next step. If it chooses
+    another coded action, this action interrupts the coded action in progress (Sutton, Precup and Singh 1999, section
+    4).
 
     One decision of k primitive steps returns ``sum(gamma**i * r_i)`` (options, section 3 of the same paper), the newest
     observation, and in ``info``:

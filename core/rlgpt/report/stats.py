@@ -69,8 +69,7 @@ def interval(
     Runs are drawn with replacement within each task (the stratum), and the function ``statistic`` gets all drawn
     scores. With few runs, the bootstrap interval is too narrow. In a simulation with scores from Beta distributions,
     the 95 % interval of the interquartile mean (IQM) on one task contains the true value with probability 0.88 to 0.91
-    for 5 runs, and with probability 0.74 to 0.78 for 3 runs. For 3 runs, the bootstrap interval equals the range of the
-    scores.
+    for 5 runs. For 3 runs, this probability is 0.74 to 0.78, and the interval equals the range of the scores.
 
     :param scores: finite scores, ``[runs]`` or ``[runs, tasks]``.
     :param statistic: a function that maps an array ``[..., n]`` to an array ``[...]``.

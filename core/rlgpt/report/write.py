@@ -133,8 +133,8 @@ def _row(method: str, runs: Sequence[LoadedRun]) -> MethodRow:
 
 
 def _shown(runs: Sequence[LoadedRun]) -> Iterator[LoadedRun]:
-    """The runs that the page shows in detail, which are the best runs of each method whose plans a language model
-    wrote. If the page compares only a single run, the page always shows this run in detail.
+    """The runs that the page shows in detail: the best run of each method whose plans a language model wrote. If the
+    page compares only a single run, the page always shows this run in detail.
     """
     for group in _methods(runs).values():
         best = max(group, key=lambda loaded: loaded.outcome.rank)

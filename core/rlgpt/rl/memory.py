@@ -19,8 +19,7 @@ class Memory:
     """Stores observations and actions, one row for each decision, with their original types (an image stays uint8).
 
     When the first episode is stored, all ``capacity`` rows are allocated; the memory never grows. A row of the memory
-    takes four bytes for each number and one byte for each byte of an image, for example 12 KiB for an image of 64 x 64
-    x 3.
+    takes four bytes for each number and one byte for each byte of an image. An image of 64 x 64 x 3 takes 12 KiB.
 
     :ivar capacity: maximal number of decisions. Of an episode with more than ``capacity`` decisions, only the newest
         decisions are kept.

@@ -32,9 +32,10 @@ TRAINING_SEEDS = (2**30, 2**31)
 class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     """An extended environment (see :mod:`rlgpt.options`) with the observations and actions of a policy network.
 
-    The entries of an observation are ``obs``, float32 ``(D,)``; ``image_KEY`` for each image; ``action_mask``, float32
-    ``(branches,)``, with 1 for each branch that may be chosen (a single 1 if the action space has no selector); and
-    ``duration``, float32 ``(1,)``, the number of primitive steps of the last decision (0 after a reset).
+    An observation is a dict. The entry ``obs`` is the observation vector, float32 ``(D,)``, and each image has an entry
+    ``image_KEY``. The entry ``action_mask``, float32 ``(branches,)``, is 1 for each branch that may be chosen (a single
+    1 if the action space has no selector). The entry ``duration``, float32 ``(1,)``, is the number of primitive steps
+    of the last decision (0 after a reset).
 
     The action space is a Discrete, a Box with the bounds -1 and 1, or a Tuple of such spaces with the selector first.
     When an episode ends, ``info`` has ``episode`` (the fields of a :class:`rlgpt.domain.Episode`) and ``usage`` (for

@@ -39,8 +39,8 @@ class PPO(Trainer):
     Updates after the last checkpoint are lost, but their steps count towards the budget.
 
     :param workers: number of processes in which the environments run. If ``workers`` is 0, the environments run in this
-        process, which is faster except for slow simulators. If ``workers`` is 0 and the plugin has a batch simulator,
-        the environments are the lanes of this simulator.
+        process, which is faster except for slow simulators. If the plugin has a batch simulator and the setup has no
+        reset option, these environments are the lanes of the simulator.
     :param segments: approximate number of segments.
     :param parameter_search: share of the budget for the search of constant parameters of the coded actions, before the
         policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action has

@@ -26,8 +26,8 @@ class TrainingStatsState(Value):
 
 
 def keep(verdicts: list[Verdict], verdict: Verdict) -> None:
-    """Append ``verdict`` to ``verdicts`` if the list has room, or if the list contains few verdicts on the same coded
-    action. A coded action with many verdicts can therefore not displace the verdicts on other actions.
+    """Append ``verdict`` to ``verdicts`` if the list has room, or if the list contains fewer than three verdicts on the
+    same coded action. A coded action with many verdicts can therefore not displace the verdicts on other actions.
     """
     if len(verdicts) < KEPT_VERDICTS or sum(v.action == verdict.action for v in verdicts) < QUARANTINE_AFTER:
         verdicts.append(verdict)

@@ -25,8 +25,8 @@ from rlgpt.view.process import locked_inodes
 SCAN_SECONDS = 3.0
 """Time between two searches for new runs, in seconds."""
 FRESH_SECONDS = 60.0
-"""Time in seconds. A run whose record has changed within this time counts as running, on whatever machine its process
-is.
+"""A run whose record has changed within this number of seconds counts as running, because its process may be on another
+machine.
 """
 
 PARTS = 200

@@ -41,8 +41,8 @@ class Processes:
     def resume(self, run: Run) -> None:
         """Start a process ``rlgpt resume`` that resumes a run.
 
-        :raises ConfigError: another user made the run, its ``run.json`` was changed, the run is finished, or the run is
-            in progress.
+        :raises ConfigError: another user made the run, its ``run.json`` was changed, or a process that the page started
+            is resuming the run already.
         """
         if not run.own:
             raise ConfigError(
@@ -66,7 +66,7 @@ class Processes:
         """Ask a run to stop, by a file in the run's folder. The process of the run finds the file with the request to
         stop at its next steps.
 
-        :raises ConfigError: no process works on the run.
+        :raises ConfigError: the status in the run's record is not ``running``.
         """
         if run.record.status != "running":
             raise ConfigError(f"{run.folder} does not run: its status is {run.record.status}.")

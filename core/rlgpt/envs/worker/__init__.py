@@ -1,9 +1,9 @@
 """The worker process, which runs an environment in its own interpreter for another process.
 
 The package ``rlgpt.envs.worker`` runs in Python 3.8 or newer with numpy and any version of gym or gymnasium. The
-package imports nothing else. The main process starts this package as ``rlgpt_worker`` (see :data:`BOOT`), and also
-imports it, because both processes share the code for frames, descriptions of spaces, and positions in the shared
-memory.
+package imports nothing else. The main process starts this package as ``rlgpt_worker`` (see :data:`BOOT`). The main
+process also imports the package, because both processes share the code for frames, descriptions of spaces, and
+positions in the shared memory.
 
 A message between the processes (*frame*) consists of four bytes, which contain its length (big endian), and a JSON
 object. Arrays of a fixed shape are in the shared memory. Text and sequences are in the message, under the key

@@ -97,7 +97,7 @@ def serve(connection: socket.socket, memory: int, ending: threading.Event) -> No
 
 
 def failure(fault: BaseException) -> Message:
-    """The answer to an order that failed. It contains the error."""
+    """The answer to an order that failed, which contains the error."""
     trace = "".join(traceback.format_exception(type(fault), fault, fault.__traceback__, limit=-6))
     return {"error": {"kind": type(fault).__name__, "text": str(fault)[:4000], "trace": trace[-8000:]}}
 

@@ -78,7 +78,7 @@ def members(group: int) -> list[psutil.Process]:
 
 def end_group(group: int, *, patience: float = 3.0) -> None:
     """Kill a process group. Processes that unlink semaphores are killed after all other processes of the group. If the
-    calling process is in the process group, the calling process is killed last.
+    calling process belongs to the group, it is killed last.
 
     The processes that unlink semaphores end by themselves after all other processes have ended, so ``end_group`` waits
     ``patience`` seconds for them. ``end_group`` itself unlinks torch's shared memory.
