@@ -298,7 +298,7 @@ def best_of(history: Sequence[Iteration]) -> Iteration:
 class Provenance(Value):
     """The origin of a bundle, and its success rate on seeds that were not used for selection.
 
-    :ivar versions: for each installed package, its version at the time when the bundle was made.
+    :ivar versions: for Python and each package on which the result depends, the version with which the run began.
     :ivar success_rate: success rate of the bundle, 0 to 1; None if the bundle was not evaluated or the task has no
         success.
     """

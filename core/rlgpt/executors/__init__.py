@@ -1,4 +1,6 @@
-"""Executors, which run the jobs of a sweep in this process, in several processes, or on several machines."""
+"""Executors, which run jobs in this process, in several processes, or on several machines. A job is for example a run
+of a sweep, or the rehearsal of a candidate.
+"""
 
 from rlgpt.executors.base import Executor, Job, Lost, Work
 from rlgpt.executors.runs import JobResult, RunJob

@@ -68,8 +68,8 @@ class LoadedRun:
 
     @property
     def outcome(self) -> Evaluation:
-        """The evaluation in the run's report. If the run has no report, the result is the evaluation of its best
-        iteration on the selection seeds.
+        """The evaluation in the run's report. If the run has no report, the result is the newest evaluation of its
+        graph of sub-goals, or else the evaluation of its best iteration on the selection seeds.
         """
         if self.report is not None:
             return self.report.kept

@@ -82,9 +82,9 @@ class Checkpoint:
     :ivar weights: weights of the network, by name.
     :ivar optimizer: state of Adam.
     :ivar generator: state of the random generator.
-    :ivar imitation: the kept decisions of self-imitation (:meth:`rlgpt.rl.imitation.SelfImitation.tensors`), if
-        self-imitation is on. The best checkpoint contains no decisions of self-imitation, because no training resumes
-        from it.
+    :ivar imitation: the tensors of :attr:`rlgpt.rl.learner.PolicyLearner.imitation`, which are the kept decisions of
+        self-imitation, or the replay memory of SAC; None without them. The best checkpoint contains none of these
+        tensors, because no training resumes from it.
     """
 
     def __init__(

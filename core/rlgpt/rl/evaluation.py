@@ -35,7 +35,7 @@ def evaluate(
 
     An episode is a success if ``info["success"]`` was true at any of its primitive steps. An episode depends only on
     its seed, so the same seeds give the same evaluation in any order. The reward of an evaluation is the sum of the
-    plugin's default reward terms, without discount.
+    plugin's default reward terms with their default weights, without discount.
 
     :param greedy: whether to take the most likely branch and the means of the Gaussians instead of samples.
     :param sharpness: sharpness of the samples (:meth:`rlgpt.rl.base.Policy.act`).

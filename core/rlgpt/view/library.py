@@ -22,7 +22,8 @@ from rlgpt.view.sweeps import sweeps
 
 T = TypeVar("T")
 KEPT = 256
-"""Number of runs whose dialogue and progress are kept in memory."""
+"""Maximal number of objects of :class:`Dialogue` and :class:`Progress` that are kept in memory. A run has one of each.
+"""
 FILM_LIMIT = 64 << 20
 
 
