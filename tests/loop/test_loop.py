@@ -5,13 +5,17 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import pytest
-from rlgpt.domain import CodedAction, Episode, Evaluation, Iteration, Steps, Task, TrainingRecord
-from rlgpt.errors import TranscriptEnded
+from rlgpt.domain import CodedAction, Episode, Evaluation, Iteration, Mode, Steps, Task, TrainingRecord
+from rlgpt.errors import RunError, TranscriptEnded
+from rlgpt.executors import Lost
+from rlgpt.executors.local import InProcess
 from rlgpt.llm.base import Request
 from rlgpt.loop import LoopContext, Observer, Result, Seeds, run
 from rlgpt.loop.code import Code
@@ -69,6 +73,43 @@ def test_finished_run_is_read_again_without_requests_to_the_language_model(finis
     again = run(context(folder, PPO(), llm, settings=SHORT))
     assert again == first
     assert llm.requests == []
+
+
+class Backwards(InProcess[Any, Any]):
+    """An executor with three workers, whose last job ends first."""
+
+    workers = 3
+
+    def as_completed(self) -> Iterator[tuple[Any, Any]]:
+        self._jobs.reverse()
+        return super().as_completed()
+
+
+class Losing(Backwards):
+    """An executor that loses the process of each job."""
+
+    def as_completed(self) -> Iterator[tuple[Any, Any]]:
+        for job in self._jobs:
+            yield job, Lost("its process was killed")
+
+
+@pytest.mark.parametrize("mode", ["sampled", "greedy"])
+def test_workers_of_an_executor_share_the_episodes_of_a_report(finished: Finished, tmp_path: Path, mode: Mode) -> None:
+    folder = shutil.copytree(finished[0], tmp_path / "run")
+    best, seeds = finished[2].history[0], range(100, 107)
+    one, three = (
+        context(folder, PPO(), settings=SHORT, executor=executor).evaluate_kept(best, seeds=seeds, mode=mode)
+        for executor in (InProcess, Backwards)
+    )
+    assert [e.seed for e in three.episodes] == list(seeds)
+    assert three == one
+
+
+def test_lost_worker_of_a_report_is_an_error_that_says_what_to_do(finished: Finished, tmp_path: Path) -> None:
+    folder = shutil.copytree(finished[0], tmp_path / "run")
+    ctx = context(folder, PPO(), settings=SHORT, executor=Losing)
+    with pytest.raises(RunError, match=r"evaluation of iteration 0: .* its process was killed\. Start it again\."):
+        ctx.evaluate_kept(finished[2].history[0], seeds=range(3))
 
 
 def test_seeds_of_selection_report_training_and_rehearsal_are_disjoint() -> None:

@@ -105,11 +105,10 @@ def _check_trainer(config: RunConfig, place: Place, trainer: Trainer) -> None:
 def _executor(config: RunConfig, manager: PluginManager) -> Callable[[Work[Any, Any]], Executor[Any, Any]]:
     """Makes the executor of the configuration.
 
-    :raises RlgptError: the run rehearses candidates, and the configured executor or one of its settings does not exist.
+    :raises RlgptError: the configured executor or one of its settings does not exist.
     """
     part = config.executor
-    if config.candidates > 1:
-        checked("executor", factory_of("executor", part, manager), part.settings, 1)
+    checked("executor", factory_of("executor", part, manager), part.settings, 1)
     return lambda work: make("executor", part, Executor, manager, work)  # type: ignore[type-abstract]
 
 

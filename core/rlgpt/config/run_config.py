@@ -153,7 +153,8 @@ class RunConfig(LoopSettings):
         description="for each name: {} or {_target_: ...}; null turns an observer off",
     )
     executor: Component = Field(
-        default=Component(name="in_process"), description="runs the jobs of a sweep, and the rehearsals of candidates"
+        default=Component(name="in_process"),
+        description="runs the jobs of a sweep, the rehearsals of candidates and the episodes of reports",
     )
 
     @model_validator(mode="before")

@@ -54,6 +54,11 @@ class Executor(ABC, Generic[J, R]):
     def __init__(self, work: Work[J, R]) -> None:
         self.work = work
 
+    @property
+    def workers(self) -> int:
+        """Number of jobs that can run at the same time. The default is 1."""
+        return 1
+
     @abstractmethod
     def submit(self, job: J) -> None:
         """Add ``job``. If the jobs run in other processes, ``submit`` returns before the job ends; else ``submit`` runs

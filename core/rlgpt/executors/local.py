@@ -43,9 +43,14 @@ class Processes(Executor[J, R]):
         super().__init__(work)
         if jobs < 1:
             raise ConfigError(f"executor.jobs={jobs}: the number must be at least 1.")
+        self._jobs = jobs
         self._threads = ThreadPoolExecutor(jobs)
         self._futures: dict[Future[R | Lost], J] = {}
         self._idle: list[ProcessPoolExecutor] = []
+
+    @property
+    def workers(self) -> int:
+        return self._jobs
 
     def submit(self, job: J) -> None:
         self._futures[self._threads.submit(self._run, job)] = job

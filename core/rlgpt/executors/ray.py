@@ -63,6 +63,7 @@ class Ray(Executor[J, R]):
             raise ConfigError(f"executor.retries={retries}: the number must be at least 0.")
         _connect(address)
         self._jobs, self._retries = jobs, retries
+        self._needs = {"CPU": cpus, "GPU": gpus}
         self._waiting: deque[J] = deque()
         self._running: dict[Any, J] = {}
         options = {"num_cpus": cpus, "num_gpus": gpus, "max_retries": retries}
@@ -70,6 +71,13 @@ class Ray(Executor[J, R]):
         # A process with redirected output executes one job.
         self._execute_alone = ray.remote(**options, max_calls=1)(_execute)
         self._work = ray.put(work)
+
+    @property
+    def workers(self) -> int:
+        """Number of jobs for which the Ray cluster has room now, but at most the setting ``jobs``."""
+        has = ray.cluster_resources()
+        room = [int(has.get(kind, 0) / count) for kind, count in self._needs.items() if count]
+        return max(1, min([*room, *([] if self._jobs is None else [self._jobs])], default=1))
 
     def submit(self, job: J) -> None:
         self._waiting.append(job)
@@ -159,8 +167,8 @@ def _connect(address: str) -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """:raises OSError: nothing listens at ``HOST:PORT``. Without this check, Ray itself would try to connect for
-    minutes and then end the process.
+    """Check that a program listens at ``HOST:PORT``. Without this check, Ray itself would try to connect for minutes
+    and then end the process. An address without a port is not checked.
     """
     host, colon, port = address.rpartition("/")[2].rpartition(":")
     if colon:

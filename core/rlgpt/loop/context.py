@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,13 @@ from rlgpt.executors import Executor, Work
 from rlgpt.executors.local import InProcess
 from rlgpt.loop.allotment import Allotment
 from rlgpt.loop.code import Code
+from rlgpt.loop.kept import KeptJob, play_kept, play_on
 from rlgpt.loop.observer import Observer
 from rlgpt.loop.settings import LoopSettings, Seeds
 from rlgpt.loop.spending import RunStepCounter
 from rlgpt.plugin.base import EnvironmentPlugin
-from rlgpt.rl.acting import by_policy
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Trainer
-from rlgpt.rl.evaluation import Judge, evaluate_code
-from rlgpt.rl.play import Acting, OnFrame
+from rlgpt.rl.play import OnFrame
 from rlgpt.runs import Run
 from rlgpt.sandbox import Library, Sandbox, SandboxLimits
 from rlgpt.skills import SkillLibrary
@@ -38,7 +37,7 @@ class LoopContext:
         run uses no skill library.
     :ivar fixed_hyperparameters: names of the hyperparameters that the user chose. An RLSetup cannot change the
         hyperparameters that the user chose.
-    :ivar executor: a function that makes the executor for the rehearsals of candidates.
+    :ivar executor: a function that makes the executor for the rehearsals of candidates and for the episodes of reports.
     :ivar world: the names of actions and observations for the bundle, if the environment has no plugin; else None.
     """
 
@@ -129,8 +128,7 @@ class LoopContext:
     def evaluate_kept(
         self, best: Iteration, *, seeds: Sequence[int], mode: Mode | None = None, on_frame: OnFrame | None = None
     ) -> Evaluation:
-        """Evaluate the kept result of the iteration ``best`` on ``seeds``, which is the policy, or code or tuned code
-        if it was better than the policy.
+        """Evaluate what the iteration ``best`` keeps (the policy, code or tuned code) on ``seeds``.
 
         :param mode: the mode in which the policy acts. If ``mode`` is None, the policy acts in the mode that the
             selection chose. If code was kept, ``mode`` is ignored.
@@ -138,14 +136,18 @@ class LoopContext:
         :returns: the evaluation. The evaluation has no episodes if the iteration keeps code but has no coded action.
         """
         spec, kept = self.kept_spec(best), best.kept
-        if kept.is_code:
-            if not best.actions:
-                return self.unplayed()
-            return evaluate_code(spec, spec.actions, seeds=seeds, mode=kept.mode, on_frame=on_frame)
-        policy = self.policy(spec, best.index, trained=best.training is not None)
-        sharpness = kept.sharpness if kept.mode == "sharpened" else self.settings.sharpness
-        with Judge(spec, on_frame=on_frame) as judge:
-            return judge.play(acting(policy, mode or kept.mode, sharpness), seeds)
+        if kept.is_code and not best.actions:
+            return self.unplayed()
+        job = KeptJob(
+            0,
+            f"evaluation of iteration {best.index}",
+            spec=spec,
+            seeds=tuple(seeds),
+            mode=kept.mode if kept.is_code else mode or kept.mode,
+            policy=None if kept.is_code else self._policy_source(spec, best.index, trained=best.training is not None),
+            sharpness=kept.sharpness if kept.mode == "sharpened" else self.settings.sharpness,
+        )
+        return play_on(self.executor, job) if on_frame is None else play_kept(job, on_frame)
 
     def train_folder(self, iteration: int) -> Path:
         """The folder in which the trainer stores the training of ``iteration``.
@@ -161,18 +163,15 @@ class LoopContext:
         :param trained: whether a policy was trained in the iteration. If ``trained`` is False, the result is the policy
             with which a training would begin.
         """
+        return self._policy_source(spec, iteration, trained=trained)()
+
+    def _policy_source(self, spec: EnvSpec, iteration: int, *, trained: bool) -> Callable[[], Policy]:
+        """A function that loads or makes the policy of an iteration. The function can be sent to another process."""
         if trained:
-            return self.trainer.load(self.train_folder(iteration), spec)
-        seed = self.seeds.training(iteration)
-        return self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters_of(spec.setup))
+            return partial(self.trainer.load, self.train_folder(iteration), spec)
+        seed, hyperparameters = self.seeds.training(iteration), self.hyperparameters_of(spec.setup)
+        return partial(self.trainer.untrained, spec, seed=seed, hyperparameters=hyperparameters)
 
     def hyperparameters_of(self, setup: RLSetup) -> Hyperparameters:
         """The hyperparameters of a training with ``setup``."""
         return self.hyperparameters.with_setup(setup, self.fixed_hyperparameters)
-
-
-def acting(policy: Policy, mode: Mode, sharpness: float | None) -> Acting:
-    """A function that chooses actions as ``policy`` does in ``mode``. Only the mode ``sharpened`` uses the argument
-    ``sharpness``.
-    """
-    return by_policy(policy, greedy=mode == "greedy", sharpness=(sharpness or 1.0) if mode == "sharpened" else 1.0)

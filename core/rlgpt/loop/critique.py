@@ -5,8 +5,9 @@ from __future__ import annotations
 from rlgpt.agents.base import Brief, History, Outcome
 from rlgpt.domain import Critique, Iteration, Steps
 from rlgpt.loop.code import Code, Tried
-from rlgpt.loop.context import LoopContext, acting
+from rlgpt.loop.context import LoopContext
 from rlgpt.loop.frames import film
+from rlgpt.loop.kept import acting
 from rlgpt.rl.evaluation import Judge, evaluate_code
 from rlgpt.rl.play import OnFrame
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from rlgpt.agents.base import History
 from rlgpt.domain import CodedAction, Evaluation, Mode, Steps, TrainingRecord
 from rlgpt.loop.code import Tried
-from rlgpt.loop.context import LoopContext, acting
+from rlgpt.loop.context import LoopContext
+from rlgpt.loop.kept import acting
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.selection import CODE, TUNED, Block, Selection
 from rlgpt.loop.spending import Purpose, steps_of
