@@ -96,8 +96,8 @@ class Rule:
 class SelfImitation:
     """Assembles the episodes of each environment, keeps the good episodes, and trains the policy on them.
 
-    :ivar memory: the memory of the kept decisions, which stores at most ``imitation_capacity`` decisions. An unfinished
-        episode also stores at most ``imitation_capacity`` decisions.
+    :ivar memory: the memory of the kept decisions, which stores at most ``imitation_capacity`` decisions. Of an
+        unfinished episode, about as many of the newest decisions are stored.
     """
 
     def __init__(self, hyperparameters: Hyperparameters) -> None:

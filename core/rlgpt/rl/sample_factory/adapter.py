@@ -28,8 +28,8 @@ _Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[boo
 
 
 def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
-    """The entries of an observation that the networks read, which are all entries that are not empty. (Sample Factory's
-    buffers cannot contain empty entries.)
+    """The entries of an observation that are inputs of the networks' layers: the observation vector and the images,
+    without empty entries. (Sample Factory's buffers cannot contain empty entries.)
     """
     read = (key for key in space.spaces if key == "obs" or key.startswith("image_"))
     return tuple(key for key in read if 0 not in (space[key].shape or ()))
