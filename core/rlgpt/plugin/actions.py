@@ -33,7 +33,7 @@ def slug(text: str) -> str:
 
 
 class FreeNames:
-    """Finds names that are not taken. Each search for a free name takes constant time, because the search for a suffix
+    """Finds names that are not taken. A search takes constant time on average, because the search for a suffix
     continues where the last search ended.
 
     :param taken: sets of names that are not free. These sets may grow but must not shrink.
@@ -70,8 +70,8 @@ def names(labels: Sequence[str]) -> list[str]:
 
 
 def default_labels(space: spaces.Space[Any]) -> tuple[str, ...]:
-    """The labels ``action_0``, ``action_1``, ..., one label for each part of the action space. The labels of a Dict are
-    its keys.
+    """The labels ``action_0``, ``action_1``, ..., one for each value of a Discrete, or for each part of another action
+    space. The labels of a Dict are its keys.
 
     :raises ConfigError: the action space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict.
     """
@@ -91,7 +91,8 @@ class ActionCodec:
         space. ``labels`` may also be a dict from label to meaning; the descriptions of the parameters then contain the
         meanings. The numbers of a head that is not a Discrete may have their own names, as a dict from name to
         meaning in place of the label's meaning.
-    :raises ConfigError: the space has no parameters, or the labels do not fit the space.
+    :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict, or the labels do
+        not fit the space.
     """
 
     def __init__(self, space: spaces.Space[Any], labels: Sequence[str] | Mapping[str, str | dict[str, str]]) -> None:

@@ -79,12 +79,13 @@ class EnvironmentPlugin(ABC):
         """
 
     def make_vector(self, task: Task, *, count: int, seed: int) -> gymnasium.vector.VectorEnv[Any, Any, Any] | None:
-        """Make a batch simulator that simulates ``count`` environments of the task. The built-in PPO then learns in the
-        vector of environments, and evaluations of several episodes play in the vector.
+        """Make a batch simulator that simulates ``count`` environments of the task. The built-in PPO then learns in
+        this vector of environments, and evaluations of several episodes play in it.
 
         After a reset with the same seed, each environment of the vector behaves like an environment that
-        :meth:`make_env` makes. The autoreset mode of the vector is ``AutoresetMode.DISABLED`` or, only for the
-        training, ``NEXT_STEP``. The method :meth:`lane_model` returns the model of one environment of the vector.
+        :meth:`make_env` makes. The autoreset mode of the vector is ``AutoresetMode.DISABLED`` or ``NEXT_STEP``;
+        evaluations use only vectors with the mode ``DISABLED``. The method :meth:`lane_model` returns the model of one
+        environment of the vector.
 
         If :meth:`low_level_space` has actions that are not in the action space, the vector's
         ``metadata["low_level_actions"]`` must be True, and the vector's ``step`` gets a list with one action for each
@@ -96,13 +97,13 @@ class EnvironmentPlugin(ABC):
 
     def defaults(self, task: Task) -> SpaceDefaults:
         """The default labels, primitives and view, derived from the spaces of ``task``. The default implementations of
-        the plugin's other methods use the result of ``defaults``.
+        the plugin's other methods use the result.
 
-        For each task, the method ``defaults`` makes one environment, closes the environment, and stores the result. A
-        plugin whose simulator is slow to start may override ``defaults`` and return ``SpaceDefaults(action_space,
+        For each task, the method makes one environment, closes the environment, and stores the result. A plugin whose
+        simulator is slow to start may override the method and return ``SpaceDefaults(action_space,
         observation_space)``.
 
-        :raises ConfigError: the action space has no parameters.
+        :raises ConfigError: the action space is not supported.
         """
         from rlgpt.plugin.defaults import SpaceDefaults
 
@@ -125,11 +126,10 @@ class EnvironmentPlugin(ABC):
         """The model (see :meth:`model`) of the environment ``lane`` in a vector of environments
         (:func:`rlgpt.extend_vector`).
 
-        With ``AutoresetMode.SAME_STEP``, the step that ends an episode also begins the next episode. With
-        ``SAME_STEP``, a batch simulator is already in the next episode when the last view and reward terms of the old
-        episode are computed. View and reward terms must be computed from the observation and ``info``, because the
-        simulator may already be in the next episode. By default, the model is ``model(env)`` if the vector consists of
-        separate environments, else ``venv.unwrapped``.
+        By default, the model is ``model(env)`` if the vector consists of separate environments, else
+        ``venv.unwrapped``. With ``AutoresetMode.SAME_STEP``, the step that ends an episode also begins the next one. A
+        batch simulator is then already in the next episode when the last view and the last reward terms of the old
+        episode are computed. So they must be computed from the observation and ``info``, not from the model.
         """
         envs = getattr(venv, "envs", None)
         return venv.unwrapped if envs is None else self.model(envs[lane])
@@ -145,8 +145,8 @@ class EnvironmentPlugin(ABC):
     def low_level_space(self, env: gymnasium.Env[Any, Any]) -> gymnasium.Space[Any]:
         """The space of the low-level actions that primitives yield.
 
-        Default: the action space. The space of low-level actions may contain further actions that ``env.step`` accepts
-        and a policy may not choose.
+        Default: the action space. The space may also contain actions that ``env.step`` accepts and that a policy may
+        not choose.
         """
         return env.action_space
 
@@ -168,10 +168,9 @@ class EnvironmentPlugin(ABC):
         """The views of several environments at the same moment. All views in the result have the same keys in the same
         order, with the values that :meth:`view` returns.
 
-        A plugin that can compute several views in one batch overrides the method ``views``. The plugin may compute the
-        values of a key of the view only when the key is first read (:class:`~rlgpt.plugin.columns.Columns`). A view
-        that was returned must not change when its environment steps. By default, the method ``views`` calls
-        :meth:`view` once for each environment.
+        A plugin that can compute several views in one batch overrides this method. It may compute the values of a key
+        only when the key is first read (:class:`~rlgpt.plugin.columns.Columns`). A returned view must not change when
+        its environment steps. By default, the method calls :meth:`view` once for each environment.
         """
         return [self.view(ctx) for ctx in contexts]
 
@@ -180,15 +179,14 @@ class EnvironmentPlugin(ABC):
         is marked ``alone``.
 
         Keys marked ``alone`` have numbers that would fill a prompt and that code cannot use, such as the one-hot cells
-        of a map or a history of sensors. The method ``policy_view`` is called only if the RLSetup names a key that is
-        marked ``alone``. The values of ``policy_view`` may be arrays, and the sandbox's limits do not apply to these
-        values. Default: no keys.
+        of a map or a history of sensors. The method is called only if the RLSetup names such a key. The values may be
+        arrays, and the sandbox's limits do not apply to them. Default: no keys.
         """
         return {}
 
     def policy_views(self, contexts: Sequence[Context]) -> Sequence[Mapping[str, Any]]:
-        """The values of :meth:`policy_view` for several environments at the same moment. By default, the method
-        ``policy_views`` calls :meth:`policy_view` once for each environment.
+        """The values of :meth:`policy_view` for several environments at the same moment. By default, the method calls
+        :meth:`policy_view` once for each environment.
         """
         return [self.policy_view(ctx) for ctx in contexts]
 
@@ -223,8 +221,8 @@ class EnvironmentPlugin(ABC):
         return summarize(view)
 
     def labels(self, task: Task) -> Labels:
-        """The labels: names of the parts of the base action. By default, the labels are the names that the environment
-        gives, else ``action_0``, ``action_1``, ...
+        """The labels: names of the base actions, or of the parts of the base action. By default, the labels are the
+        names that the environment gives, else ``action_0``, ``action_1``, ...
         """
         return Labels(tuple(self.defaults(task).labels))
 
@@ -251,17 +249,17 @@ class EnvironmentPlugin(ABC):
         return RLSetup(reward_weights=weights, observation_keys=tuple(keys))
 
     def reset_options(self, task: Task) -> Sequence[ResetOption]:
-        """Start states from which an RLSetup may let training episodes begin. Default: only the task's own reset."""
+        """The reset options: start states in which an RLSetup may let training episodes begin. Default: none but the
+        task's own reset."""
         return ()
 
     def states(self, task: Task) -> StateCodec | None:
         """The object that saves and restores the state of an episode, so that training episodes can begin where coded
         actions ended.
 
-        By default, ``states`` returns None, which means that the state of an episode cannot be saved. For an
-        environment in plain Python, a plugin may return :class:`~rlgpt.plugin.states.AttributeStates` from ``states``.
-        For an environment with methods ``save`` and ``load``, a plugin may return
-        :class:`~rlgpt.plugin.states.OwnStates` from ``states``. The plugin contract (:mod:`rlgpt.testing`) tests that a
+        The default None means that the state of an episode cannot be saved. For an environment in plain Python, a
+        plugin may return :class:`~rlgpt.plugin.states.AttributeStates`; for an environment with methods ``save`` and
+        ``load``, :class:`~rlgpt.plugin.states.OwnStates`. The plugin contract (:mod:`rlgpt.testing`) tests that a
         restored episode continues exactly as the saved episode.
         """
         return None
@@ -273,8 +271,8 @@ class EnvironmentPlugin(ABC):
         return None
 
     def knowledge(self, task: Task) -> str:
-        """Expert knowledge about the environment, at most 10,000 characters. The text of expert knowledge states facts
-        and contains no solution of the task.
+        """Expert knowledge about the environment, at most 10,000 characters. The text states facts and contains no
+        solution of the task.
         """
         return ""
 

@@ -39,7 +39,7 @@ _HUES = ((15, "red"), (45, "orange"), (70, "yellow"), (165, "green"), (200, "cya
 """Hue in degrees -> colour of the hues below this limit. Hues above the last limit are red."""
 
 _REACH = 12
-"""Maximal movement in one step with which a region is recognised, in pixels in addition to the size of the region."""
+"""A region is recognised again if it moved in one step by at most its own size plus this number of pixels."""
 
 Region = tuple[int, int, int, int, str]
 """A region as ``(x, y, width, height, colour)``; ``x, y`` is its centre, in pixels from the top left corner."""
@@ -117,11 +117,11 @@ def regions(colours: NDArray[np.uint8]) -> list[Region]:
 
 
 def parted(now: list[Region], before: list[Region] | None) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Two lists of a picture's regions, first the regions that did not move, and then the regions that moved. A region
-    that moved also has ``dx, dy``, its movement in pixels since the previous step.
+    """Two lists of a picture's regions: those that did not move, and those that moved. A region that moved also has
+    ``dx, dy``, its movement in pixels since the previous step.
 
-    A region is identified with the nearest region of the previous step that has the same colour and a similar size.
-    Each of the two lists has at most :data:`MOST` regions.
+    A region is identified with the nearest region of the previous step that has the same colour and a similar size; a
+    new region has the movement 0, 0. Each list has at most :data:`MOST` regions.
 
     :param before: the regions of the previous step; None if the previous regions are unknown. With None, no region has
         moved.
@@ -172,7 +172,7 @@ def drawn(colours: NDArray[np.uint8]) -> list[str]:
 
 
 class ColourView:
-    """The view keys of one colour picture. All keys of the colour view share the regions that were computed for a step.
+    """The view keys of one colour picture. The regions of a step are computed once for all keys.
 
     :param newest: a function that returns the newest picture in an observation, ``[height, width, 3]``, uint8.
     :param second: a function that returns the second newest picture in an observation. If ``second`` is None, an

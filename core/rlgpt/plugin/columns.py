@@ -12,7 +12,7 @@ class Columns:
 
     :param keys: the keys, in order.
     :param compute: a function that returns the values of a key of the view for all rows.
-    :ivar count: number of rows.
+    :ivar count: number of rows that :meth:`rows` returned.
     """
 
     def __init__(self, keys: Sequence[str], compute: Callable[[str], Sequence[Any]]) -> None:
@@ -29,7 +29,7 @@ class Columns:
         return found
 
     def rows(self, count: int) -> list[Mapping[str, Any]]:
-        """The first ``count`` rows. Each row of the table is a mapping with the keys of the table."""
+        """The first ``count`` rows, each as a mapping with the keys of the table."""
         self.count = count
         return [_Row(self, i) for i in range(count)]
 

@@ -41,8 +41,8 @@ TRAINER_BOUNDS: Mapping[str, tuple[float, float]] = {
     "initial_std": (0.1, 1.5),
 }
 """The hyperparameters that an RLSetup may set: name -> the smallest and the largest valid value. With other values, PPO
-hardly learns, or one update takes minutes. An RLSetup may not set the number of environments, because it depends on the
-machine.
+hardly learns, or one update takes minutes. An RLSetup may not set the number of environments, because this number
+depends on the machine.
 """
 
 GUIDED = ("interrupt_every", "residual", "plan_prior")
@@ -56,7 +56,7 @@ too little; a policy with more such choices performs worse than the code.
 
 
 class Offers(Protocol):
-    """Offers is the interface of a plugin whose default setup and reward terms this module completes."""
+    """The interface of a plugin whose default setup and reward terms this module completes."""
 
     def default_setup(self, task: Task) -> RLSetup: ...
 
@@ -65,8 +65,8 @@ class Offers(Protocol):
 
 def default_setup_of(plugin: Offers, task: Task) -> RLSetup:
     """The plugin's default setup. If the plugin leaves fields in :data:`GUIDED` unset, the function sets values for
-    these fields. With these values, an untrained policy acts as the plan's code does, and may correct or interrupt the
-    code up to :data:`DECISIONS` times in an episode.
+    these fields. With these values, an untrained policy mostly acts as the plan's code does, and may correct or
+    interrupt the code up to :data:`DECISIONS` times in an episode.
     """
     setup = plugin.default_setup(task)
     every = max(5, round(task.horizon / DECISIONS))
@@ -102,7 +102,7 @@ class SpaceDefaults:
         the value may also name the vector's numbers, as a list or as a dict to their meanings. A part of the
         observation that is missing in the dict keeps its name. Default: names from the parts of the space.
     :ivar labels: name -> meaning. A name whose meaning is not given has an empty text as meaning.
-    :raises ConfigError: the action space has no parameters, or names do not fit their space.
+    :raises ConfigError: the action space is not supported, or names do not fit their space.
     """
 
     def __init__(
@@ -143,8 +143,8 @@ class SpaceDefaults:
 
     @property
     def alone(self) -> tuple[str, ...]:
-        """The observation keys whose values are pictures and long arrays. The view does not contain the numbers of
-        pictures and long arrays, so only a policy observes these numbers.
+        """The observation keys of pictures and long arrays. The view does not contain their numbers, so only a policy
+        observes them.
         """
         return self._observations.alone
 

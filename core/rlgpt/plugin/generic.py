@@ -104,11 +104,11 @@ class GenericPlugin(EnvironmentPlugin):
         :param primitives: primitives in addition to ``act``, ``repeat`` and ``act_until``.
         :param idle: the idle action, which is a label of a Discrete space, or an action of the space. By default, the
             idle action is the first label in :data:`~rlgpt.plugin.idle.IDLE` that the action space has, else an action
-            of zeros. The value 0 of a Discrete action space may have an effect.
+            of zeros. The value 0 of a Discrete space may have an effect, so give ``idle`` if no label is in this list.
         :param states: the object that saves and restores the state of an environment that :meth:`make_env` made. By
             default, the object is an :class:`~rlgpt.plugin.states.AttributeStates`, if a test shows that a restored
             episode continues exactly as the saved episode.
-        :raises ConfigError: the action space has no parameters, labels or ``idle`` do not fit their space, two metrics
+        :raises ConfigError: the action space is not supported, labels or ``idle`` do not fit their space, two metrics
             have the same name, or ``score`` is the name of no metric.
         :raises UnknownNameError: ``idle`` is a text that is not a label.
         """
@@ -164,7 +164,7 @@ class GenericPlugin(EnvironmentPlugin):
     def make_env(self, task: Task, *, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         """A new environment with ``info["success"]``, whose episodes are truncated at the task's horizon.
 
-        :raises PluginError: the plugin was made from an environment, and not from a function that makes an environment.
+        :raises PluginError: the plugin was made from one environment instead of a function that makes environments.
         """
         if self._make is None:
             raise PluginError(
@@ -177,8 +177,9 @@ class GenericPlugin(EnvironmentPlugin):
         return env
 
     def states(self, task: Task) -> StateCodec | None:
-        """The codec that the caller gave. If the caller gave no codec, the plugin uses AttributeStates if a test of 30
-        steps shows that it is exact, else None. The test of the codec runs once, in a separate environment.
+        """The codec that the caller gave. If the caller gave none, the result is an AttributeStates if a test
+        (:func:`~rlgpt.plugin.states.holds`) shows that it is exact, else None. The test runs once, in a separate
+        environment.
         """
         if not self._states_tried and self._make is not None:
             self._states_tried, codec = True, AttributeStates()

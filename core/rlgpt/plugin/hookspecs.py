@@ -37,8 +37,8 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 
 @hookspec
 def rlgpt_plugins() -> list[EnvironmentPlugin]:  # type: ignore[empty-body]
-    """The environment plugins of this module. The hook must be fast: The hook ``rlgpt_plugins`` must be fast, so it
-    must not import a simulator or make an environment.
+    """The environment plugins of this module. The hook must be fast, so it must not import a simulator or make an
+    environment.
     """
 
 

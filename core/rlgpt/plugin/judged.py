@@ -81,12 +81,11 @@ def read_success(success: Success | SuccessRule | str | float) -> SuccessRule | 
 
 
 def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
-    """The rule of success that is used if the user gives no rule. With the usual rule, an episode succeeds if
-    ``success`` or ``is_success`` in ``info`` is true. If ``info`` has neither ``success`` nor ``is_success``, the
-    episode's return must reach the registered ``reward_threshold``. If the environment registers no
-    ``reward_threshold``, the environment must end the episode with a positive return.
+    """The rule of success that is used if the user gives no rule. An episode succeeds if ``success`` or ``is_success``
+    in ``info`` is true. If ``info`` has neither key, the episode's return must reach the registered
+    ``reward_threshold``; without such a threshold, the environment must end the episode with a positive return.
 
-    The function :func:`rlgpt.design` does not use the usual rule.
+    The function :func:`rlgpt.design` does not use this rule.
     """
     threshold = env.spec.reward_threshold if env.spec is not None else None
     return parse_rule(
@@ -97,9 +96,9 @@ def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Adds a bool ``info["success"]`` to every step and truncates an episode after ``horizon`` primitive steps.
 
-    A training may use a shorter horizon than the wrapper (:attr:`rlgpt.domain.RLSetup.horizon`). The wrapper Judged
-    does not know when an episode with a shorter horizon ends. A rule that is judged at the end of an episode cannot
-    make an episode with a shorter horizon a success.
+    A training may use a shorter horizon than the wrapper (:attr:`rlgpt.domain.RLSetup.horizon`). The wrapper does not
+    see the end of an episode that the shorter horizon cuts, so a rule that is judged at the end cannot make such an
+    episode a success.
 
     :param success: the rule of success, which is a text (:mod:`rlgpt.plugin.rules`), the return that an episode must
         reach, or a function. By default, an episode succeeds if ``success`` or ``is_success`` in ``info`` is true. If
@@ -169,8 +168,7 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
 def finite(reward: Any, step: int) -> float:
     """Convert the environment's reward at primitive step ``step`` of the episode to a float.
 
-    :raises PluginError: the reward is not a finite number. With a reward that is not finite, the return of the episode
-        would be undefined.
+    :raises PluginError: the reward is not a finite number, so the return of the episode would be undefined.
     """
     number = number_of(reward)
     if number is None:

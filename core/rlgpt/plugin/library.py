@@ -13,8 +13,8 @@ from rlgpt.sandbox.library import Library, Signature, ViewDoc
 
 
 def library_of(plugin: EnvironmentPlugin, task: Task) -> Library:
-    """The library of a task with the plugin's primitives and view keys. The library makes the text about primitives and
-    view keys for prompts, and the functions that code calls in the sandbox.
+    """The library of a task, with the plugin's primitives and view keys. From the library, rlgpt makes the stub for
+    prompts and the functions that code calls in the sandbox.
 
     :raises PluginError: two primitives or keys have the same name, or a name is not an identifier.
     """

@@ -29,7 +29,7 @@ HOOKS = {
     "observer": "rlgpt_observers",
     "executor": "rlgpt_executors",
 }
-"""Kind of part (trainer, agents, ...) -> the hook that returns the parts of this kind."""
+"""Kind of component (trainer, agents, ...) -> the hook that returns the components of this kind."""
 _NAME = re.compile(r"[a-z0-9_]{1,40}")
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _CONFIG = re.compile(r"pkg://[A-Za-z_][\w./]*")
@@ -153,7 +153,7 @@ class PluginManager:
 
     def _find(self) -> dict[str, EntryPoint]:
         """A dict from a key to an entry point, for each entry point that is not turned off. The key is the name of the
-        entry point. If two entry points have the same name, their keys also contain the name of their distribution.
+        entry point. If several entry points have the same name, the keys of all but the first also contain the module.
         """
         if self._points is None:
             found = entry_points(group=hookspecs.GROUP) if self._given is None else self._given
@@ -176,8 +176,8 @@ class PluginManager:
                 self._broken[key] = text if isinstance(fault, PluginError) else f"{type(fault).__name__}: {text}"
 
     def _take(self, key: str, module: Any) -> None:
-        """Validate all plugins and components that ``module`` offers. After the checks, the method registers all
-        plugins and components of the module, or none if one of them is not valid.
+        """Check all plugins and components that ``module`` offers, and register them, or none of them if one is not
+        valid.
         """
         self._pluggy.register(module, name=key)
         try:

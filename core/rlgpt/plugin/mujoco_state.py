@@ -1,4 +1,4 @@
-"""The complete state of a MuJoCo simulation as a flat array, for plugins in MuJoCo."""
+"""The complete state of a MuJoCo simulation as a flat array, for plugins that use MuJoCo."""
 
 from __future__ import annotations
 

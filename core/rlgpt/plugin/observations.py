@@ -53,7 +53,7 @@ class ObservationCodec:
                               for code
     very long array           ``NAME``, ``{"shape", "mean", "low", "high"}``, only for code; if several arrays together
                               exceed the sandbox's limit for a view, the largest of them count as very long
-    Discrete                  ``NAME``, the number, for code; ``NAME_onehot`` for a policy
+    Discrete                  ``NAME``, the number, for code; ``NAME_onehot`` for a policy (only up to 512 values)
     Text                      ``NAME``, the text, cut to 1,000 characters, only for code
     Dict, Tuple               the keys of the parts, with names joined by underscores
     ========================  ======================================================================================
@@ -62,11 +62,12 @@ class ObservationCodec:
     observation space. Other observation spaces (Graph, Sequence, OneOf) have no key in the view. If no key of the view
     has numbers for a policy, the view has a key ``time`` with the share of the horizon that has passed.
 
-    :param labels: for a one-dimensional Box, a dict from the name of each number to its meaning with its unit (or to an
-        empty text). For a Dict or Tuple, ``labels`` is a dict from the name of a part to its meaning, or to a dict from
-        the names of the part's numbers to their meanings; the keys of these numbers are ``PART_NAME``.
-    :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. No key of the view has the
-        numbers of pictures and long arrays, so a policy gets these numbers from the observation.
+    :param labels: for a one-dimensional Box, a list of names, or a dict from the name of each number to its meaning
+        with its unit (or to an empty text). For a Dict or Tuple, ``labels`` is a dict from the name of a part to its
+        meaning, or to a dict from the names of the part's numbers to their meanings; the keys of these numbers are
+        ``PART_NAME``.
+    :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. No key of the view has
+        their numbers, so a policy gets them from the observation.
     :raises ConfigError: the labels do not fit the space.
     """
 
@@ -160,9 +161,7 @@ def _documented(every: Sequence[Part], labels: Sequence[str] | Mapping[str, Any]
 
 
 def _numbered(space: spaces.Box, labels: Sequence[str] | Mapping[str, str], where: str) -> Iterator[ViewKey]:
-    """The view keys of a one-dimensional Box, one key for each number. The name of each view key is the label of its
-    number.
-    """
+    """The view keys of a one-dimensional Box, one for each number. The name of a key is the label of its number."""
     size = space.shape[0]
     if len(labels) != size or len(set(labels)) != size:
         of = "" if where == "the observation" else f" for {where!r}"

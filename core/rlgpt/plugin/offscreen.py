@@ -1,8 +1,7 @@
 """Finds an offscreen OpenGL library.
 
-The module ``rlgpt.plugin.offscreen`` does not import a simulator, because it must run before mujoco is imported. The
-statement ``import mujoco`` reads ``MUJOCO_GL`` and fails if the variable names a missing library or has an unknown
-value.
+This module imports no simulator, because it must run before mujoco is imported. The statement ``import mujoco`` reads
+the environment variable ``MUJOCO_GL``, and fails if the variable names a missing library or has an unknown value.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ class Shown:
     """A part of the observation that a policy may observe.
 
     :ivar read: a function that returns the value of the part in an observation; the value is an element of ``space``.
-    :ivar alone: True if no key of the view contains the numbers of this part of the observation. If ``alone`` is True,
-        a policy gets the numbers of the part only from the part itself.
+    :ivar alone: True if no key of the view contains the numbers of this part, so that a policy gets them only from the
+        part itself.
     """
 
     space: spaces.Space[Any]
@@ -84,9 +84,9 @@ def parts(space: spaces.Space[Any]) -> list[Part]:
 def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, Shown]:
     """The parts of the observation that a policy may observe, as a dict from name to part.
 
-    The parts of a Dict have its keys as names; any other observation space has the name ``observation``. If no key of
-    the view covers the inner parts of a part, the inner parts replace this part, and each inner part is named by its
-    path. Pictures in the observation are converted to images for an encoder of the policy.
+    The parts of a Dict have its keys as names; any other observation space has the name ``observation``. If a part is
+    itself a Dict or Tuple that contains pictures or long arrays, these pictures and arrays replace the part, each named
+    by its path; the view has the other inner parts. Pictures are converted to images for an encoder of the policy.
 
     :param keys: keys of the view. If the view key of an array has no numbers, only a policy can use the array.
     """
@@ -145,9 +145,9 @@ def unusable(space: spaces.Space[Any]) -> list[str]:
 
 
 def _every(space: spaces.Space[Any]) -> list[Part]:
-    """All parts of the observation space ``space``, each with a unique name. A part ``b`` within ``a`` and another part
-    ``a_b`` must have different names, although both could be named ``a_b``. The outermost parts of a space keep their
-    keys as names, because a policy observes these parts under these names.
+    """All parts of the observation space ``space``, each with a unique name. For example, a part ``b`` within ``a`` and
+    an outermost part ``a_b`` must not both have the name ``a_b``. The outermost parts keep their keys as names, because
+    a policy observes them under these names.
     """
     outer = {slug(f"_{key}") for key in space.spaces} if isinstance(space, spaces.Dict) else set()
     given: set[str] = set()
@@ -199,8 +199,10 @@ def _show_all(
     read: Callable[[Any], Any],
     inner: list[Part],
 ) -> None:
-    """Add the part ``space`` to the dict ``found`` under the name ``key``. If no key of the view contains the inner
-    parts of ``space``, the function adds these parts (``inner``) instead.
+    """Add the part ``space`` to the dict ``found`` under the name ``key``. If the part is a Dict or Tuple that contains
+    pictures or long arrays, only these are added instead.
+
+    :param inner: the inner parts of the part.
     """
     alone = [part for part in inner if part.kind in ("picture", "long")]
     if not isinstance(space, spaces.Dict | spaces.Tuple):

@@ -10,16 +10,15 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 CONTRAST = 16
-"""Minimal difference between the grey levels (0 to 255) of a shape and the background. A pixel belongs to a shape if
-its difference is larger.
+"""A pixel belongs to a shape if its grey level (0 to 255) differs from that of the background by more than this number.
 """
 
 MOST = 24
 """Maximal number of shapes of one picture."""
 
 SMALL = 512
-"""Maximal number of bytes in an array that counts as data, for example as the cells of a grid. A larger array counts as
-a picture.
+"""Maximal number of elements of a bytes array that counts as data, for example as the cells of a grid. A larger array
+counts as a picture.
 """
 
 CHANNELS = 16
@@ -45,11 +44,10 @@ def is_image(space: spaces.Space[Any]) -> bool:
 
 
 def is_picture(space: spaces.Space[Any]) -> bool:
-    """Whether ``space`` is a picture. A picture has more numbers than the view can contain, and consists either of
-    bytes or of other numbers with equal bounds. A picture of bytes has two or three axes, or four axes if it is a stack
-    of frames, ``[n, height, width, 1 or 3]``. A picture of other numbers has three axes, and all its numbers have the
-    same finite bounds. In a picture of other numbers, the first or last axis has at most :data:`CHANNELS` channels, and
-    each other axis has at least :data:`SIDE` pixels.
+    """Whether ``space`` is a picture. A picture has more than :data:`SMALL` elements, and consists either of bytes or
+    of other numbers. A picture of bytes has two or three axes, or four axes if it is a stack of frames, ``[n, height,
+    width, 1 or 3]``. A picture of other numbers has three axes, and all its numbers have the same finite bounds. Its
+    first or last axis has at most :data:`CHANNELS` channels, and each other axis has at least :data:`SIDE` pixels.
     """
     if not isinstance(space, spaces.Box) or int(np.prod(space.shape)) <= SMALL:
         return False
@@ -96,8 +94,7 @@ def as_image(space: spaces.Space[Any]) -> tuple[spaces.Box, Callable[[Any], NDAr
     """The space of images (:func:`is_image`) for pictures of ``space``, and a function that converts a picture to such
     an image.
 
-    A picture without channels gets a channel axis. The colour channels of several frames become a single axis of
-    channels.
+    A picture without channels gets a channel axis. In a stack of frames, the channels of all frames become one axis.
     """
     if is_image(space):
         assert isinstance(space, spaces.Box)
@@ -125,7 +122,7 @@ def _ends(shape: tuple[int, ...]) -> tuple[int, int]:
 def rgb(image: NDArray[np.uint8], back: int = 0) -> NDArray[np.uint8]:
     """One frame of the image ``image`` in colour, ``[height, width, 3]``.
 
-    :param back: for a stack of frames, the number of frames between the returned frame and the newest frame.
+    :param back: for a stack of frames, the age of the returned frame; 0 is the newest frame.
     """
     pixels = image[-1 - back] if image.ndim == 4 else image
     return np.moveaxis(pixels, 0, -1) if pixels.shape[-1] != 3 else pixels

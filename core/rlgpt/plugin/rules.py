@@ -5,17 +5,16 @@ can store.
     CONDITION = [not] WORD | WORD (>= | <= | > | < | ==) NUMBER
     WORD      = reported | return | terminated | truncated | KEY
 
-In a rule, ``reported`` is the environment's own answer under ``success`` or ``is_success`` in ``info``. In a rule,
-``return`` is the undiscounted sum of the episode's rewards so far. In a rule, ``terminated`` means that the environment
-ended the episode. In a rule, ``truncated`` means that a time limit ended the episode. KEY is a key of ``info``. In the
-KEY of a rule, dots lead into nested mappings of ``info`` (``achievements.collect_wood``). If a key of ``info`` has the
-name ``reported``, ``return``, ``terminated`` or ``truncated``, the rule contains ``info.KEY``. If a step does not
-report KEY, the word KEY is false and every comparison with KEY is false.
+The word ``reported`` is the environment's own answer under ``success`` or ``is_success`` in ``info``. The word
+``return`` is the undiscounted sum of the episode's rewards so far. The word ``terminated`` means that the environment
+ended the episode, and ``truncated`` that a time limit ended it. KEY is a key of ``info``; dots lead into nested
+mappings (``achievements.collect_wood``). A key of ``info`` whose name is one of these four words is written
+``info.KEY``. If a step does not report KEY, the word KEY is false and every comparison with KEY is false.
 
-A rule with ``ever`` makes an episode a success if all conditions hold at any step. A rule with ``at the end`` makes an
-episode a success if all conditions hold at the last step. The default of a rule is ``at the end`` if it contains
-``return``, ``terminated`` or ``truncated``, else ``ever``. A rule ``reported else RULE`` uses RULE if the environment
-reports neither ``success`` nor ``is_success``.
+With ``ever``, an episode is a success if all conditions hold at any one step. With ``at the end``, it is a success if
+all conditions hold at the last step. The default is ``at the end`` if the rule contains ``return``, ``terminated`` or
+``truncated``, else ``ever``. A rule ``reported else RULE`` uses RULE only if the environment reports neither
+``success`` nor ``is_success``.
 """
 
 from __future__ import annotations
@@ -113,9 +112,9 @@ class Condition:
 class SuccessRule:
     """A parsed rule of success.
 
-    :ivar text: the rule of success as text in its shortest form, which :func:`parse_rule` accepts.
+    :ivar text: the rule as text with single spaces, as :func:`parse_rule` accepts it.
     :ivar unless_reported: whether the environment's own report of success, if it makes one, replaces the rule.
-    :ivar never: whether no episode can succeed. The value of ``never`` is True for a task that has only a score.
+    :ivar never: whether no episode can succeed; True for a task that has only a score.
     """
 
     text: str

@@ -19,8 +19,8 @@ def create(name: str, folder: Path) -> Path:
     """Write a plugin distribution into the folder ``rlgpt-NAME`` within ``folder``, completely or not at all. The
     function returns the path of the new distribution's folder.
 
-    :param name: the name of the plugin, which is the prefix of its task ids. A name has at most 40 characters; it is a
-        letter, followed by lower-case letters, digits and underscores.
+    :param name: the name of the plugin, which is the prefix of its task ids. A name has at most 40 characters: a
+        lower-case letter, followed by lower-case letters, digits and underscores, but no underscore at the end.
     :raises ConfigError: the name of the plugin is not valid, or its folder already exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name.endswith("_"):

@@ -24,10 +24,11 @@ _REWARD = {"reward": "sum of the environment's reward meanwhile"}
 
 
 def skills(codec: ActionCodec, keys: Sequence[ViewKey], look: Look) -> tuple[Primitive, ...]:
-    """The primitives ``act`` and ``repeat``, and ``act_until`` if the view has numbers for a policy.
+    """The primitives ``act`` and ``repeat``, and ``act_until`` if the view has a number that ``act_until`` can watch.
 
     :param keys: the keys of the view.
-    :param look: a function that is called once before the first step of ``act_until`` and once after each step.
+    :param look: a function that returns the value of one key of the view. The primitive ``act_until`` calls it before
+        the first step and after each step.
     """
     again = tuple(p.model_copy(update={"doc": "as of act"}) if len(p.doc) > 60 else p for p in codec.parameters)
     steps = Parameter(name="steps", kind="int", low=1, high=LONGEST_REPEAT, default=10, doc="primitive steps")

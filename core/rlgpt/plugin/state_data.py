@@ -1,9 +1,10 @@
 """Converts Python data to bytes and back without pickle. A saved state of an environment consists of bytes that this
 module makes.
 
-The bytes are JSON text. Types that JSON lacks have a tag; these types are tuples, sets, arrays, random generators, and
-objects of listed classes. The function ``unpack`` creates tagged objects without their ``__init__`` and runs no other
-code. References to the same object are preserved, including cyclic references.
+The bytes are JSON text. Containers, arrays, numpy numbers, large integers, bytes, random generators and objects of
+listed classes are written with a tag that names their type. The function ``unpack`` creates objects of listed classes
+without their ``__init__`` and runs no other code. References to the same object are preserved, including cyclic
+references.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Saves and restores episodes. A saved episode has the state of the environment, the newest observation, and the
-plugin's :class:`~rlgpt.plugin.types.Context`. The module ``states`` also contains codecs for the states of environments
-in Python.
+plugin's :class:`~rlgpt.plugin.types.Context`. This module also contains codecs for the states of environments in
+Python.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class EpisodeState(Value):
 
 
 def save_episode(codec: StateCodec, env: gymnasium.Env[Any, Any], ctx: Context) -> EpisodeState:
-    """Save the state of ``env`` and ``ctx``. Entries of ``info`` that cannot be saved are left out of the saved state.
+    """Save the state of ``env`` and ``ctx``. Values in ``info`` that cannot be saved are left out, and so are values in
+    the context's memory whose key begins with ``_``.
 
     :raises StateError: the state of the environment, the observation or the context's memory cannot be saved.
     """
@@ -151,8 +152,8 @@ class AttributeStates(StateCodec):
 class OwnStates(StateCodec):
     """A codec for environments that have their own methods ``save() -> bytes`` and ``load(state, *, seed=None)``.
 
-    The methods ``save`` and ``load`` must do what :class:`~rlgpt.plugin.types.StateCodec` demands, and no wrapper
-    around the environment may have a state.
+    The two methods must do what :class:`~rlgpt.plugin.types.StateCodec` demands, and no wrapper around the environment
+    may have a state.
     """
 
     def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
@@ -170,8 +171,8 @@ def holds(codec: StateCodec, env: gymnasium.Env[Any, Any], *, seed: int = 0, ste
     demands. The test plays ``steps`` random actions in ``env``, saves the state, plays twice as many actions, restores
     the state, and plays these actions again.
 
-    The result of the test is also False if the state cannot be saved or the environment raises an exception. (If the
-    environment raised an exception in the test, the next episode raises this exception again.)
+    The result is also False if the state cannot be saved, or if the environment raises an exception. (The exception
+    occurs again in the next episode, where it is reported.)
     """
     try:
         env.action_space.seed(seed)

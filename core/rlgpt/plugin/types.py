@@ -19,8 +19,8 @@ LowLevel = Generator[Any, None, Mapping[str, Plain] | None]
 
 @dataclass
 class Context:
-    """Context holds the state of an episode that primitives, views and reward terms read. The context gives no access
-    to the ``step`` of the environment.
+    """The state of an episode that primitives, views and reward terms read. The context gives no access to the ``step``
+    of the environment.
 
     :ivar observation: the newest observation of the base environment.
     :ivar info: the newest ``info``.
@@ -30,8 +30,8 @@ class Context:
     :ivar memory: values that last for one episode, for example the state of a gripper. A reset clears the memory. The
         values in the memory are saved with the episode, so they must be plain values or arrays. A memory value whose
         key begins with ``_`` is not saved; after a restore, the plugin must compute it again.
-    :ivar previous: the observation of the previous primitive step; None at the start of an episode, and at the first
-        step after a saved state was restored.
+    :ivar previous: the observation of the previous primitive step; None at the start of an episode, and directly after
+        a saved state was restored.
     """
 
     task: Task
@@ -50,8 +50,8 @@ class Primitive:
     sandbox. A primitive must be general and have parameters, and must not solve a task by itself.
 
     :ivar doc: the effect of the primitive, its units and the content of its outcome; one to five lines for the prompt.
-    :ivar run: a function ``run(ctx, **args)`` that returns a generator of low-level actions. After each yield, the
-        generator of low-level actions reads the new state from ``ctx``.
+    :ivar run: a function ``run(ctx, **args)`` that returns a generator of low-level actions. After each yield, ``ctx``
+        has the new state.
     :ivar outcome: a dict from a key of the primitive's outcome to the meaning of the value under this key.
     :ivar max_steps: number of primitive steps after which the host ends the primitive.
     """
@@ -86,14 +86,14 @@ class ViewKey:
 
 @dataclass(frozen=True)
 class RewardTerm:
-    """A reward term is a named, bounded, smooth part of the reward, whose weight is in the RLSetup. The RLSetup gives
-    its weight.
+    """A named part of the reward, to which an RLSetup gives a weight. A term should be bounded; only the environment's
+    own reward need not be.
 
     :ivar value: a function ``value(ctx)`` with results within ``[low, high]``.
-    :ivar kind: what the term adds to the reward. A reward term of the kind ``potential`` adds ``value(now) -
-        value(before)`` at each step (Ng, Harada and Russell 1999, without the discount). A reward term of the kind
-        ``step`` adds ``value(now)`` at each step. A reward term of the kind ``event`` adds ``value(now)`` only at the
-        first step of an episode at which the value is above zero.
+    :ivar kind: what the term adds to the reward. A term of the kind ``potential`` adds ``value(now) - value(before)``
+        at each step (Ng, Harada and Russell 1999, without the discount). A term of the kind ``step`` adds
+        ``value(now)`` at each step. A term of the kind ``event`` adds ``value(now)`` only at the first step of an
+        episode at which the value is above zero.
     """
 
     name: str
@@ -120,14 +120,13 @@ class StateCodec(ABC):
     """Saves and restores the state of an environment's episode, so that training episodes can begin late in a task.
 
     The state of an episode includes the simulator, the time in the episode, whether success was reached, counters of
-    wrappers, and the random generators, also those of observation noise. The plugin contract tests the following law
-    for a codec of states. After :meth:`restore`, in the same or another environment of the task, the same actions give
-    the same observations, rewards, ends and ``info["success"]`` as after :meth:`save`, bit for bit.
+    wrappers, and the random generators, also those of observation noise. The plugin contract tests the following law of
+    a codec. After :meth:`restore`, in the same or another environment of the task, the same actions give the same
+    observations, rewards, ends and ``info["success"]`` as after :meth:`save`, bit for bit.
 
     A codec need not save the newest observation, ``info`` and the content of the :class:`Context`, because rlgpt saves
     them. A state may come from an untrusted source, so it must not be a pickle, and a codec must check each value
-    before the simulator gets the value. The module :mod:`rlgpt.plugin.state_data` has functions for the checks of a
-    state's values.
+    before the simulator gets the value. The module :mod:`rlgpt.plugin.state_data` has functions for these checks.
     """
 
     @abstractmethod
@@ -153,7 +152,7 @@ class StateCodec(ABC):
 
 
 class SubTask(ABC):
-    """SubTask describes a task that is a part of another task, and is played in the environment of that task.
+    """A description of a task that is a part of another task, and is played in the environment of that task.
 
     :ivar whole: the task in whose environment the sub-goal is played. :attr:`Context.task` is this task.
     :ivar done: the predicate that decides the success of the sub-goal and ends its episodes. If ``done`` is None, the
@@ -216,9 +215,7 @@ class EnvLimits:
 
 @dataclass(frozen=True)
 class Check:
-    """One line in the output of ``rlgpt doctor``. The field ``advice`` says what the user must do if ``ok`` is
-    False.
-    """
+    """One line in the output of ``rlgpt doctor``. If ``ok`` is False, ``advice`` says what the user must do."""
 
     name: str
     ok: bool
@@ -228,7 +225,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels: names of the base action's parts.
+    """The labels: names of the base actions, or of the parts of the base action.
 
     :ivar actions: one label for each value of a Discrete, each head of a MultiDiscrete or Tuple, each number of a Box.
     """
