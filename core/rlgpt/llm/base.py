@@ -26,7 +26,7 @@ class Message(Value):
 
 
 class RequestKey(Value):
-    """The key that identifies a request within a run. By the key of a request, a replay finds the recorded reply.
+    """The key that identifies a request within a run. A replay finds the recorded reply by this key.
 
     :ivar iteration: number of the iteration, from 0.
     :ivar sub_action: the name of the sub-action or coded function that the request is about; empty if the request is
@@ -54,8 +54,8 @@ class RequestKey(Value):
 class Request(Value):
     """A request that is ready to send.
 
-    :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). The
-        fingerprint of a request does not depend on results of the run.
+    :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). It does
+        not depend on results of the run.
     :ivar measured: the figures (results of the run) that the prompt shows, as a dict from name to value. A replay
         compares the measured figures with the recorded figures.
     """
@@ -70,7 +70,8 @@ class Usage(Value):
     """The cost of one exchange (a request with its reply).
 
     :ivar dollars: price of the exchange in dollars; None if the price is unknown.
-    :ivar calls: number of requests that were sent for the exchange, retries included.
+    :ivar calls: number of requests, as a budget counts them. Further tries after a network or server error are not
+        counted.
     :ivar seconds: wall-clock time of the exchange.
     """
 
@@ -99,7 +100,7 @@ class Reply(Value):
 
 
 class LLM(ABC):
-    """LLM is the interface of a language model, or of an object that replays recorded replies."""
+    """The interface of a language model, or of an object that replays recorded replies."""
 
     supports_vision: bool = False
     """Whether the model accepts images."""
@@ -116,6 +117,6 @@ class LLM(ABC):
         """
 
     def forget(self, key: RequestKey) -> None:  # noqa: B027 - most implementations store no replies
-        """Delete the stored replies for the request ``key``, whatever its ``ask`` is, so that the model gets the next
-        request with this key.
+        """Forget the stored replies for the request ``key``, whatever its ``ask`` is. The next request with this key is
+        sent to the model again.
         """

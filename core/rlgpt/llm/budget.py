@@ -14,8 +14,8 @@ from rlgpt.llm.exchange import Exchange
 
 
 class LLMBudget(Value):
-    """Hard limits on the cost of the language models in a run. The limits cover the whole run, including all of its
-    sessions. None means that there is no limit.
+    """Limits on the cost of the language models in a run. They cover the whole run with all of its sessions. None means
+    that there is no limit.
     """
 
     tokens: int | None = Field(
@@ -24,12 +24,14 @@ class LLMBudget(Value):
     dollars: float | None = Field(
         default=None, ge=0, description="maximal cost; the price must be known, see llm.price"
     )
-    calls: int | None = Field(default=None, ge=0, description="maximal number of requests, retries included")
+    calls: int | None = Field(
+        default=None, ge=0, description="maximal number of requests, including those after an unusable reply"
+    )
 
 
 class Spending(Value):
     """The cost of a run's exchanges with language models. Replayed exchanges cost nothing; they are counted separately,
-    and a budget does not limit their number.
+    and no budget limits their number.
 
     :ivar dollars: cost, in dollars, of the calls of language models whose price is known.
     :ivar unpriced: number of calls whose price is unknown.
@@ -104,8 +106,8 @@ class Budgeted(LLM):
     """A language model that passes requests to another model, and refuses requests that a budget does not cover.
 
     A request is refused before it is sent if one more call, or the estimated tokens of its prompt, would exceed the
-    limit, or if the dollars are spent. The cost of a reply is unknown before the reply, so the last reply may exceed
-    the limit in tokens or dollars. After a call of unknown price, a budget in dollars refuses all requests, because the
+    limit, or if the dollars are spent. The cost of a reply is known only afterwards, so the last reply may exceed the
+    limit in tokens or dollars. After a call of unknown price, a budget in dollars refuses all requests, because the
     limit cannot be checked.
 
     :param spent: the cost of the run before its resumption, as ``Spending.of(read_exchanges(path))`` computes it.

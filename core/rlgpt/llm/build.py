@@ -23,8 +23,8 @@ __all__ = ["LLMContext", "LLMSettings", "ModelSettings", "build_llm"]
 
 @dataclass(frozen=True)
 class LLMContext:
-    """LLMContext has the facts about the run for which a language model is built. A plugin's factory of language models
-    (hook ``rlgpt_llms``) gets an ``LLMContext`` as argument.
+    """The data about the run for which a language model is built. A plugin's factory of language models (hook
+    ``rlgpt_llms``) gets an ``LLMContext`` as argument.
 
     :ivar folder: the run's folder.
     :ivar seed: the run's seed.
@@ -46,9 +46,7 @@ class LLMContext:
 
     @property
     def transcript(self) -> Path:
-        """Path of the run's own recording. The file with the run's own recording exists only if the run makes a
-        recording.
-        """
+        """Path of the run's own recording. The file exists only if the run makes a recording."""
         return self.folder / "transcript.jsonl"
 
 
@@ -63,8 +61,8 @@ def build_llm(settings: LLMSettings, context: LLMContext, factory: Factory | Non
     journal contains. Unless the setting ``kind`` is ``replay`` or ``live``, the run also makes a recording of the
     replies.
 
-    :param factory: the function that makes the model. By default, the factory is :func:`replay` or :func:`ask`,
-        depending on the setting ``kind``.
+    :param factory: the function that makes the model. Default: :func:`replay` if the setting ``kind`` is ``replay``,
+        else :func:`ask`.
     :raises ConfigError: the settings name no model, or the key of the model is missing.
     :raises TranscriptError: there is no recording to replay.
     """

@@ -47,7 +47,7 @@ class Exchange(Value):
 
 class Forgotten(Value):
     """A line of the journal that invalidates all earlier exchanges with the key ``forgotten``, whatever their ``ask``
-    is. The run writes the line Forgotten to the journal if none of the replies in these exchanges was usable.
+    is. The run writes such a line if none of the replies in these exchanges was usable.
     """
 
     schema_version: Literal[1] = 1
@@ -93,9 +93,7 @@ class Journal:
         self._write(exchange)
 
     def forget(self, key: RequestKey) -> None:
-        """Invalidate the stored replies for the request ``key``, so that the model gets the next request with this
-        key.
-        """
+        """Invalidate the stored replies for the request ``key``, whatever its ``ask`` is."""
         self._write(Forgotten(time=_now(), forgotten=key))
 
     def _write(self, line: Exchange | Forgotten) -> None:

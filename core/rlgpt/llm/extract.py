@@ -25,7 +25,7 @@ _THINKING = re.compile(r"\A\s*<(think|thinking)>")
 
 @dataclass(frozen=True)
 class Found:
-    """Found holds the JSON objects and the code that were found in a model's reply.
+    """The JSON objects and the code that were found in a model's reply.
 
     :ivar objects: the outermost JSON objects of the reply, in order.
     :ivar code: the last Python block of the reply that defines a function, or else the last Python block; None if the
@@ -65,8 +65,8 @@ def _without_thinking(text: str) -> str:
 
 
 def _cut_code(text: str) -> tuple[str, list[str]]:
-    """``text`` without its Python blocks, and the Python blocks without indentation. A Python block without an end is
-    incomplete and remains in the text.
+    """``text`` without its Python blocks, and the Python blocks without common indentation. A block without an end
+    remains in the text.
     """
     prose: list[str] = []
     blocks: list[str] = []

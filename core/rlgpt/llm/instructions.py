@@ -1,8 +1,8 @@
-"""Describes, for prompts, the form that a model's reply must have. The description of the form is rendered from the
-reply's schema, so that prompt and parser always agree.
+"""Describes, for prompts, the form that a model's reply must have. The description is rendered from the reply's schema,
+so that prompt and parser always agree.
 
-The description of the form depends only on names, types, bounds and descriptions in the schema. The fingerprint of a
-prompt depends on the description of the reply's form.
+The description depends only on names, types, bounds, defaults and descriptions of the fields. It is a part of the
+prompt, so the prompt's fingerprint depends on it.
 """
 
 from __future__ import annotations

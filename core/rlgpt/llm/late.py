@@ -11,12 +11,11 @@ from typing import Any
 
 @cache
 def litellm() -> Any:
-    """Import the module litellm. The module litellm is configured so that its import uses no network and prints
-    nothing.
+    """Import the module litellm, so configured that the import uses no network and prints nothing.
 
     The configured litellm uses the price table in its package (by default, the import downloads a table), sends no
-    telemetry, adds no advertisements to error messages, and reads no ``.env`` file. API keys come only from environment
-    variables, because litellm reads no ``.env`` file.
+    telemetry, and adds no advertisements to error messages. It reads no ``.env`` file, so API keys come only from
+    environment variables.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")

@@ -60,7 +60,8 @@ class LiteLLM(LLM):
     :param sleep: the function that waits between tries.
     :param clock: the function that returns the time in seconds.
     :param rng: the random generator that varies the pauses between tries.
-    :raises ConfigError: ``extra`` contains an API key, or an argument for which LiteLLM has its own parameter.
+    :raises ConfigError: ``extra`` contains an API key, or an argument for which LiteLLM has its own parameter; or
+        ``key_env`` does not look like the name of a secret (:func:`rlgpt.secrets.is_secret`).
     """
 
     def __init__(

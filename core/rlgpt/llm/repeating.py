@@ -1,6 +1,4 @@
-"""A language model that cannot repair code, for experiments. A model that cannot repair code shows the effect of
-repairs that repeat the same code.
-"""
+"""A language model that cannot repair code, for experiments. Its results show how much real repairs achieve."""
 
 from __future__ import annotations
 
@@ -13,8 +11,8 @@ WRITERS = ("fast", "function", "solo")
 
 
 class Repeating(LLM):
-    """Repeating is a language model that passes requests to another model. A request for a repair gets the reply with
-    the first version of the code again, at the same cost.
+    """A language model that passes requests to another model. A request for a repair gets the reply with the first
+    version of the code again, at the same cost.
 
     :param given: the replies with first versions of code that a resumed run already has.
     """
@@ -33,8 +31,8 @@ class Repeating(LLM):
 
 
 def repeating(settings: LLMSettings, context: LLMContext) -> LLM:
-    """Make the model of ``llm=repeating``. The made model passes requests to the model that the settings name. If the
-    settings name no model, the made model passes requests to a recording.
+    """Make the model of ``llm=repeating``. It passes requests to the model that the settings name, or to a recording if
+    the settings name no model.
 
     :raises RlgptError: the model or the recording cannot be used; see :func:`rlgpt.llm.build.ask` and
         :func:`rlgpt.llm.build.replay`.

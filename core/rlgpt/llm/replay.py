@@ -1,4 +1,4 @@
-"""Replays a recording in place of a language model. A replay of a recording needs no API key and no network."""
+"""Replays a recording in place of a language model. A replay needs no API key and no network."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from rlgpt.llm.transcript import Entry, Transcript, describe
 
 
 class Replay(LLM):
-    """A language model that replays recordings. A request in a replay gets the recorded reply with the same
+    """A language model that replays recordings. A request gets the recorded reply with the same
     :class:`~rlgpt.llm.base.RequestKey`.
 
-    If the figures of the run differ from those of the recorded run, the reply has a ``note`` that names the
-    differences. The prompt of a replayed reply must be the recorded prompt; for another prompt, the reply would not be
-    an answer.
+    If the figures in the prompt differ from the recorded figures, the reply has a ``note`` that names the differences.
+    The fingerprint of the prompt must be the recorded one, because the reply is no answer to another prompt.
 
     :param paths: the paths of the recordings, each for a different task.
-    :ivar supports_vision: whether a recorded request had images. If a recorded request had images, the run renders
-        images too, because the prompts must be equal.
+    :ivar supports_vision: whether a recorded request had images. In this case, the run renders images too, because the
+        prompts must be equal.
     :raises TranscriptError: a recording cannot be read, or two recordings belong to the same task.
     """
 

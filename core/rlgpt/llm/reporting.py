@@ -10,7 +10,7 @@ from rlgpt.llm.record import Recorder
 
 
 class Reporter(Protocol):
-    """Reporter is the interface of an object that receives the reports of a :class:`ReportingLLM`."""
+    """The interface of an object that receives the reports of a :class:`ReportingLLM`."""
 
     def message(self, text: str) -> None:
         """Receive one line of text."""
@@ -20,8 +20,8 @@ class Reporter(Protocol):
 
 
 class ReportingLLM(LLM):
-    """ReportingLLM is a language model that passes requests to another model. After each reply, ReportingLLM reports
-    the cost of the run so far. ReportingLLM also reports the note of a replayed reply.
+    """A language model that passes requests to another model. After each reply, it reports the cost of the run so far,
+    and the note of a replayed reply.
 
     A model without a known price is reported once, because the reported dollars do not include its calls.
     """

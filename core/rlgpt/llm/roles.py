@@ -24,11 +24,11 @@ class ByRole(LLM):
 
 
 class WithFallbacks(LLM):
-    """A language model that asks several models in order until a model replies. A model has failed if its last retry
-    failed, and then the next model is asked.
+    """A language model that asks several models in order until a model replies. If the last retry of a model fails, the
+    next model is asked.
 
-    ``supports_vision`` of WithFallbacks has the value of the first model. A fallback model without vision receives a
-    line of text instead of images.
+    ``supports_vision`` has the value of the first model. A fallback model without vision receives a line of text
+    instead of images.
     """
 
     def __init__(self, first: LLM, *others: LLM) -> None:

@@ -13,9 +13,7 @@ from rlgpt.llm.budget import LLMBudget
 
 
 class ModelSettings(Value):
-    """The settings of one language model. The class :class:`rlgpt.llm.litellm_llm.LiteLLM` documents the fields of
-    ModelSettings.
-    """
+    """The settings of one language model. The class :class:`rlgpt.llm.litellm_llm.LiteLLM` documents the fields."""
 
     model: str | None = Field(default=None, description="PROVIDER/NAME in litellm's form (openai/gpt-5, ollama/qwen3)")
     api_base: str | None = Field(default=None, description="URL of your own server, which needs no key")
@@ -44,16 +42,14 @@ class LLMSettings(ModelSettings):
 
     :ivar kind: how replies are made. ``replay`` replays a recording and needs no API key, ``live`` asks a model, and
         ``record`` asks a model and writes a recording into the run's folder. A plugin may offer further kinds of
-        language models (hook ``rlgpt_llms``). The default of ``kind`` is ``record`` if a model is given, and otherwise
-        ``replay``.
+        language models (hook ``rlgpt_llms``). The default is ``record`` if a model or ``_target_`` is given, and
+        otherwise ``replay``.
     :ivar target: dotted name of a factory of language models, which replaces ``kind``. In files and on the command
-        line, the field ``target`` is written ``_target_``. The factory of language models has the signature of the hook
-        ``rlgpt_llms``.
-    :ivar roles: other models for some roles. Each model of a role is given by its name, or by the settings that differ
-        from the settings of the main model.
-    :ivar fallbacks: language models that are asked if the main model gives no reply. Each fallback model is given by
-        its name, or by the settings that differ from the settings of the main model. A model of another provider does
-        not inherit ``api_base``, ``key_env``, ``price`` and ``extra`` from the main model.
+        line, this field is written ``_target_``. The factory has the signature that the hook ``rlgpt_llms`` demands.
+    :ivar roles: other models for some roles, each given by its name, or by the settings that differ from those of the
+        main model. Another model does not inherit ``price``; a model of another provider also does not inherit
+        ``api_base``, ``key_env`` and ``extra``.
+    :ivar fallbacks: language models that are asked if the main model gives no reply, each given as in ``roles``.
     :ivar transcript: the recording that a run replays, as the index or the file name (with or without ``.jsonl``) of
         one of the plugin's recordings, or as a path. If ``transcript`` is None, the run's ``seed`` chooses one of the
         plugin's recordings.
@@ -100,7 +96,7 @@ class LLMSettings(ModelSettings):
 
     def derived(self, other: ModelSettings) -> ModelSettings:
         """The model settings ``other``, completed by the settings of this object. Fields that depend on the provider
-        are completed only if ``other`` has the same provider.
+        are completed only for the same provider, and the price only for the same model.
         """
         inherited = {name: getattr(self, name) for name in ModelSettings.model_fields}
         if other.model is not None and _provider(other.model) != _provider(self.model or ""):

@@ -30,14 +30,14 @@ _REFUSALS = re.compile(
 
 
 class Answer(NamedTuple, Generic[T]):
-    """Answer holds the value of the usable reply, and all replies to the request. The usable reply comes last."""
+    """The value of the usable reply, and all replies to the request, of which the usable one is the last."""
 
     parsed: T
     replies: tuple[Reply, ...]
 
 
 class UnreadableError(LLMError):
-    """A reply cannot be used. ``complaints`` has the reasons why the reply cannot be used, in words for the model.
+    """A reply cannot be used. ``complaints`` has the reasons, in words for the model.
 
     :ivar rest: the value of the reply with defaults instead of the faulty fields, so that the other fields can be
         checked too; None if a faulty field has no default.
@@ -58,8 +58,8 @@ def ask(
     """Ask the language model until a reply fits ``schema`` and ``accept`` accepts its value, at most ``1 + retries``
     times.
 
-    An unusable reply is sent back to the model with a description of its faults. For each further request after an
-    unusable reply, ``key.ask`` increases by one. A prompt describes the form of the reply with the text of
+    An unusable reply is sent back to the model with a description of its faults; the key of this further request has an
+    ``ask`` that is larger by one. The prompt must describe the form of the reply with the text of
     :func:`format_instructions`.
 
     :param accept: a function that turns the parsed reply into the value that ``ask`` returns. By default, ``ask``
@@ -91,8 +91,8 @@ def ask(
 
 
 def read(reply: Reply, schema: type[M]) -> M:
-    """Read the first JSON object in ``reply`` that fits ``schema``. If the reply has a fenced block, the code of the
-    reply comes from this block.
+    """Read the first JSON object in ``reply`` that fits ``schema``. If the schema has a field for code, and the object
+    itself has no code, the code comes from the fenced Python block.
 
     :raises UnreadableError: the reply is empty, is a refusal, is too long, or contains no JSON object that fits the
         schema.

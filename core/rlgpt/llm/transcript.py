@@ -59,7 +59,7 @@ class Entry(Value):
 
 
 class Transcript(Value):
-    """Transcript holds the content of a recording, which is a header and the replies in the order of their arrival."""
+    """The content of a recording: a header, and the replies in the order of their arrival."""
 
     header: Header
     entries: tuple[Entry, ...]
