@@ -74,7 +74,9 @@ class Ray(Executor[J, R]):
 
     @property
     def workers(self) -> int:
-        """Number of jobs for which the Ray cluster has room now, but at most the setting ``jobs``."""
+        """Number of jobs that all machines of the Ray cluster together can run at the same time, but at most the
+        setting ``jobs``.
+        """
         has = ray.cluster_resources()
         room = [int(has.get(kind, 0) / count) for kind, count in self._needs.items() if count]
         return max(1, min([*room, *([] if self._jobs is None else [self._jobs])], default=1))

@@ -110,9 +110,9 @@ class Judging:
         """Race the policy against code on the selection seeds. If ``training`` is None, an untrained policy takes part
         in the race.
 
-        If the parameter search of the training found values that differ from the defaults, tuned code is a further
-        candidate. Tuned code is the same coded actions with the found values as the defaults of their parameters. The
-        primitive steps of tuned code count as steps of the selection.
+        If code was played, and the parameter search of the training found values that differ from the defaults, tuned
+        code is a further candidate. Tuned code is the same coded actions with the found values as the defaults of their
+        parameters. The primitive steps of tuned code count as steps of the selection.
 
         :param here: the primitive steps of the current iteration so far.
         """
