@@ -2,8 +2,8 @@
 
 The name of a cache file contains a hash of the inputs of the compilation and a hash of the machine code. A cache file
 gets its final name, by a rename, when it is complete. A damaged cache file is refused before the WebAssembly runtime
-reads it. Machine code runs with the rights of this user, without a sandbox, so a cache file that another user owns or
-may write is never loaded. The least recently used cache files are deleted.
+reads it. Machine code runs with the rights of this user, without a sandbox, so a cache file that another user (except
+root) owns or may write is never loaded. The least recently used cache files are deleted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT = 4
-"""Number of compiled guests that the cache keeps. Each takes 40 to 60 MB. A few versions of rlgpt can use the cache."""
+"""Number of compiled guests that the cache keeps, so that a few versions of rlgpt can share it. Each takes 40 to 60
+MB."""
 _ABANDONED_SECONDS = 3600.0
 """Age of an incomplete file, in seconds, after which the process that wrote the file counts as killed."""
 
@@ -44,8 +45,8 @@ def folder() -> Path:
 
 
 def guest() -> Path:
-    """The path of the guest program. If the guest program is missing or was built from other sources, ``guest`` builds
-    it, for which ``componentize-py`` is needed.
+    """The path of the guest program. If the program is missing or was built from other sources, the function builds it,
+    which needs ``componentize-py``.
 
     :raises SandboxError: the guest program is missing or was built from other sources, and cannot be built here because
         ``componentize-py`` is missing.
@@ -62,8 +63,8 @@ def guest() -> Path:
 
 
 def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
-    """The compiled guest. The guest is loaded from the cache. If the cache does not contain the compiled guest, the
-    guest is compiled (which takes a few seconds) and stored in the cache.
+    """The compiled guest from the cache. If the cache does not contain it, the guest is compiled (which takes a few
+    seconds) and stored in the cache.
 
     :param guest: the path of the guest program, a WebAssembly component.
     :param settings: the engine's configuration. Machine code that was compiled with another configuration of the engine
@@ -98,7 +99,7 @@ def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = No
 
 
 def _check_ours(path: Path, state: os.stat_result) -> None:
-    """:raises PermissionError: another user owns the file ``path`` or may write it."""
+    """:raises PermissionError: another user (except root) owns the file ``path``, or another user may write it."""
     if not hasattr(os, "getuid"):
         return
     if state.st_uid not in (os.getuid(), 0):
@@ -108,7 +109,8 @@ def _check_ours(path: Path, state: os.stat_result) -> None:
 
 
 def _check_file(path: Path) -> None:
-    """:raises PermissionError: ``path`` is not a regular file, or another user owns it or may write it."""
+    """:raises PermissionError: ``path`` is not a regular file, or another user (except root) owns it, or another user
+    may write it."""
     state = path.lstat()
     if not stat.S_ISREG(state.st_mode):
         raise PermissionError(f"{path} is not a regular file: remove it")

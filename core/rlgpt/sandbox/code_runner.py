@@ -61,10 +61,10 @@ class CodeRunner:
 
     A trap (too much fuel, memory or time) or an invalid message of the guest ends the instance. The next call of the
     code makes a new instance, in which the globals of the source have their initial values again. The fuel of the
-    episode is counted over all instances that ran the source.
+    episode is counted over all of these instances.
 
     :param entry: name of the function that the source must define.
-    :param make_room: a function that deletes an instance if the maximal number of instances exists.
+    :param make_room: a weak reference to a function that deletes an instance if the maximal number of instances exists.
     :param shared: source that the guest loads before ``source``, into the same namespace.
     :ivar fuel_used: fuel of the newest turn.
     :ivar calls: number of calls so far that may have changed the globals of the source.

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from rlgpt.sandbox.runtime import Instance
 
 FUEL = 2_000_000
-"""Fuel of one answer. If the ``can_start`` of an action needs more fuel, it is called in the action's own instance."""
+"""Maximal fuel of one answer. If a ``can_start`` needs more fuel, it is called in the instance of its own action."""
 
 KEPT = 8_000_000
-"""Maximal number of characters of all views together whose answers are stored."""
+"""Number of characters of all views together whose answers are stored. Above this number, the stored answers are
+deleted."""
 
 MOST = 50
 """Maximal number of actions in one call. The answers of the actions are the bits of one number."""
@@ -46,8 +47,8 @@ def reward(view, memory):
         answers |= bool(GUARDS[number](view["view"])) << bit
     return answers
 """
-"""The program of the instance. The program loads each source in a separate namespace. The answer of the program to a
-view is a number with one bit for each action.
+"""The program of the instance. It loads each source in a separate namespace. Its answer to a view is a number with one
+bit for each action.
 """
 
 
@@ -56,10 +57,10 @@ class ConstantGuards:
     (:class:`~rlgpt.sandbox.reads.Reads`). ``can_start`` gives equal answers for equal views, so its answers are stored.
     Several threads may use one ``ConstantGuards`` object.
 
-    The instance of the constant guards runs only definitions and functions without effects, so no action can change the
-    answers of another action. An action fails in the instance of the constant guards if its source cannot be loaded, or
-    if its ``can_start`` raises an exception or needs too much fuel. After a failure in the instance of the constant
-    guards, ``can_start`` is called in the action's own instance, which also gives the verdict.
+    All these actions share one instance. It runs only definitions and functions without effects, so no action can
+    change the answers of another action. An action fails in this instance if its source cannot be loaded, or if its
+    ``can_start`` raises an exception or needs too much fuel. After such a failure, ``can_start`` is called in the
+    action's own instance, which also gives the verdict.
 
     :param on_turn: a function that the host calls before each call into the instance.
     """

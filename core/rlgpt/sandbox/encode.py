@@ -14,8 +14,9 @@ from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.guest import floats
 
 LEAST = 48
-"""Minimal number of items in lists for which the text has floats as bytes. The guest reads shorter views faster as
-JSON. Bytes took 1.2 times the time of JSON for a view of 8 floats, 0.75 times for 125 floats, and half for 1,024.
+"""Minimal number of items in the lists of a view for which its floats are sent as bytes. The guest reads shorter views
+faster as JSON: bytes took 1.2 times as long as JSON for a view of 8 floats, 0.75 times for 125 floats, and half as long
+for 1,024.
 """
 
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
@@ -26,8 +27,8 @@ def encode(value: Any, action: str, limit: int) -> str:
     floats.
 
     :param action: name of the coded action that receives the text, for messages.
-    :param limit: maximal number of bytes of the floats, and of the JSON of the other values; a longer value is accepted
-        if the whole value as JSON is not longer.
+    :param limit: maximal number of bytes of the floats, and also of the JSON of the other values. A value that exceeds
+        the limit in this form is accepted if the whole value as JSON is within the limit.
     :raises Refused: the text for the guest is longer than ``limit``, or a number is not finite (kind ``view``).
     :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict, which is a
         fault of the plugin that made the view or outcome, not of the coded action.
@@ -46,8 +47,7 @@ def _is_long(value: Any) -> bool:
 class ViewTexts:
     """Encodes one view, or parts of the view, as text for several actions. Each value of the view is encoded only once.
 
-    :raises PluginError: the view contains a value that is not plain. Every method of ``ViewTexts`` may raise a
-        PluginError.
+    :raises PluginError: (by every method) the view contains a value that is not plain.
     """
 
     def __init__(self, view: Mapping[str, Any]) -> None:

@@ -41,8 +41,8 @@ class Asked(NamedTuple):
 class Form:
     """A checked form.
 
-    :ivar lows: for each float of the form, the lower bound; if a float is below this bound, the checker must check the
-        whole request; ``highs`` are the upper bounds.
+    :ivar lows: for each float of the form, the lower bound; ``highs`` has the upper bounds. If a float is outside its
+        bounds, the checker must check the whole request.
     """
 
     many: bool

@@ -37,8 +37,8 @@ class Answers:
 
 
 class FunctionRunner(CodeRunner):
-    """Runs one coded function in a separate WebAssembly instance. The memory dict of the coded function exists as long
-    as the function's instance.
+    """Runs one coded function in a separate WebAssembly instance. The function's memory (a dict) lasts as long as this
+    instance.
     """
 
     def __init__(self, function: CodedFunction, setup: GuestSetup) -> None:
@@ -58,8 +58,7 @@ class FunctionRunner(CodeRunner):
         return False
 
     def evaluate(self, view: str) -> Result | Verdict:
-        """Return the checked answer of the coded function. The numbers in the answer of the function are clipped into
-        their bounds.
+        """Return the checked answer of the coded function, with its numbers clipped into their bounds.
 
         :param view: the view as JSON text.
         """
@@ -91,8 +90,9 @@ class Functions:
     """All coded functions of an episode. Features are evaluated before other functions, because reward terms and
     predicates may read the outputs of the features in the view.
 
-    A coded function that fails causes one verdict in an episode. After its failure, the function is not called, and its
-    answer is neutral (zero or False) until the episode ends. One coded function cannot change another coded function.
+    A coded function that fails causes one verdict in an episode. It is then not called until the episode ends, and its
+    answer is neutral (zero or False); a reward term of kind ``potential`` keeps its last value instead. After a
+    wall-clock timeout, a function is called again. One coded function cannot change another coded function.
 
     :param seed: seed of Python's module ``random`` in each function.
     :param quarantined: names of quarantined functions, which are not called; their answers are neutral.

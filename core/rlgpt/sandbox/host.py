@@ -25,8 +25,8 @@ class Sandbox:
     """A sandbox opens guests that all have the same limits. The first guest of a process loads the compiled program and
     therefore takes more time than later guests.
 
-    :param on_turn: a function that is called before each turn of a coded action, for example to record that a training
-        is alive. If ``on_turn`` raises an exception, the exception propagates to the caller of the sandbox.
+    :param on_turn: a function that is called before each call into a guest, for example to record that a training is
+        alive. If ``on_turn`` raises an exception, the exception propagates to the caller of the sandbox.
     """
 
     def __init__(self, limits: SandboxLimits = DEFAULT, *, on_turn: Callable[[], None] | None = None) -> None:
@@ -118,8 +118,8 @@ class Guest:
 
     @property
     def exhausted(self) -> frozenset[str]:
-        """The names of the coded actions that have used up their fuel of the episode. Actions that have used up their
-        fuel do not run again in this episode.
+        """The names of the coded actions that have used up their fuel of the episode. They do not run again in this
+        episode.
         """
         return frozenset(name for name, runner in self._runners.items() if runner.exhausted)
 
@@ -132,15 +132,15 @@ class Guest:
 
     @property
     def memory(self) -> dict[str, Plain]:
-        """A copy of the actions' shared memory after the newest call. In the copy of the shared memory, tuples and sets
-        are lists, and keys are text.
+        """A copy of the actions' shared memory after the newest call. In the copy, tuples and sets are lists, and keys
+        are text.
         """
         return self._memory.plain
 
     def start(self, action: str, parameters: Mapping[str, float] | None = None) -> Turn:
-        """Start a call of the coded action ``action``. The action's function ``run`` executes until its first
-        ``yield``. If a generator of the guest waits for a reply, this generator is closed before the new call starts. A
-        parameter of the action without a given value gets its default.
+        """Start a call of the coded action ``action``. Its function ``run`` executes until the first ``yield``. If a
+        generator of the guest waits for a reply, this generator is closed first. A parameter without a given value gets
+        its default.
 
         :raises UnknownNameError: the guest has no action with this name, or the action does not declare a given
             parameter.

@@ -20,8 +20,8 @@ Vectors = Literal["all", "plain", "none"]
 """
 
 OBSERVE = "observe"
-"""The name of the request for the view. The request has no arguments, takes no primitive step and is not a primitive of
-a plugin.
+"""The name of the request for the view. This request has no arguments and takes no primitive step. It is no primitive
+of a plugin.
 """
 
 
@@ -53,7 +53,7 @@ class ViewDoc(Value):
 
 
 class Library(Value):
-    """The library of a task, which has its primitives, its view keys, and the modules that code may use."""
+    """The library of a task: its primitives, its view keys, and the functions of ``vec`` that prompts describe."""
 
     primitives: tuple[Signature, ...]
     view: tuple[ViewDoc, ...] = ()

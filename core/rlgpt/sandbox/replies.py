@@ -171,7 +171,7 @@ def answer(reply: str, limits: SandboxLimits) -> bool:
 
 def value(reply: str, limits: SandboxLimits) -> bool | float | dict[str, float]:
     """Read the guest's message with the return value of a feature, reward term or predicate. The caller must check the
-    return value of the function.
+    returned value.
 
     :raises Refused: the coded function failed, or the guest's message is not valid.
     """

@@ -23,9 +23,8 @@ from rlgpt.sandbox.turns import Ask, Exhausted, Turn
 class SharedMemory:
     """The memory of one episode. All coded actions with an argument ``memory`` share this memory.
 
-    The shared memory is passed between WebAssembly instances as text. ``run`` gets a copy of the shared memory; at the
-    end of the call, the host reads this copy and stores it as the new memory. ``can_start`` gets a copy of the shared
-    memory; its changes of the copy are lost.
+    The memory is passed between WebAssembly instances as text. ``run`` gets a copy; at the end of the call, the host
+    reads this copy and stores it as the new memory. ``can_start`` also gets a copy, but its changes are lost.
 
     :ivar text: the shared memory in packed form, as JSON.
     """
@@ -111,9 +110,8 @@ class ActionRunner(CodeRunner):
     def can_start(self, view: str) -> bool | Verdict:
         """The answer of the action's ``can_start``.
 
-        ``can_start`` is not called again if its answer cannot have changed. The answer of ``can_start`` cannot have
-        changed if it depends only on the view, the memory and the globals (:attr:`reads`), and these three are
-        unchanged.
+        ``can_start`` is not called again if its answer cannot have changed. This is so if the answer depends only on
+        the view, the memory and the globals (:attr:`reads`), and these three are unchanged.
 
         :param view: the view as JSON text.
         """
@@ -151,9 +149,7 @@ class ActionRunner(CodeRunner):
 
     @property
     def _lent(self) -> str:
-        """The shared memory as text for the loaded code. The text of the memory is empty if the code has no argument
-        ``memory``.
-        """
+        """The shared memory as text for the loaded code; empty if the code has no argument ``memory``."""
         return self._memory.text if self._takes_memory else ""
 
     @property

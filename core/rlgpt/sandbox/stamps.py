@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 
 FILES = ("app.py", "floats.py", "modules.py", "packing.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
-"""The folder of the guest's sources."""
+"""The names of the files that are the guest's sources."""
 _SECTION = b"rlgpt-guest"
 
 

@@ -70,9 +70,9 @@ Rules
 
 
 def _shared(primitives: Sequence[Signature]) -> dict[tuple[str, ...], list[str]]:
-    """For each group of primitives, the lines of the stub that the outcomes of all primitives of the group have in
-    common. The stub contains the common lines of outcomes only once. Lines of the stub that only two primitives have in
-    common are not included, unless the library has only these two primitives.
+    """For each group of primitives, the lines about outcomes that all primitives of the group have in common, so that
+    the stub contains these lines only once. Lines that fewer than :data:`SHARED` primitives have in common are not
+    included, unless the library has only two primitives and both have the line.
     """
     owners: dict[str, list[str]] = {}
     for signature in primitives:

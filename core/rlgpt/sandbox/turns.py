@@ -29,8 +29,8 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The result of a turn in which the generator yielded requests. The caller runs the requests of the turn in order.
-    After the requests have run, the caller sends the outcome, or a list of outcomes if ``many`` is True.
+    """The result of a turn in which the generator yielded requests. The caller runs the requests in order. Then it
+    sends the outcome, or a list of outcomes if ``many`` is True.
     """
 
     requests: tuple[Request, ...]
@@ -44,8 +44,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The result of a turn in which the generator yielded more often than the maximal number of yields. A generator
-    that yields too often is closed. A too large number of yields is not counted as a violation of the coded action.
+    """The result of a turn in which the generator yielded more often than a call may. The generator is closed. This is
+    not counted as a violation of the coded action.
 
     :ivar verdict: the verdict on the generator's ``finally`` blocks if they had to be stopped, else None.
     """
