@@ -1,4 +1,4 @@
-"""Makes the bundle of a graph. The bundle of a graph contains the graph and the coded actions of all sub-goals."""
+"""Makes the bundle of a graph, which contains the graph and the coded actions of all sub-goals."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from rlgpt.runs import Report
 def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps) -> Bundle:
     """Return the bundle of the graph that a run keeps. Bundles never contain the weights of policies.
 
-    If two sub-goals have features whose outputs have the same name, the bundle contains only the features of the first
-    of these sub-goals.
+    If two sub-goals have features of the same name, or with outputs of the same name, the bundle contains only the
+    feature of the first of these sub-goals.
     """
     actions: list[CodedAction] = []
     features: dict[str, CodedFeatures] = {}

@@ -24,12 +24,12 @@ def played_faults(
 ) -> list[str]:
     """Evaluate the predicates in a few episodes with random actions.
 
-    A sub-goal that is not standing must not hold at the start of every episode. The predicate of the last sub-goal must
-    agree with the task's own success at every primitive step. No predicate may raise an error.
+    A sub-goal that is not standing must be false at the start of at least one episode. The predicate of the last
+    sub-goal must agree with the task's own success at every primitive step. No predicate may raise an error.
 
     :param seeds: seeds of the episodes with random actions.
     :param steps: maximal number of primitive steps of all episodes of the check together.
-    :returns: the faults of the graph in words. Each fault of the graph names the sub-goal to which the fault belongs.
+    :returns: the faults of the graph in words, each with the name of its sub-goal.
     """
     enough = limits.model_copy(update={"instances": max(limits.instances, len(graph.nodes))})
     asked = StepFunctions(tuple(n.predicate for n in graph.nodes), library_of(plugin, task), Sandbox(enough))

@@ -33,8 +33,8 @@ class PlannedContext(LoopContext):
     """A :class:`~rlgpt.loop.LoopContext` with a planner, for a run that divides its task into sub-goals.
 
     :ivar planner: writes and revises the graph. If ``planner`` is None, the task is not divided into sub-goals.
-    :ivar teams: for kinds of sub-goals (``code``, ``rl``, ``both``), the agents that work on the sub-goals of this
-        kind. If a kind of sub-goals is missing in ``teams``, the agents of the run work on the sub-goals of this kind.
+    :ivar teams: for kinds of sub-goals (``code``, ``rl``, ``both``), the agents that work on sub-goals of this kind.
+        For a missing kind, the agents of the run do this work.
     """
 
     planner: Planner | None = None
@@ -56,8 +56,8 @@ def planned(
 
 
 class PartRun(Run):
-    """The run of a sub-goal, stored in a subfolder of the run of the whole task. The run of the sub-goal stops when
-    somebody requests a stop of the whole run.
+    """The run of a sub-goal, stored in a subfolder of the run of the whole task. It stops when somebody requests a stop
+    of the whole run.
 
     :ivar whole: the run of the whole task.
     :ivar tell: a function that is called with the steps of the sub-goal's run whenever they are updated.

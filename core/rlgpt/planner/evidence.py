@@ -9,9 +9,9 @@ from rlgpt.domain import Edge, GoalGraph, GraphEpisode, GraphEvidence, SubGoalFi
 from rlgpt.planner.records import Learnt
 
 MISSING_CALLS = 2
-"""Minimal number of calls before a sub-goal A counts as a missing need of a sub-goal B. At least this number of calls
-of B must have succeeded that began while A held, and at least this number must have failed that began while A did not
-hold.
+"""Minimal number of calls for a missing need. A sub-goal A counts as a missing need of a sub-goal B if every successful
+call of B began while A held, and every failed call of B began while A did not hold. There must be at least this number
+of successful calls and of failed calls.
 """
 
 

@@ -99,14 +99,14 @@ class GraphPlayer:
     """Plays a graph of sub-goals in an environment of the whole task.
 
     The call of a sub-goal ends when its predicate is True, its horizon is reached, its code is stuck, or the episode
-    ends. After the call of a sub-goal, the predicates of all sub-goals decide which sub-goal is called next
+    ends. Then the predicates of all sub-goals decide which sub-goal is called next
     (:class:`~rlgpt.planner.agenda.Agenda`). A standing sub-goal that no longer holds interrupts the current call after
     a decision.
 
     :param plugin: the plugin of the whole task.
     :param actors: for each sub-goal, the code or policy that plays it. If a sub-goal that is missing in ``actors`` must
         be called, the episode ends early.
-    :param on_step: a function that is called after each reset and each primitive step (:data:`rlgpt.options.OnStep`).
+    :param on_step: a function that is called after each primitive step (:data:`rlgpt.options.OnStep`).
     :param on_frame: a function that gets each rendered frame, with the names of the current sub-goal and action.
     :param env: an existing environment of the task, which the player uses and does not close. If ``env`` is None, the
         player makes an environment and closes it at the end.
@@ -319,8 +319,9 @@ class GraphPlayer:
 
 @dataclass(frozen=True)
 class PlayedWay:
-    """Reaches the start of a sub-goal by playing the graph until just before the first call of this sub-goal.
-    ``PlayedWay`` is used if the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`).
+    """Reaches the start of a sub-goal by playing the graph until just before the first call of this sub-goal. It is
+    used if the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`). If :data:`ATTEMPTS`
+    episodes do not reach the sub-goal, its episode begins at the start of the whole task.
     """
 
     task: Task

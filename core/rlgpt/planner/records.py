@@ -35,14 +35,15 @@ class Learnt(Value):
 
 
 class Starts(Value):
-    """The states of the environment in which a sub-goal is first called. The start states of a sub-goal are found by
-    playing episodes with the earlier sub-goals of the graph.
+    """The states of the environment in which a sub-goal is first called. They are found by playing episodes with the
+    other sub-goals of the graph.
 
     :ivar own: number of episodes in which the sub-goal is called at the start of the episode.
     :ivar later: number of episodes in which the sub-goal is first called after the start of the episode.
     :ivar states: the saved states of the ``later`` episodes at the first call of the sub-goal; empty if the environment
         cannot save states.
-    :ivar failed: for each earlier sub-goal, the number of episodes that ended while this earlier sub-goal was called.
+    :ivar failed: for each other sub-goal, the number of failed episodes whose last call was a call of this other
+        sub-goal.
     :ivar steps: number of primitive steps of the episodes that were played to find the start states.
     """
 
@@ -95,8 +96,8 @@ class KeptGraph(Value):
 
     :ivar revision: the number of the revision of the kept graph, as in :class:`Playing`.
     :ivar actors: for each sub-goal, the index of the iteration whose code or policy plays this sub-goal.
-    :ivar evidence: the evidence about the graph from the episodes of the report. Before the report, the evidence about
-        the graph comes from the episodes on the selection seeds.
+    :ivar evidence: the evidence about the graph from the episodes of the report; before the report, from the episodes
+        on the selection seeds.
     """
 
     revision: int

@@ -1,5 +1,4 @@
-"""The rounds of a run with a planner. Each round of a run with a planner works on one sub-goal, plays the whole graph,
-or revises the graph.
+"""The rounds of a run with a planner. Each round works on one sub-goal, plays the whole graph, or revises the graph.
 
 The decision and the results of each round are stored on disk. If the process is killed and the run is resumed, the run
 continues in the same round.

@@ -1,6 +1,5 @@
-"""Makes a task from a sub-goal, so that both loops can work on the sub-goal as on any task. The environment of a
-sub-goal is the environment of the whole task. The success, the horizon and the start states of the new task are those
-of the sub-goal.
+"""Makes a task from a sub-goal, so that both loops can work on the sub-goal as on any task. Its environment is that of
+the whole task; its success, its horizon and its start states are those of the sub-goal.
 """
 
 from __future__ import annotations
@@ -51,9 +50,9 @@ class Way(Protocol):
 class Part(SubTask):
     """Defines where an episode of a sub-goal begins and when this episode succeeds.
 
-    An episode of a sub-goal begins at the start of the whole task or in one of ``states``. Each start of an episode is
-    drawn, with equal probabilities, from ``own`` copies of the task's start and all ``states``. If ``way`` is given,
-    every episode of the sub-goal begins in the state that ``way`` reaches.
+    An episode begins at the start of the whole task or in one of ``states``. The start is drawn, with equal
+    probabilities, from ``own`` copies of the task's start and all ``states``. If ``way`` is given, every episode begins
+    in the state that ``way`` reaches instead.
 
     :ivar whole: the whole task.
     :ivar done: the predicate that decides whether an episode of the sub-goal succeeds. If ``done`` is None, the success
@@ -114,8 +113,8 @@ def task_of(whole: Task, graph: GoalGraph, node: SubGoal) -> Task:
 
 
 class PartPlugin(EnvironmentPlugin):
-    """The plugin for the task of a sub-goal. Except for success, start states and reset options, each method of this
-    class returns what the plugin of the whole task returns for the whole task.
+    """The plugin for the task of a sub-goal. Except for the default setup, the reset options and :meth:`sub_task`, each
+    method returns what the plugin of the whole task returns for the whole task.
 
     :ivar base: the plugin of the whole task.
     """

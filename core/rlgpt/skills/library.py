@@ -2,9 +2,8 @@
 ``skill.json``.
 
 A version of a skill is written completely or not at all, and its bundle and record never change. Later tests of a
-skill's version, and the runs that used the version, are appended to its file ``events.jsonl``. The folder of the skill
-library may be the work of a stranger. The files of a skill library are read as data, no link is followed, and sizes are
-limited.
+skill's version, and the runs that used the version, are appended to its file ``events.jsonl``. The folder may be the
+work of a stranger, so its files are read as data, no link is followed, and sizes are limited.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class Skill:
 
 
 class SkillLibrary:
-    """The library of skills in ``folder``. If the folder ``folder`` does not exist, the skill library is empty."""
+    """The library of skills in ``folder``. If the folder does not exist, the library is empty."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._files = folder, Folder(folder, SkillError)
@@ -140,9 +139,7 @@ class SkillLibrary:
         return Skill(record, bundle, tuple(self._events(id).read()), folder)
 
     def newest(self, name: str) -> Skill:
-        """Read the newest version of a skill. The errors of the method ``newest`` are those of :meth:`versions` and
-        :meth:`load`.
-        """
+        """Read the newest version of a skill. The errors are those of :meth:`versions` and :meth:`load`."""
         versions = self.versions(name)
         if not versions:
             raise SkillError(f"the skill {name} in {self.folder} has no version. Remove it with `rlgpt skills remove`.")

@@ -169,8 +169,8 @@ def misfit(
 
 
 def words_of(*texts: str) -> frozenset[str]:
-    """The words of the texts ``texts``, by which goals are compared. Common words such as ``the`` are left out, and the
-    plural ``s`` is removed from words.
+    """The words of ``texts``, by which goals are compared. Common words such as ``the`` are left out, and so is the
+    plural ``s`` of a word.
     """
     found = (word for text in texts for word in _WORD.findall(text.lower()))
     return frozenset(_stem(word) for word in found if word not in _COMMON and len(word) > 1)

@@ -18,7 +18,7 @@ SHOWN = 6
 SHOWN_ACTIONS = 12
 """Maximal number of coded actions of all offered skills together."""
 _RECENT = 5
-"""Number of versions of each skill that are considered. The newest versions are considered."""
+"""Number of the newest versions of each skill that are considered."""
 
 
 class Offered(Value):
@@ -50,7 +50,7 @@ class Offered(Value):
 
 
 class Choice(Value):
-    """Choice holds the skills that a run offers to its agents, and the skills that it does not offer.
+    """The skills that a run offers to its agents, and the skills that it does not offer.
 
     :ivar refused: a dict from a skill to the reason why the skill is not offered. The keys of ``refused`` are the
         skills that cannot be read, and the skills of this plugin that failed their test or were not tested in its
@@ -67,8 +67,8 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
 
     A skill fits if the task has all primitives and keys of the view that the skill's code needs, and if the skill
     passed its newest test in the installed version of the plugin. If several versions of a skill fit, the version with
-    the most reliable result is chosen (the lower end of the confidence interval decides). Skills are sorted by the
-    similarity between the words of their goal and the words of the task's goal.
+    the most reliable result is chosen (the worse end of its confidence interval decides). Skills are sorted by the
+    similarity between their words (goal, task and names of actions) and the words of the run's task.
 
     :param plugin: the name of the distribution that contains the plugin.
     :param version: the installed version of the plugin's distribution.
@@ -94,9 +94,9 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
 
 
 def _sureness(skill: Skill, wanted: Wanted) -> tuple[bool, float, int]:
-    """The sort key of a skill's version; the version with the largest key is the best version. In the order of
-    versions, a version that was tested with the settings of the task comes before all others. The second criterion for
-    versions is the worse end of the 95 % confidence interval of the result. Last, the number of the version decides.
+    """The sort key of a skill's version; the version with the largest key is the best version. A version that was
+    tested with the settings of the task comes before all others. The second criterion is the worse end of the 95 %
+    confidence interval of the result. Last, the number of the version decides.
     """
     record = skill.record
     same = dict(record.settings) == dict(wanted.settings)
@@ -119,8 +119,9 @@ def _features(skill: Skill) -> tuple[CodedFunction, ...]:
 
 
 def _distinct(ranked: Sequence[Skill], taken: Iterable[str]) -> tuple[Offered, ...]:
-    """The best skills, up to the maximal numbers of skills and coded actions. If two skills have an action or function
-    with the same name, only the action or function of the better skill is included.
+    """The best skills, up to the maximal numbers of skills and coded actions. An action whose name is already taken,
+    for example by a better skill, is left out. A skill is left out if the name of one of its features or outputs is
+    already taken, or if its actions would be too many.
     """
     names, chosen, count = set(taken), list[Offered](), 0
     for skill in ranked:

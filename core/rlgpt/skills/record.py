@@ -35,7 +35,7 @@ class SkillId(Value):
 
 
 class Start(Value):
-    """Start is the record of an episode in which a skill was tested.
+    """The record of an episode in which a skill was tested.
 
     :ivar seed: seed of the episode.
     :ivar state: the saved state in which the episode began. With ``state=None``, the episode began at the task's own
@@ -147,8 +147,8 @@ class SkillRecord(Result):
 
     @property
     def sealed_part(self) -> bytes:
-        """The fields of the skill's record that the seal covers, which are ``task``, ``settings`` and ``environment``.
-        A test of the skill makes the environment from these fields.
+        """The fields that the seal covers: ``task``, ``settings`` and ``environment``. A test of the skill makes the
+        environment from these fields.
         """
         part = json.loads(self.model_dump_json(include={"task", "settings", "environment"}))
         return json.dumps(part, sort_keys=True).encode()
@@ -171,7 +171,7 @@ class SkillTest(Result):
 
 
 class Served(Value):
-    """Served is the record of a run that used the skill's code, unchanged or as a new version, and proved its result.
+    """The record of a run that used the skill's code, unchanged or as a new version, and proved its result.
 
     :ivar time: the time at which the run ended, in UTC, in the format of ISO 8601.
     :ivar run: a text that identifies the run, so that the run is recorded only once.
