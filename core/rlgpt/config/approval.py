@@ -1,9 +1,8 @@
 """Checks the configuration of runs that somebody else made, or that were made on another machine. Without the user's
-approval, a run of another person or machine has no effect outside its folder.
+approval, such a run has no effect outside its folder.
 
-The configuration of a run that somebody else made is not trusted, because this configuration may name a server, a key
-or a module, or raise a limit. The user who resumes or evaluates such a run must repeat each untrusted setting on the
-command line.
+The configuration is not trusted, because it may name a server, a key or a module, or raise a limit. The user who
+resumes or evaluates such a run must repeat each untrusted setting on the command line.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ def require_approval(
     :param config: the configuration with the changes from the command line.
     :param given: the keys that the user wrote on the command line, for example ``llm`` or ``llm.model``.
     :param evaluation: whether the check covers only the settings that an evaluation uses.
-    :raises ConfigError: a setting needs the user's approval. The message of the error lists all settings that need
-        approval, in the form of command line arguments.
+    :raises ConfigError: a setting needs the user's approval. The message lists all such settings in the form of command
+        line arguments.
     """
     if run.own:
         return
@@ -62,8 +61,8 @@ def require_approval(
 
 
 def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager) -> dict[str, Any]:
-    """The settings that need approval, as a dict from keys to values. Settings that need approval contain an address, a
-    key, a file or a module, or raise a limit, and the user did not write them on the command line.
+    """The settings that need approval, as a dict from keys to values. Such a setting contains an address, a key, a file
+    or a module, or raises a limit, and the user did not write it on the command line.
     """
     plain, default = config.plain(), RunConfig().plain()
     default["trainer"] = _default_trainer(config, manager)
@@ -84,8 +83,8 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
 
 
 def _default_trainer(config: RunConfig, manager: PluginManager) -> dict[str, Any]:
-    """The default settings of the trainer that ``config`` names. The dict of default settings is empty if the
-    configuration names the trainer by its module.
+    """The default settings of the trainer that ``config`` names; empty if the configuration does not give a registered
+    name.
     """
     if config.trainer.target is not None or config.trainer.name is None:
         return {}

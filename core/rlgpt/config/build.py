@@ -52,7 +52,7 @@ def build(
 ) -> LoopContext:
     """Build the objects of a run, which are plugin, agents, language model, trainer, planner and observers.
 
-    The new run's record is only in memory; :func:`rlgpt.config.runs.begin` writes the record to a file.
+    The record of a new run is only in memory; :func:`rlgpt.config.runs.begin` writes it to a file.
 
     :param folder: the run's folder, which need not exist.
     :param observer: an observer that replaces the observers of the configuration.
@@ -103,7 +103,7 @@ def _check_trainer(config: RunConfig, place: Place, trainer: Trainer) -> None:
 
 
 def _executor(config: RunConfig, manager: PluginManager) -> Callable[[Work[Any, Any]], Executor[Any, Any]]:
-    """Makes the executor of the configuration.
+    """A function that makes the executor of the configuration.
 
     :raises RlgptError: the configured executor or one of its settings does not exist.
     """
@@ -185,8 +185,8 @@ def _for_code(
     connected: _Connected,
     manager: PluginManager,
 ) -> Agents:
-    """The team of agents for sub-goals of the kind ``code``, without learning. The prompts of the team for ``code``
-    sub-goals say that nothing is learned.
+    """The team of agents for sub-goals of the kind ``code``, without learning. If the run has the default team, its
+    prompts also say that nothing is learned.
     """
     if agents.kind == AgentsConfig().name:
         return _team(config, AgentsConfig(name="code_only"), place, library, connected, manager)

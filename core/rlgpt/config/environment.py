@@ -24,8 +24,8 @@ from rlgpt.rl.base import Trainer
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects holds the Python objects that the caller of ``design()`` passed. A configuration cannot contain Python
-    objects such as functions.
+    """The Python objects that the caller of ``design()`` passed. A configuration cannot contain objects such as
+    functions.
     """
 
     make_env: MakeEnv | None = None

@@ -34,9 +34,8 @@ _ANY = CodedAction(name="any", doc="a placeholder", source="")
 class ConstantPluginFactory:
     """A function ``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec` that always returns the same plugin.
 
-    Trainers with worker processes pickle the plugin factory. The plugin factory can be pickled if the plugin's
-    ``make_env`` can be pickled. For ``make_env``, ``functools.partial(gymnasium.make, ID)`` can be pickled, and a
-    lambda cannot.
+    Trainers with worker processes pickle this function. It can be pickled if the plugin's ``make_env`` can be pickled,
+    as ``functools.partial(gymnasium.make, ID)`` can; a lambda cannot be pickled.
     """
 
     plugin: GenericPlugin
@@ -64,9 +63,8 @@ def prepare(
     """Make the plugin and the task for the environments that the function ``make_env`` makes. One step is taken in one
     environment.
 
-    The arguments of the function ``prepare`` are those of :func:`rlgpt.design`. If the user gives neither success nor
-    score, the first step of the test decides. If the first step reports ``success`` or ``is_success`` in info, this
-    value is the success; otherwise the return is the score.
+    The arguments are those of :func:`rlgpt.design`. If the user gives neither success nor score, this step decides: if
+    it reports ``success`` or ``is_success`` in ``info``, this value is the success; otherwise the return is the score.
 
     :raises ConfigError: ``make_env`` raises an exception, or its environment cannot be played, observed, extended or
         judged.

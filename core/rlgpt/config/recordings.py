@@ -1,6 +1,4 @@
-"""Finds the recordings that a run can replay. A run can replay recordings of its plugin with replies to the same kind
-of agents.
-"""
+"""Finds the recordings that a run can replay: those in its plugin with replies to the same kind of agents."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from rlgpt.plugin import PluginManager
 
 
 class Need(NamedTuple):
-    """Need describes the recordings that a run can replay.
+    """The kind of recordings that a run can replay.
 
     :ivar role: the role of the first request. A recording without requests of this role belongs to another team of
         agents.
@@ -34,8 +32,8 @@ class Need(NamedTuple):
 
 
 def need_of(config: RunConfig) -> Need | None:
-    """The kind of recordings that the run needs for a replay. The result is None if the run needs no language model or
-    asks a model, or if the user has named a recording.
+    """The kind of recordings that the run needs for a replay; None if the run needs no language model or asks a model,
+    or if the user has named a recording.
     """
     llm = config.llm
     if llm.kind in ("record", "live") or any(given is not None for given in (llm.model, llm.target, llm.transcript)):

@@ -1,7 +1,7 @@
 """The configuration of a run. The commands ``train``, ``design``, ``evaluate`` and ``resume`` and the sweeps use the
 class RunConfig.
 
-All defaults of the configuration are in the module ``run_config`` and in the pydantic models that it imports.
+All defaults of the configuration are in this module and in the pydantic models that it imports.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Names = Mapping[str, str | Mapping[str, str] | tuple[str, ...]] | tuple[str, ...
 
 
 class Prepared(Value):
-    """Prepared holds the properties of an environment without a plugin. rlgpt determines the properties of the
-    environment when the run begins, and the properties do not change afterwards.
+    """The properties of an environment without a plugin. rlgpt determines them when the run begins, and they do not
+    change afterwards.
 
     :ivar docs: the expert knowledge about the environment that prompts contain.
     :ivar trial: the results of the trial before the run; None if no trial was played.
@@ -40,7 +40,7 @@ class Prepared(Value):
 
 
 class EnvironmentConfig(Value):
-    """An environment without a plugin. :func:`rlgpt.design` documents the fields of the EnvironmentConfig.
+    """An environment without a plugin. :func:`rlgpt.design` documents the fields.
 
     :ivar id: the environment's id in gymnasium; None if the caller of ``design()`` passed a function that makes the
         environment.
@@ -160,9 +160,7 @@ class RunConfig(LoopSettings):
     @model_validator(mode="before")
     @classmethod
     def _without_null(cls, data: Any) -> Any:
-        """Remove the hyperparameters with the value null, because null means that the user does not set the
-        hyperparameter.
-        """
+        """Remove the hyperparameters with the value null, because null means that the user does not set them."""
         given = data.get("hyperparameters") if isinstance(data, Mapping) else None
         if not isinstance(given, Mapping):
             return data
@@ -188,8 +186,8 @@ class RunConfig(LoopSettings):
     def plain(self) -> dict[str, Any]:
         """The configuration as JSON values. ``RunConfig(**config.plain())`` equals the configuration.
 
-        If no planner is chosen, the dict of JSON values has no key ``planner``, as in records of earlier versions of
-        rlgpt.
+        If the settings of the planner are the defaults, the result has no key ``planner``, as in records of earlier
+        versions of rlgpt.
         """
         plain = self.model_dump(mode="json", by_alias=True)
         if self.planner == PlannerConfig():

@@ -30,8 +30,7 @@ def new_folder(name: str, *, root: Path = Path("runs")) -> Path:
 
 
 def config_of(run: Run) -> RunConfig:
-    """The configuration in a run's record. The configuration in the record contains the registered names of components
-    instead of their modules.
+    """The configuration in a run's record, which contains the registered names of components instead of their modules.
 
     :raises RunError: the run's record has no configuration, or this version of rlgpt cannot read the configuration.
     """
@@ -49,8 +48,7 @@ def config_of(run: Run) -> RunConfig:
 def with_record(config: RunConfig, folder: Path) -> RunConfig:
     """Add the recorded properties of the environment to ``config``, if ``folder`` contains a run.
 
-    The rules of success in a run's record were determined and tested when the run began. With the record, this is not
-    done again.
+    The rules of success in the record were determined and tested when the run began, so this is not done again.
     """
     if config.environment is None or config.environment.prepared is not None or not Run.exists(folder):
         return config
@@ -73,8 +71,8 @@ def begin(context: LoopContext) -> LoopContext:
 
 
 def resume(context: LoopContext) -> LoopContext:
-    """Open the existing run in the folder. The current configuration is stored in the run's record, with the user's
-    seal.
+    """Open the existing run in the folder. If the configuration has changed, or if somebody else made the run, the
+    current configuration is stored in the run's record with the user's seal.
 
     :raises RunError: the folder contains a run of another task, seed, environment or team of agents.
     """

@@ -1,4 +1,4 @@
-"""Computes the values that a run uses. Values of the plugin and the task, and defaults, complete the configuration."""
+"""Completes the configuration of a run with values of the plugin and the task, and with defaults."""
 
 from __future__ import annotations
 
@@ -67,10 +67,12 @@ def with_settings(task: Task, changes: Mapping[str, Any]) -> Task:
 
 
 def hyperparameters(config: RunConfig, plugin: EnvironmentPlugin, task: Task) -> Hyperparameters:
-    """The hyperparameters of the training. Hyperparameters in the configuration have priority over the plugin's
-    recommendations for the task. The plugin's recommendations for hyperparameters have priority over the defaults.
+    """The hyperparameters of the training. Those in the configuration have priority over the plugin's recommendations
+    for the task, and these have priority over the defaults. The number of environments is reduced to the number that
+    the task allows.
 
-    :raises ConfigError: ``num_envs`` is larger than the task allows, or a recommendation of the plugin is not valid.
+    :raises ConfigError: the user's ``num_envs`` is larger than the task allows, or a recommendation of the plugin is
+        not valid.
     """
     given = config.hyperparameters.model_dump()
     most = plugin.limits(task).max_envs

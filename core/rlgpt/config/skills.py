@@ -27,7 +27,7 @@ def library_at(folder: str | Path) -> SkillLibrary:
 def retest_in_plugin(skill: Skill, manager: PluginManager, *, episodes: int, trust: bool = False) -> SkillTest:
     """Play the recorded episodes of ``skill`` again, in the same task with the same settings.
 
-    If the installed version of the plugin cannot make the skill's task, the test of the skill fails.
+    If the installed version of the plugin cannot make the skill's task, the test fails.
 
     :param trust: whether the user allows that a skill made by somebody else changes settings of its task, or imports a
         module.

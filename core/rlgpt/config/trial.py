@@ -43,8 +43,8 @@ class TrialEpisode(Value):
         always the idle action, and ``constant`` means always the action ``action``.
     :ivar ended: how the episode ended. ``terminated`` means that the environment ended the episode, ``truncated`` means
         a time limit of the environment, and ``cut`` means that the trial ended the episode.
-    :ivar flags: at most :data:`FLAGS` keys of ``info`` that were True at the last step of the episode. The keys of
-        ``info`` that were True at the last step may show why the episode ended.
+    :ivar flags: at most :data:`FLAGS` keys of ``info`` that were True at the last step of the episode. They may show
+        why the episode ended.
     """
 
     acting: Literal["random", "idle", "constant"]
@@ -93,8 +93,9 @@ def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[]
     """Play the trial. The trial has ``count`` episodes with random actions and ``count`` episodes with the idle action,
     on the seeds 0, 1, ...
 
-    The trial also has one episode with each of at most :data:`CONSTANTS` other constant actions. The constant actions
-    are the values of a Discrete space, or the actions of a Box space with one number at one of its bounds.
+    The trial also has one episode with each of at most :data:`CONSTANTS` other constant actions. These are values of a
+    Discrete space, or the actions of a bounded Box space with one number at one of its bounds. A Box space with more
+    such actions has none.
     """
     clock = clock or stopwatch()
     episodes: list[TrialEpisode] = []

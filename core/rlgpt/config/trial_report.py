@@ -1,5 +1,5 @@
-"""Renders the results of the trial, and the rules of success and score, as lines of text. Warnings about the trial
-point to rules that may measure something other than the goal.
+"""Renders the results of the trial, and the rules of success and score, as lines of text. Warnings point to rules that
+may measure something other than the goal.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ KEYS = 12
 """Maximal number of keys of ``info`` that the report lists."""
 
 SHORT = 4
-"""A factor for warnings. An assumed horizon counts as too long if it has at least ``SHORT`` times as many steps as the
-longest episode of the trial.
+"""A factor for warnings. A horizon that rlgpt assumed counts as too long if it has at least ``SHORT`` times as many
+steps as the longest episode of the trial.
 """
 
 TERSE = 1_000
@@ -112,9 +112,7 @@ def report(trial: Trial, task: Task, plugin: GenericPlugin, *, horizon: int | No
 
 
 def best_constant(trial: Trial, task: Task) -> TrialEpisode | None:
-    """The best episode with a constant action. The best episode with a constant action has a success, or else the
-    highest score, or else the highest return.
-    """
+    """The best episode with a constant action: success comes first, then the better score, then the higher return."""
     sign = -1.0 if task.score is not None and not task.score.maximize else 1.0
 
     def worth(episode: TrialEpisode) -> tuple[bool, float, float]:
@@ -143,9 +141,7 @@ def _row(episodes: Sequence[TrialEpisode], acting: str, task: Task) -> str:
 
 
 def _causes(episodes: Sequence[TrialEpisode], judged: bool) -> Iterator[tuple[str, list[TrialEpisode]]]:
-    """The episodes of the trial, grouped by the cause of their end. Each group of episodes comes with the name of its
-    cause.
-    """
+    """The episodes of the trial, grouped by the cause of their end. Each group comes with the name of its cause."""
     if judged:
         yield "goal", [e for e in episodes if e.ended == "terminated" and e.success]
         yield "terminated without success", [e for e in episodes if e.ended == "terminated" and not e.success]

@@ -64,8 +64,8 @@ def say_rules(context: LoopContext, *, try_them: bool) -> LoopContext:
 
 
 def replace_record(context: LoopContext, config: RunConfig) -> LoopContext:
-    """The context of the run, with the configuration ``config`` in the run's record. The function changes the run's
-    record in memory, and does not write the record's file.
+    """The context of the run, with the configuration ``config`` in the run's record. The record is changed only in
+    memory, not in its file.
     """
     run = context.run
     record = run.record.model_copy(update={"config": config.plain()})
