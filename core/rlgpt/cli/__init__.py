@@ -1,6 +1,4 @@
-"""The command line. The package ``rlgpt.cli`` is imported fast, because the module of a command is imported only when
-the command is called.
-"""
+"""The command line. The module of a command is imported only when the command is called, so ``rlgpt`` starts fast."""
 
 from rlgpt.cli.main import main
 

@@ -1,6 +1,4 @@
-"""The checks of ``rlgpt doctor``. Each check of ``rlgpt doctor`` tests one requirement, and gives advice if the
-requirement is not met.
-"""
+"""The checks of ``rlgpt doctor``. Each check tests one requirement, and gives advice if the requirement is not met."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ PACKAGES = ("gymnasium", "numpy", "torch", "hydra-core", "litellm", "wasmtime")
 
 
 def all_checks() -> Iterator[tuple[Check, bool]]:
-    """All checks of the installation. Each check of the installation comes with a flag, which is True if every run
-    needs what the check tests.
+    """All checks of the installation. Each check comes with a flag, which is True if every run needs what the check
+    tests.
     """
     yield Check("python", True, platform.python_version()), True
     for package in PACKAGES:

@@ -1,5 +1,5 @@
-"""Makes a video of an episode that the best iteration of a run plays. Each frame of the video shows the name of the
-action in progress.
+"""Makes a video of an episode that the best iteration or the kept graph of a run plays. Each frame shows the name of
+the action in progress.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Initialises Hydra with rlgpt's configuration. Hydra only parses overrides and expands sweeps; the class ``RunConfig``
-validates the values.
+"""Initialises Hydra with rlgpt's configuration. Hydra parses overrides, merges configuration groups and expands sweeps;
+the class ``RunConfig`` validates the values.
 """
 
 from __future__ import annotations

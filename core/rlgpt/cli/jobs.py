@@ -43,8 +43,7 @@ def work(job: RunJob) -> JobResult:
 
 
 def _continued(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
-    """Resume the run in ``folder``. The function reads the result of a finished run, and does not compute this result
-    again.
+    """Resume the run in ``folder``. If the run is finished, the function only reads its result.
 
     :raises ConfigError: the run was made with other settings.
     """

@@ -1,5 +1,5 @@
-"""The entry point of the command line parses the arguments, calls a command, and converts an error to a message and an
-exit status.
+"""The entry point of the command line. It parses the arguments, calls a command, and converts an error to a message and
+an exit status.
 """
 
 from __future__ import annotations
@@ -263,8 +263,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. The message of an error that a user can cause is printed to stderr.
 
-    :returns: the exit status. The exit status is 0 without an error, 1 after a failure during the run, 2 for invalid
-        input, and 3 if a budget is spent.
+    :returns: the exit status: 0 without an error, 1 after a failure during the run, 2 for invalid input, 3 if a budget
+        is spent or a recording has ended, and 130 after an interrupt by the user.
     """
     arguments = parse(sys.argv[1:] if argv is None else argv)
     if arguments.version:

@@ -1,4 +1,4 @@
-"""Checks the overrides of the command line before Hydra receives them. An error message gives the valid names."""
+"""Checks the overrides of the command line before Hydra receives them. The error messages give the valid names."""
 
 from __future__ import annotations
 

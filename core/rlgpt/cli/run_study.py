@@ -1,4 +1,4 @@
-"""Runs the study of an experiment, and writes the tables of the study."""
+"""Runs the study of an experiment, and writes its tables."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ TABLES = "tables.md"
 
 
 def run_study(study: Study, values: Mapping[str, Any], name: str, manager: PluginManager) -> int:
-    """Do the runs of a study that have no result yet. After the runs, print the study's tables, and write them into the
-    folder of the study.
+    """Do the runs of a study that have no result yet. Then print the study's tables, and write them into its folder.
 
     :param values: the part of the configuration that all runs of the study share.
     :param name: the name of the experiment.
@@ -59,8 +58,8 @@ def run_study(study: Study, values: Mapping[str, Any], name: str, manager: Plugi
 
 
 def advice(study: Study, runs: Iterable[Planned], name: str) -> list[str]:
-    """Lines of text about the runs of the study that are not possible on this machine. A line of advice says which
-    recording or package is missing, and which command makes the recording.
+    """Lines of text about the runs of the study that are not possible on this machine. A line says which recording or
+    plugin is missing, and which command makes the recording.
     """
     fixed = {method for method, settings in study.all_methods.items() if "kind" in _mapping(settings.get("llm"))}
     lines: dict[str, None] = {}

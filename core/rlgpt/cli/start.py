@@ -16,9 +16,9 @@ from rlgpt.terminal import say
 
 
 def start(config: RunConfig, manager: PluginManager) -> JobResult:
-    """Start a new run. The function checks all settings of the new run before it writes a file.
+    """Start a new run. The function checks all settings before it writes a file.
 
-    If the environment has no plugin and the run's folder exists, the run in this folder is resumed.
+    If the environment has no plugin and the folder already contains a run, this run is resumed.
     """
     name = config.task or (config.environment.id if config.environment else None) or "run"
     folder = Path(config.folder).resolve() if config.folder else new_folder(name).resolve()
@@ -35,8 +35,8 @@ def go_on(config: RunConfig, folder: Path, manager: PluginManager) -> JobResult:
 def finish(context: LoopContext) -> JobResult:
     """Do the inner loop and the outer loop of a run, then write the video and the report.
 
-    :returns: the run's objective (the success rate or the score of the report) and the exit status. The exit status is
-        0, or that of the error that stopped the run.
+    :returns: the run's objective (the success rate or the score of the report) and the exit status, which is 0 or that
+        of the error that stopped the run.
     """
     folder = context.run.folder
     with context.observer:

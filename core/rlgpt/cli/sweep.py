@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class JobValue(float):
-    """The objective of a job's run, in the form of the number that Hydra gets. A sweeper of Hydra may maximise it. NaN
-    if the run has no objective.
+    """The objective of a job's run, as the number that Hydra gets; NaN if the run has no objective. A sweeper of Hydra
+    may maximise it.
 
     :ivar exit_status: the exit status of the run.
     """
@@ -97,8 +97,8 @@ def _job(config: Any, number: int, name: str, folder: Path) -> RunJob:
 
 
 def _jobs(batches: Any) -> Iterator[Any]:
-    """The results that a sweeper of Hydra returns, as a flat list. Most sweepers return batches of jobs. A sweeper of
-    Hydra that optimises returns no results.
+    """The results that a sweeper of Hydra returns, as a flat list. Most sweepers return batches of jobs; a sweeper that
+    optimises returns nothing.
     """
     for batch in batches or ():
         yield from batch if isinstance(batch, list | tuple) else (batch,)

@@ -18,7 +18,7 @@ from rlgpt.runs import Run
 from rlgpt.studies.study import Cell, Study, merged
 
 FREE = ("llm", "folder", "video", "observers", "executor", "fixed_hyperparameters")
-"""Settings that may differ between the runs of one study."""
+"""Settings in which an existing run may differ from the configuration of its study."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,8 @@ def check_existing(runs: Iterable[Planned], manager: PluginManager) -> None:
 
 
 def changes(run: Run, now: Mapping[str, Any]) -> list[str]:
-    """The settings of the run ``run`` that differ from the settings in ``now``. Each is a text ``KEY=OLD (now NEW)``.
+    """The settings of the run that differ from the settings in ``now``, without those in :data:`FREE`. Each is a text
+    ``KEY=OLD (now NEW)``.
 
     :param now: a configuration as JSON-like values.
     """
@@ -128,8 +129,8 @@ def changes(run: Run, now: Mapping[str, Any]) -> list[str]:
 
 
 def is_done(run: Planned) -> bool:
-    """Whether the run needs no more work. A run needs no more work if it is finished, or if its recording has ended and
-    no language model is given.
+    """Whether the run needs no more work: it has a report, and is finished, or has stopped and no language model is
+    given that could continue it.
     """
     if not Run.exists(run.folder):
         return False

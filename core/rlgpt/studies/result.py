@@ -57,6 +57,7 @@ class CellResult(Value):
 
     :ivar outcome: the success rate in the run's report; for a task without success, the mean score.
     :ivar by_iteration: the success rate (or mean score) on the selection seeds, for each iteration of the outer loop.
+    :ivar dead_loops: number of repairs that failed in the same way as the previous attempt, and number of all repairs.
     :ivar bills: a dict from role and iteration to the cost of the exchanges of this role in this iteration.
     :ivar models: the language models that replied.
     :ivar reached: a dict from each sub-goal of a graph to the share of the report's episodes in which the sub-goal was
@@ -117,8 +118,8 @@ def repairs_of(iterations: Iterable[Iteration]) -> Repairs:
 
 
 def bills_of(exchanges: Sequence[Exchange]) -> dict[Part, Bill]:
-    """A dict from role and iteration to the cost of the exchanges of this role in this iteration. The keys of this dict
-    have the order of their first exchanges.
+    """A dict from role and iteration to the cost of the exchanges of this role in this iteration. The keys are in the
+    order of their first exchanges.
     """
     bills: dict[Part, Bill] = {}
     for exchange in exchanges:

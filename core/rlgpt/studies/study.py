@@ -44,20 +44,19 @@ class Cell:
 
 
 class Study(Value):
-    """Study is the section ``study`` in the file of an experiment. A study runs each task with each method and each
-    seed.
+    """The section ``study`` in the file of an experiment. A study runs each task with each method and each seed.
 
     :ivar title: the part of the paper that the study repeats, such as the name of a table.
     :ivar about: what the study compares, in one or two sentences.
     :ivar tasks: a dict from the label of a task to the settings of its runs.
     :ivar methods: a dict from the label of a method to the settings of its runs. The settings of a method have priority
         over the settings of a task.
-    :ivar models: names of language models. Each language model is a further method.
-    :ivar each_model: the settings of a method that is made from a language model. In these settings, ``{model}`` stands
-        for the name of the language model. ``each_model`` is None if the study does not compare language models.
+    :ivar models: names of language models, each of which is a further method.
+    :ivar each_model: the settings of the methods that are made from language models. In these settings, ``{model}``
+        stands for the name of the language model. None if the study does not compare language models.
     :ivar seeds: number of seeds. The first seed is 0.
-    :ivar only: patterns of ``TASK/METHOD``, such as ``stick/*``, which select runs of the study. Only runs that match a
-        pattern are run. If ``only`` has no patterns, all runs of the study are selected.
+    :ivar only: patterns of ``TASK/METHOD``, such as ``stick/*``, which select the runs of the study; without patterns,
+        all runs are selected.
     :ivar folder: the folder of all runs. With ``folder=None``, the folder is ``runs/NAME``, where NAME is the name of
         the experiment.
     :ivar tables: the names of the tables that the study prints.
@@ -89,8 +88,8 @@ class Study(Value):
     @field_validator("tasks", "methods")
     @classmethod
     def _labelled(cls, value: Mapping[str, Settings]) -> Mapping[str, Settings]:
-        """Check the labels. ``study.only`` contains labels, so a label must not contain a comma or a quote, which have
-        a special meaning in ``study.only``.
+        """Check the labels. They occur in ``study.only``, where a comma and a quote have a special meaning, so a label
+        must not contain these characters.
         """
         wrong = [label for label in value if not _LABEL.fullmatch(label)]
         if wrong:
@@ -141,7 +140,7 @@ class Study(Value):
 
 
 def merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of ``values`` with ``changes``. In the merged copy, mappings are merged, and other values are replaced."""
+    """A copy of ``values`` with ``changes``. Mappings are merged, and other values are replaced."""
     both = {k: merged(values[k], v) for k, v in changes.items() if _is_map(v) and _is_map(values.get(k))}
     return {**values, **changes, **both}
 

@@ -1,6 +1,4 @@
-"""Renders the tables of a study in Markdown. The tables of a study show the results of the runs and the paper's figures
-beside them.
-"""
+"""Renders the tables of a study in Markdown, with the results of the runs and the paper's figures beside them."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ def render(study: Study, results: Results, absent: Mapping[Cell, str]) -> str:
 
 
 def success(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """The table of results. The table of results has a line for each task, the paper's columns, and a column for each
-    method.
-    """
+    """The table of results, with a line for each task, the paper's columns, and a column for each method."""
     paper = _paper_columns(study)
     head = ["task", *(f"paper: {c}" for c in paper), *study.all_methods]
     lines = []
@@ -46,9 +42,7 @@ def success(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[
 
 
 def iterations(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """The table of iterations. The table of iterations has a line for each task and method, and a column for each
-    iteration of the outer loop.
-    """
+    """The table of iterations, with a line for each task and method, and a column for each iteration."""
     count = max((len(r.by_iteration) for r in results.values()), default=0)
     if not count:
         return ["No run with iterations has a result yet."]
@@ -68,9 +62,7 @@ def iterations(study: Study, results: Results, absent: Mapping[Cell, str]) -> li
 
 
 def models(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """The table of language models. The table of language models has a line for each method with the figures of its
-    language model. The tokens by role and iteration follow.
-    """
+    """The table of language models, with a line for each method. Tokens and dollars by role and iteration follow."""
     lines = []
     for method in study.all_methods:
         runs = [r for c, r in results.items() if c.method == method]
@@ -101,9 +93,7 @@ def models(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[s
 
 
 def sub_goals(study: Study, results: Results, absent: Mapping[Cell, str]) -> list[str]:
-    """The table of sub-goals. The table of sub-goals has a line for each sub-goal of the runs whose task a planner
-    divided.
-    """
+    """The table of sub-goals, with a line for each sub-goal of the runs whose task a planner divided."""
     lines = []
     for task, method in _groups(results):
         runs = [r for r in _of(results, task, method) if r.reached]

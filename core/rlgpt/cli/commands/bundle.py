@@ -50,8 +50,8 @@ def _shown(bundle: Bundle) -> Iterator[str]:
 
 
 def _check(bundle: Bundle) -> int:
-    """Lint each source of the bundle. Lint of a bundle's source needs the primitives of the bundle's task, so the
-    plugin must be installed.
+    """Lint each source of the bundle. Lint needs the primitives of the bundle's task; if its plugin is not installed,
+    the sources are not linted.
     """
     from rlgpt.plugin import PluginManager
     from rlgpt.plugin.library import library_of

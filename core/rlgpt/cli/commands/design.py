@@ -12,8 +12,8 @@ from rlgpt.errors import ConfigError
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Start a run on the environment that the flags of ``rlgpt design`` describe. All other settings of ``rlgpt
-    design`` work as in ``rlgpt train``.
+    """Start a run on the environment that the flags of ``rlgpt design`` describe. All other settings work as in ``rlgpt
+    train``.
     """
     labels = names("--labels", arguments.labels)
     environment = {
@@ -33,9 +33,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def number_or_rule(given: str | None) -> float | str | None:
-    """Parse the value of ``--success``. For ``--success``, a number is the return that counts as success, and any other
-    text is a rule.
-    """
+    """Parse the value of ``--success``. A number is the return that counts as success, and any other text is a rule."""
     try:
         return None if given is None else float(given)
     except ValueError:
@@ -56,8 +54,8 @@ def text(option: str, given: str | None) -> str | None:
 
 
 def names(option: str, given: str | None) -> list[str] | dict[str, str] | None:
-    """Parse names. The names are separated by commas, or ``given`` is the path of a JSON file with names. The JSON file
-    has a list of names, or an object with a meaning for each name.
+    """Parse names. ``given`` has names separated by commas, or is the path of a JSON file with a list of names, or with
+    an object that has a meaning for each name.
 
     :param option: the option of the command line that gives the names, for error messages.
     :raises ConfigError: the JSON file with names does not exist, or its content has another form.
@@ -84,7 +82,7 @@ def _are_names(found: Any, depth: int) -> bool:
 
 
 def action(given: str | None, labels: list[str] | dict[str, str] | None) -> Any:
-    """Parse the value of ``--idle``. It is a label, or an action as JSON.
+    """Parse the value of ``--idle``, which is a label, or an action as JSON.
 
     :raises ConfigError: the value of ``--idle`` begins like JSON but is not valid JSON.
     """

@@ -1,5 +1,5 @@
-"""The command ``rlgpt evaluate`` evaluates the best iteration of a run on fresh seeds. The user of ``rlgpt evaluate``
-may change settings of the task.
+"""The command ``rlgpt evaluate`` evaluates the best iteration of a run on fresh seeds. The user may change settings of
+the task.
 """
 
 from __future__ import annotations

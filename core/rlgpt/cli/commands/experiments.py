@@ -22,8 +22,8 @@ NOT_MEASURED = "not measured"
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """List all experiments, or show one experiment with its tables. The command reports an experiment that it cannot
-    read on stderr.
+    """List all experiments, or show one experiment with its tables. If an experiment cannot be read, the command prints
+    the error to stderr.
 
     :raises UnknownNameError: no experiment has the given name.
     """
@@ -72,9 +72,7 @@ def described(name: str, study: Study, values: Mapping[str, Any], manager: Plugi
 
 
 def _recordings(study: Study, values: Mapping[str, Any], manager: PluginManager) -> Iterator[str]:
-    """A line of text for each kind of agents. The line for a kind of agents says how many recordings each task has for
-    these agents.
-    """
+    """A line of text for each kind of agents, which says how many recordings each task has for these agents."""
     kinds: dict[str, dict[str, str]] = {}
     for found in recorded(study, values, manager):
         if isinstance(found, str):

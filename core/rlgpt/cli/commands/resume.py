@@ -54,8 +54,8 @@ def with_overrides(config: RunConfig, overrides: Sequence[str], manager: PluginM
 
 
 def _is_kept(config: RunConfig, override: Override) -> bool:
-    """Whether an override repeats a setting of the task with the value that the run already has. By repeating a
-    setting, the user approves the setting of a run that somebody else made.
+    """Whether an override repeats a setting of the task with the value that the run already has. In this way, a user
+    approves a setting of a run that somebody else made.
     """
     group, _, name = override.key_or_group.partition(".")
     known = group == "task_settings" and name in config.task_settings and not override.is_sweep_override()
