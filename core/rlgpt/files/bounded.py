@@ -25,7 +25,7 @@ _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
 class _Refused(ValueError):
-    """The JSON is valid but exceeds a limit."""
+    """The JSON text exceeds a limit, or contains a key of an object twice."""
 
 
 def parse_json(text: str) -> Any:

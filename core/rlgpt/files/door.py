@@ -2,8 +2,8 @@
 or pipe.
 
 Each part of a path is opened relative to the descriptor of its parent folder, and must not be a link. On systems
-without descriptors of folders (Windows), the parts of the path are checked one after the other. Every failed check of a
-path raises an ``OSError``.
+without descriptors of folders (Windows), the parts of the path are checked one after the other. Every failed check
+raises an ``OSError``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,8 @@ _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 
 @contextmanager
 def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
-    """Open the folder that contains ``name``. The function returns the descriptor of the folder, and the last part of
-    the name.
-
-    If the system has no descriptors of folders, the function returns None and the whole path.
+    """A context in which the folder that contains ``name`` is open. Its value is the descriptor of this folder and the
+    last part of the name. If the system has no descriptors of folders, the value is None and the whole path.
 
     :param make: whether missing folders above the file ``name`` are created.
     :raises OSError: a part of the path is a link or not a folder, or the name points outside ``root``.
@@ -55,14 +53,15 @@ def parent(root: Path, name: str, *, make: bool = False) -> Iterator[tuple[int |
 
 
 def open_file(name: str, flags: int, at: int | None, *, single: bool = False) -> int:
-    """Open a regular file and return the descriptor of the file. A missing file is an error unless ``flags`` contain
-    the flag that creates the file.
+    """Open a regular file and return its descriptor. A missing file is an error unless ``flags`` contain the flag that
+    creates a file.
 
     :param at: the descriptor of the folder that contains the file; None if ``name`` is the whole path (see
         :func:`parent`).
     :param single: whether the file must not have a second name (hard link), because the caller changes the file in
         place.
-    :raises OSError: the file ``name`` is a link, a folder, a device or a pipe.
+    :raises OSError: the file ``name`` is a link, a folder, a device or a pipe, is missing, or has a forbidden second
+        name.
     """
     with suppress(
         FileNotFoundError

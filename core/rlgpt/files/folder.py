@@ -1,5 +1,5 @@
-"""The class ``Folder``, for safe access to a folder that may come from an untrusted source. All access of rlgpt to run
-folders and bundles uses the class ``Folder``.
+"""Safe access to a folder that may come from an untrusted source. rlgpt accesses run folders and bundles only through
+the class ``Folder``.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from rlgpt.files.trees import walk
 
 
 def is_utf8(name: str) -> bool:
-    """Whether the name of a file is valid UTF-8. The name of a file that is not valid UTF-8 cannot be written into a
-    record.
-    """
+    """Whether the name of a file is valid UTF-8. Any other name cannot be written into a record."""
     return name.isascii() or not any("\ud800" <= c <= "\udfff" for c in name)
 
 
 class Folder:
-    """Folder offers safe operations in a folder with untrusted content.
+    """Safe operations in a folder with untrusted content.
 
     Names are relative paths with ``/``. The user chose the folder, so its own path may contain links; the content of
     the folder must not contain links. Only regular files are opened. Every failed operation raises an error of class

@@ -48,7 +48,8 @@ class JsonLines(Generic[V]):
 
     def append(self, value: BaseModel) -> None:
         """Append ``value`` as a line. The method returns after the line was written to the disk (``os.fsync``). An
-        incomplete last line of the file is removed first. A file that has reached its maximal size is not changed.
+        incomplete last line of the file is removed first. If the file has reached its maximal size, nothing is
+        appended.
         """
         with self.folder.open_in_place(self.name, append=True) as file, _locked(file):
             if file.seek(0, os.SEEK_END) < self._full:

@@ -25,7 +25,7 @@ def key_file() -> Path:
 
 
 def seal(content: bytes) -> str:
-    """The seal of ``content``. The seal is an empty text if no secret key can be stored on this machine."""
+    """The seal of ``content``; empty if no secret key can be stored on this machine."""
     key = _key() or _new_key()
     return hmac.new(key, content, hashlib.sha256).hexdigest() if key else ""
 

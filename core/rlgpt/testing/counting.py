@@ -1,6 +1,6 @@
 """A plugin with a grid environment that counts primitive steps. Each step, in any process, appends one byte to a file.
-The module ``counting`` also has coded actions for the grid environment. Processes that multiprocessing spawns can
-import the module ``counting``.
+This module also has coded actions for the grid environment. It is a module of rlgpt, so that worker processes can
+import it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ Fault = Literal["raise", "hang", "kill"]
 
 
 class Faulty(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that fails at the primitive step with the number ``at``. The steps of all environments are counted
+    """A wrapper that fails from the primitive step with the number ``at`` on. The steps of all environments are counted
     together, in the file ``path``.
     """
 

@@ -1,9 +1,9 @@
 """A small deterministic environment for tests. The environment has two tasks: pick up the key, and open the door. A
 step takes about 10 microseconds.
 
-In the grid, rows count downwards and columns count to the right, both from 0 to 6. The seed of a reset places agent,
-key and door of the grid in three different cells. The action ``use`` picks up the key in the agent's cell, and opens
-the door in this cell if the agent holds the key.
+Rows count downwards and columns count to the right, both from 0 to 6. The seed of a reset places agent, key and door in
+three different cells. The action ``use`` picks up the key in the agent's cell, and opens the door in this cell if the
+agent holds the key.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def distance(a: Cell, b: Cell) -> int:
 class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
     """Observation ``Box(0, 1, (7,))``: row and column of agent, key and door, each divided by 6, and key held (0 or 1).
 
-    ``reset(options={"start": With this option of the reset, the agent begins beside the key. The reward is 1 at the
-    success, else 0.
+    With ``reset(options={"start": "near_key"})``, the agent begins beside the key. The reward is 1 at the success, else
+    0.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 8}  # noqa: RUF012 - gymnasium's own
@@ -149,7 +149,7 @@ def _near_door(ctx: Context) -> float:
 
 
 class GridPlugin(EnvironmentPlugin):
-    """The plugin of the grid environment. The grid's plugin overrides most methods of a plugin, each in a few lines."""
+    """The plugin of the grid environment. It overrides most methods of a plugin, each in a few lines."""
 
     name = "grid"
 
@@ -209,9 +209,7 @@ class GridPlugin(EnvironmentPlugin):
         }
 
     def noop(self, action_space: gymnasium.Space[Any], ctx: Context) -> int:
-        """The idle action of the grid is ``use``, because it has no effect in most cells (the cells without key and
-        door).
-        """
+        """The idle action of the grid is ``use``, which has an effect only in the cells of key and door."""
         return USE
 
     def summarize(self, view: Mapping[str, Plain]) -> str:

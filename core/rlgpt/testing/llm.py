@@ -12,13 +12,11 @@ Script = Mapping[RequestKey | str, Answer | Sequence[Answer]] | Callable[[Reques
 
 
 class FakeLLM(LLM):
-    """FakeLLM is a language model that answers from a script. The attribute :attr:`requests` is the list of the
-    requests so far.
+    """A language model that answers from a script. The attribute :attr:`requests` is the list of the requests so far.
 
-    :param script: a function of the request, or a mapping. The keys of the script are request keys
-        (:class:`RequestKey`) or roles of the language model (``"slow"``). A value of the script is an answer, or a
-        sequence of answers to successive requests. If an answer in the script is an exception, the model raises this
-        exception.
+    :param script: a function of the request, or a mapping. The keys of the mapping are request keys
+        (:class:`RequestKey`) or roles of the language model (``"slow"``). A value is an answer to all such requests, or
+        a sequence of answers to successive requests. If an answer is an exception, the model raises it.
     :param usage: the cost of each scripted text.
     """
 

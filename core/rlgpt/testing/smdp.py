@@ -3,8 +3,8 @@ an option of k steps is discounted by gamma^k.
 
 The cells 0..K form a row, K = 10. The base action ``take`` ends the episode; its reward is NEAR = 0.6 in cell 0, FAR =
 1.0 in cell K and 0 elsewhere. The base action ``forward`` moves the agent one cell (in cell K the agent stays) with
-reward 0. The option ``walk`` moves to cell K with reward 0. From cell 0, the option ``walk`` lasts k = K = 10
-primitive steps, and its discounted reward is R = 0. In cell K the best choice is ``take``, with the value V(K) = 1.
+reward 0. The option ``walk`` moves to cell K with reward 0. From cell 0, ``walk`` lasts k = K = 10 primitive steps, and
+its discounted reward is R = 0. In cell K the best choice is ``take``, with the value V(K) = 1.
 
 In cell 0 with gamma = 0.9, the branch ``take`` has the value Q = 0.6. With the semi-Markov discount, the branch
 ``walk`` has the value R + gamma^k V(K) = 0 + 0.9^10 * 1 = 0.3487 (Sutton, Precup and Singh 1999, section 3). If gamma
@@ -104,7 +104,7 @@ def _forward(ctx: Context, cells: int) -> LowLevel:
 
 
 class ForkPlugin(EnvironmentPlugin):
-    """The plugin of :class:`ForkEnv`. The plugin of ForkEnv has ``forward(cells)`` as its only primitive."""
+    """The plugin of :class:`ForkEnv`, with ``forward(cells)`` as its only primitive."""
 
     name = "fork"
 
@@ -139,13 +139,11 @@ class ForkPlugin(EnvironmentPlugin):
 
 
 def fork_plugin(task: Task) -> ForkPlugin:
-    """A factory of the plugin ForkPlugin for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`. It can be
-    pickled.
-    """
+    """A factory of ForkPlugin for the field ``factory`` of :class:`rlgpt.rl.base.EnvSpec`. It can be pickled."""
     return ForkPlugin()
 
 
 @hookimpl
 def rlgpt_plugins() -> list[EnvironmentPlugin]:
-    """The hook that offers the plugin ForkPlugin, for tests that use the plugin manager."""
+    """The hook that offers ForkPlugin, for tests that use the plugin manager."""
     return [ForkPlugin()]

@@ -33,7 +33,7 @@ class Call:
 
 
 class Stage:
-    """Stage holds one environment of a task, with the context that the plugin's methods get."""
+    """One environment of a task, with the context that the plugin's methods get."""
 
     def __init__(self, plugin: EnvironmentPlugin, task: Task, *, seed: int = 0) -> None:
         self.plugin, self.task = plugin, task

@@ -179,7 +179,7 @@ class TrainerSuite:
         assert counted(counter) == before
 
     def test_missing_checkpoint_is_an_error(self, tmp_path: Path) -> None:
-        """The test uses a plugin that allows only one environment, so that the file with the step count has only one
+        """The test uses a plugin that allows only one environment, so that the file of step counts has only one
         count.
         """
         spec, folder = grid_spec(tmp_path / "count"), tmp_path / "train"

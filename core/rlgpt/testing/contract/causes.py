@@ -1,5 +1,5 @@
-"""Skips a law of the contract that would fail for a reason which an earlier law has reported. So one cause gives one
-failure.
+"""Skips a law of the contract if it would fail for a reason that an earlier law has reported, so that one cause gives
+one failure.
 
 A law that is marked with :func:`cause` (a *cause law*) stores the tasks that break the law. A law that is marked with
 :func:`needs` and the name of a cause law is skipped for the tasks that break the cause law. Laws of a base class run
@@ -33,7 +33,7 @@ Law = Callable[..., None]
 
 
 class Causes:
-    """Causes stores, for one contract, which tasks break which cause laws.
+    """The record, for one contract, of which tasks break which cause laws.
 
     :cvar broken: a pair (name of the law, task id) for each cause law that a task breaks.
     """

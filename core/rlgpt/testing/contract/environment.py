@@ -1,6 +1,4 @@
-"""Defines laws of the plugin contract about how the environment reports success, when it truncates episodes, and what
-it renders.
-"""
+"""Laws about how the environment reports success and metrics, when it truncates episodes, and what it renders."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ from rlgpt.testing.stage import Stage
 
 
 class EnvironmentLaws(Laws):
-    """The class EnvironmentLaws tests that the environment reports success and metrics, truncates episodes at the
-    horizon, and renders images.
-    """
+    """Tests that the environment reports success and metrics, truncates episodes at the horizon, and renders images."""
 
     def test_success_is_a_bool_at_every_step(self, plugin: EnvironmentPlugin, task: Task) -> None:
         if not task.success:

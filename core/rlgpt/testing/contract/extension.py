@@ -1,4 +1,4 @@
-"""Defines laws of the plugin contract about environments that ``rlgpt.extend()`` extends."""
+"""Laws about environments that ``rlgpt.extend()`` extends."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rlgpt.testing.stage import Stage
 
 
 class ExtensionLaws(Laws):
-    """The class ExtensionLaws tests that an extended environment is a valid gymnasium environment, and that it behaves
-    like the base environment without coded actions.
+    """Tests that an extended environment is a valid gymnasium environment, and that without coded actions it behaves
+    like the base environment.
     """
 
     @needs(PLAYED, LABELLED, SEEDED)

@@ -34,8 +34,8 @@ are repeated.
 
 
 class FirstLaws(Laws):
-    """The class FirstLaws tests that the task can be played, labels fit the action space, equal seeds give equal
-    episodes, and gymnasium's checker accepts the environment.
+    """Tests that the task can be played, labels fit the action space, equal seeds give equal episodes, and gymnasium's
+    checker accepts the environment.
     """
 
     duration = ""
@@ -112,9 +112,7 @@ class FirstLaws(Laws):
 
 
 def how_long(plugin: EnvironmentPlugin, task: Task, effort: Effort, step_seconds: float) -> str:
-    """A line of text with the expected duration of all laws on one task. The expected duration is computed from the
-    measured duration of a step.
-    """
+    """A line of text with the expected duration of all laws on one task, from the measured duration of a step."""
     rollout = effort.steps * len(effort.seeds)
     tried = sum(min(p.max_steps, task.horizon) for p in _primitives(plugin, task))
     calls = effort.argument_sets * (CALLS + effort.screening) * tried
@@ -158,8 +156,8 @@ def _methods(stage: Stage) -> dict[str, Callable[[], Any]]:
 
 
 def check(env: gymnasium.Env[Any, Any]) -> None:
-    """Run gymnasium's environment checker. The warnings of gymnasium's checker are ignored, because another law checks
-    render modes.
+    """Run gymnasium's environment checker without its check of render modes, which another law makes. Warnings are
+    ignored.
     """
     from gymnasium.utils import env_checker
 

@@ -1,6 +1,4 @@
-"""The common base of all laws has the plugin, its tasks, and the settings that control how thoroughly a task is
-tested.
-"""
+"""The common base of all laws: the plugin, its tasks, and the settings that control how thoroughly a task is tested."""
 
 from __future__ import annotations
 
@@ -21,14 +19,14 @@ from rlgpt.testing.stage import Stage
 
 @dataclass(frozen=True)
 class Effort:
-    """Effort holds the settings that control how thoroughly a task is tested.
+    """The settings that control how thoroughly a task is tested.
 
     :ivar steps: number of primitive steps of each random rollout.
     :ivar seeds: seeds of the episodes.
     :ivar horizon_limit: largest horizon, in primitive steps, with which episodes are played to their end.
     :ivar argument_sets: number of combinations of argument values with which each primitive is called.
-    :ivar screening: number of test episodes for each combination of a primitive's argument values. If a combination of
-        argument values solves the task in one of these episodes, it is tested in 20 episodes.
+    :ivar screening: number of episodes that try whether a single call of a primitive solves the task, for each
+        combination of its argument values. A combination that succeeds in one of them is tried in 20 episodes.
     """
 
     steps: int = 100
@@ -50,8 +48,7 @@ class Laws(Causes):
     :cvar sample: ids of the tasks that are tested with the effort ``quick``. If ``sample`` has ids, further tests with
         the marker ``slow`` (which the project must register) test all tasks with the effort ``full``. If ``sample`` is
         empty, all tasks are tested with the effort ``full``, and no test has the marker ``slow``.
-    :cvar slow_sample: ids of the tasks that the tests with the marker ``slow`` test. If ``slow_sample`` has no ids, the
-        tests with the marker ``slow`` test all tasks.
+    :cvar slow_sample: ids of the tasks that the tests with the marker ``slow`` test; empty for all tasks.
     """
 
     module: ClassVar[str] = ""

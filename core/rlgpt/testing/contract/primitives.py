@@ -19,7 +19,8 @@ from rlgpt.testing.contract.laws import Effort, Laws, plain, same
 from rlgpt.testing.stage import Call, Stage, arguments
 
 SOLUTION_SHARE = 0.1
-"""Share of episodes. If a single call of a primitive succeeds in a larger share, it counts as a solution of the task.
+"""Maximal share of episodes in which a single call of a primitive may succeed. A call with a larger share counts as a
+solution of the task.
 """
 
 EPISODES = 20
@@ -41,8 +42,7 @@ class Played:
 
 
 class PrimitiveLaws(Laws):
-    """The class PrimitiveLaws tests that primitives are general, that their calls end, and that their outcomes are
-    documented.
+    """Tests that primitives are general, that their calls end, and that their outcomes are documented.
 
     :cvar played: a dict from (task id, effort) to the calls of primitives that several laws check. Each call is played
         only once.

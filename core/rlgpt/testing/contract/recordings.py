@@ -1,4 +1,4 @@
-"""Defines laws of the plugin contract about recordings, whose replies must be recorded for the current prompts."""
+"""Laws about recordings, whose replies must be recorded for the current prompts."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
 
 
 class RecordingLaws(Laws):
-    """The class RecordingLaws tests that the recordings in a plugin can be replayed, and that no two recordings are
-    equal. The laws about recordings are tested on all tasks, because they only render prompts.
+    """Tests that the recordings in a plugin can be replayed, and that no two recordings of a task are equal. These laws
+    are tested on all tasks, because they only render prompts.
     """
 
     @staticmethod

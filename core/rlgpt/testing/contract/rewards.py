@@ -1,4 +1,4 @@
-"""Defines laws of the plugin contract about reward terms and reset options."""
+"""Laws about reward terms and reset options."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rlgpt.testing.stage import Stage
 
 
 class RewardLaws(Laws):
-    """The class RewardLaws tests that the values of reward terms stay within their bounds, and that reset options
-    change the start of an episode.
+    """Tests that the values of reward terms stay within their bounds, and that reset options change the start of an
+    episode.
     """
 
     def test_reward_terms_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:

@@ -1,5 +1,5 @@
-"""Laws about saved states. A restore of a saved state is exact, sets the seed if a seed is given, and refuses damaged
-states.
+"""Laws about saved states. A restored state is exact, a given seed decides the random numbers after the restore, and
+damaged states are refused.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from rlgpt.testing.stage import Stage
 
 
 class StateLaws(Laws):
-    """The class StateLaws tests that an episode continues from a restored state in the same way as from the saved
-    state.
-    """
+    """Tests that an episode continues from a restored state in the same way as from the saved state."""
 
     @needs(PLAYED, VALID, SEEDED, KEYS, VIEWED)
     def test_episodes_go_on_from_a_saved_state_bit_for_bit(self, plugin: EnvironmentPlugin, task: Task) -> None:

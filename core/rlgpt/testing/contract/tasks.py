@@ -1,6 +1,4 @@
-"""Defines laws that need no environment, about tasks, knowledge and defaults, and about the cost of the plugin's
-import.
-"""
+"""Laws that need no environment, about tasks, knowledge and defaults, and about the cost of the plugin's import."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ HEAVY = (
 
 
 class TaskLaws(Laws):
-    """The class TaskLaws tests that tasks are valid, and that the import of the plugin's module loads no simulator."""
+    """Tests that tasks are valid, and that the import of the plugin's module loads no simulator."""
 
     def test_the_manager_accepts_it(self) -> None:
         manager = PluginManager([], disabled="")

@@ -1,4 +1,4 @@
-"""Defines laws of the plugin contract about views, summaries of views and the default setup."""
+"""Laws about views, summaries of views and the default setup."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from rlgpt.testing.stage import Stage
 
 
 class ViewLaws(Laws):
-    """The class ViewLaws tests that views consist of documented JSON values, and that calls of ``view()`` have no
-    effects.
-    """
+    """Tests that views consist of documented JSON values, and that calls of ``view()`` have no effects."""
 
     @cause
     def test_view_keys_are_documented(self, plugin: EnvironmentPlugin, task: Task) -> None:
