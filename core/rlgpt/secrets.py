@@ -44,7 +44,7 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def secrets_hidden() -> Iterator[None]:
-    """A context in which this process has no environment variables with secrets. It is for libraries that start child
+    """A context in which this process has no environment variables with secrets, for libraries that start child
     processes with a copy of the environment variables.
     """
     hidden = {name: value for name, value in os.environ.items() if is_secret(name)}

@@ -59,8 +59,8 @@ class Brief(Value):
     """What agents get to know about a task. The fields ``training``, ``code``, ``functions``, ``remarks``, ``repairs``
     and ``candidate`` change during a run; all others stay the same.
 
-    :ivar stub: the functions that coded actions may call, as Python text: the primitives, and ``observe()``, whose
-        documentation lists the keys of the view.
+    :ivar stub: the functions that coded actions may call, as Python text, which are the primitives and ``observe()``.
+        The documentation of ``observe()`` lists the keys of the view.
     :ivar knowledge: the expert knowledge of the plugin about the environment, at most 10,000 characters.
     :ivar primitives: names of the primitives.
     :ivar base_space: the environment's action space in words.

@@ -149,8 +149,8 @@ def _filled(key: str, run: Sequence[_Seen]) -> list[Plain]:
 
 def _spread(values: Sequence[Plain]) -> float:
     """The range of a series of numbers, divided by the largest absolute number of the series; 0.5 for values without
-    numbers. If each value has several numbers, the largest of the quotients counts. The spread is -1 for a series that
-    is not shown: a value has more than :data:`SHORT` numbers, or the values have different counts of numbers.
+    numbers. If each value has several numbers, the largest of the quotients counts. A series is not shown, and its
+    spread is -1, if a value has more than :data:`SHORT` numbers, or if the values have different counts of numbers.
     """
     flat = [numbers(v) for v in values if v != MISSING]
     if not flat or len(flat[0]) > SHORT or any(len(f) != len(flat[0]) for f in flat):

@@ -283,8 +283,8 @@ def render_written_so_far(
     history: History,
     offered: Sequence[Offered] = (),
 ) -> str:
-    """Text about the coded actions of the iteration in progress that already exist: those that were written before
-    ``sub_action``, and those that the plan keeps.
+    """Text about the coded actions of the iteration in progress that were written before ``sub_action``, or that the
+    plan keeps.
     """
     known = {a.name: a for a in written}
     kept = {s.name: history_text.kept_action(history, s.name, offered) for s in plan.coded if s.keep}
@@ -316,7 +316,7 @@ def _earlier(lines: Sequence[str]) -> str:
 
 
 def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the prompt of a repair. They say how each attempt failed, and show the last attempt in full."""
+    """Texts for the prompt of a repair, which say how each attempt failed, and show the last attempt in full."""
     last = attempts[-1]
     lines = [f"- attempt {a.attempt + 1}: {shorten(failure_of(a), 600, 'the failure')}" for a in attempts[:-1]]
     full = [f"Its code:\n{code_block(last.action)}", f"What happened:\n{render_rehearsal(last)}"]
@@ -326,13 +326,14 @@ def repair_slots(attempts: Sequence[Rehearsal], brief: Brief) -> dict[str, str]:
 
 
 def repair_measured(attempts: Sequence[Rehearsal]) -> dict[str, Plain]:
-    """The figures that are recorded with a repair: the number of attempts, and the kind of the last failure."""
+    """The figures that are recorded with a repair, which are the number of attempts and the kind of the last
+    failure."""
     last = attempts[-1]
     return {"attempts": len(attempts), "failure": last.stopped_by.kind if last.stopped_by is not None else "review"}
 
 
 def function_repair_slots(attempts: Sequence[FunctionRehearsal], brief: Brief) -> dict[str, str]:
-    """Texts for the measured slots of the prompt that asks for the repair of a coded function. They say how each
+    """Texts for the measured slots of the prompt that asks for the repair of a coded function. The texts say how each
     attempt failed, and show the last attempt in full. Without attempts, there are no texts.
     """
     if not attempts:

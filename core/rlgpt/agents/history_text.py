@@ -96,8 +96,8 @@ def for_critic(history: History, limit: int = LIMIT // 2) -> str:
 
 
 def for_solo(history: History, limit: int = LIMIT) -> str:
-    """Text about the history for the single agent. It has the content of :func:`for_slow` and :func:`for_setup` without
-    the use of actions, and the newest source of each coded action.
+    """Text about the history for the single agent, with the content of :func:`for_slow` and :func:`for_setup` without
+    the use of actions, and with the newest source of each coded action.
     """
     actions = {a.name: a for it in history for a in it.actions}
     room = max(200, limit // 2 // max(1, len(actions)) - 100)

@@ -8,9 +8,9 @@ part of a prompt contains text, slots and includes of other parts, as in this ex
     {% include "shared/method.md" %}
 
 A *fixed* slot contains text from the task and its plugin, and the fingerprint depends on the text of fixed slots. A
-*measured* slot contains text that a run produces, such as figures, traces, the history or earlier replies; such text
-can differ between two runs of the same task, so the fingerprint does not depend on it. jinja2 does not expand text that
-was inserted in a slot, so a model's earlier reply cannot fill a slot or include a file.
+*measured* slot contains text that a run produces, such as figures, traces, the history or earlier replies. This text
+can differ between two runs of the same task, so the fingerprint does not depend on measured slots. jinja2 does not
+expand text that was inserted in a slot, so a model's earlier reply cannot fill a slot or include a file.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 class _EmptySlot(StrictUndefined):
-    """The value of a slot without a text. Such a slot is rendered as its own name, ``{{name}}``, so a part without
-    texts is rendered as the text of its template. The fingerprint is computed from templates in this form.
+    """The value of a slot without a text. A slot without a text is rendered as its own name, ``{{name}}``, so a part
+    without texts is rendered as the text of its template. The fingerprint is computed from templates in this form.
 
     As in jinja2's class for undefined names, a condition or a loop on such a slot raises an error.
     """

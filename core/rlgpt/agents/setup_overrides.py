@@ -32,9 +32,9 @@ class SetupOverrides(RLSetup):
     """The user's values for fields of an RL setup. The fast agent or the plugin decides the fields of the setup for
     which the user gives no value.
 
-    :ivar reward_weights: weights of reward terms. They are merged with the weights in the setup: if both give a weight
-        to the same reward term, the user's weight counts. The hyperparameters in ``trainer`` are merged in the same
-        way.
+    :ivar reward_weights: weights of reward terms. If the user and the setup give a weight to the same reward term, the
+        user's weight counts; all other weights of the setup stay. The hyperparameters in ``trainer`` are merged in the
+        same way.
     """
 
     reward_weights: Mapping[str, float] = Field(default_factory=dict)
@@ -58,9 +58,9 @@ class SetupOverrides(RLSetup):
         """Check the user's values for the fields whose valid values are known before a run begins.
 
         :raises UnknownNameError: the plugin has no such reward term, observation key, base action or reset option.
-        :raises ConfigError: the horizon is longer than the task's own; or ``reset_option`` needs saved states, which
-            the task does not support; or a setup may not set the hyperparameter, or its value is outside the plugin's
-            bounds.
+        :raises ConfigError: the horizon is longer than the task's own, or ``reset_option`` needs saved states, which
+            the task does not support. Or the plugin allows no setup to set a given hyperparameter, or not to this
+            value.
         """
         set_ = self.model_fields_set
         if "reward_weights" in set_:

@@ -119,8 +119,8 @@ def most_changed(before: Mapping[str, Plain], after: Mapping[str, Plain], most: 
 
 def _relative(old: Plain, new: Plain) -> float:
     """The relative change of a value, 0 to 2. The relative change of a number is its change, divided by :data:`FLOOR`
-    plus the larger absolute value. The relative change of a list is the largest one among its numbers. It is 1 for
-    values that are not numbers, and for lists of different lengths.
+    plus the larger absolute value. The relative change of a list is the largest one among its numbers. The relative
+    change is 1 for values that are not numbers, and for lists of different lengths.
     """
     ours, theirs = ([v for _, v in _flat(value)] for value in (old, new))
     if len(ours) != len(theirs) or not all(_is_number(v) for v in (*ours, *theirs)):

@@ -1,5 +1,5 @@
-"""The entry point of the command line. It parses the arguments, calls a command, and converts an error to a message and
-an exit status.
+"""The entry point of the command line, which parses the arguments, calls a command, and converts an error to a message
+and an exit status.
 """
 
 from __future__ import annotations

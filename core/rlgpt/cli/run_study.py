@@ -26,7 +26,7 @@ TABLES = "tables.md"
 
 
 def run_study(study: Study, values: Mapping[str, Any], name: str, manager: PluginManager) -> int:
-    """Do the runs of a study that have no result yet. Then print the study's tables, and write them into its folder.
+    """Do the runs of a study that have no result yet, then print the study's tables and write them into its folder.
 
     :param values: the part of the configuration that all runs of the study share.
     :param name: the name of the experiment.

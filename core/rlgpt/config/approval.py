@@ -61,8 +61,8 @@ def require_approval(
 
 
 def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager) -> dict[str, Any]:
-    """The settings that need approval, as a dict from keys to values. Such a setting contains an address, a key, a file
-    or a module, or raises a limit, and the user did not write it on the command line.
+    """The settings that need approval, as a dict from keys to values. A setting needs approval if it contains an
+    address, a key, a file or a module, or raises a limit, unless the user wrote the setting on the command line.
     """
     plain, default = config.plain(), RunConfig().plain()
     default["trainer"] = _default_trainer(config, manager)

@@ -34,8 +34,8 @@ _ANY = CodedAction(name="any", doc="a placeholder", source="")
 class ConstantPluginFactory:
     """A function ``f(task) -> plugin`` for :class:`~rlgpt.rl.base.EnvSpec` that always returns the same plugin.
 
-    Trainers with worker processes pickle this function. It can be pickled if the plugin's ``make_env`` can be pickled,
-    as ``functools.partial(gymnasium.make, ID)`` can; a lambda cannot be pickled.
+    Trainers with worker processes pickle this function, which is possible if the plugin's ``make_env`` can be pickled.
+    For example, ``functools.partial(gymnasium.make, ID)`` can be pickled, but a lambda cannot.
     """
 
     plugin: GenericPlugin
@@ -63,8 +63,9 @@ def prepare(
     """Make the plugin and the task for the environments that the function ``make_env`` makes. One step is taken in one
     environment.
 
-    The arguments are those of :func:`rlgpt.design`. If the user gives neither success nor score, this step decides: if
-    it reports ``success`` or ``is_success`` in ``info``, this value is the success; otherwise the return is the score.
+    The arguments are those of :func:`rlgpt.design`. If the user gives neither success nor score, the environment's
+    first step decides. If this step reports ``success`` or ``is_success`` in ``info``, the reported value is the
+    success; otherwise the return is the score.
 
     :raises ConfigError: ``make_env`` raises an exception, or its environment cannot be played, observed, extended or
         judged.

@@ -1,4 +1,5 @@
-"""Finds the recordings that a run can replay: those in its plugin with replies to the same kind of agents."""
+"""Finds the recordings that a run can replay. A run can replay the recordings of its plugin that have replies to the
+same kind of agents."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def config_of(run: Run) -> RunConfig:
 def with_record(config: RunConfig, folder: Path) -> RunConfig:
     """Add the recorded properties of the environment to ``config``, if ``folder`` contains a run.
 
-    The rules of success in the record were determined and tested when the run began, so this is not done again.
+    The rules of success in the record were determined and tested when the run began, and are not determined again.
     """
     if config.environment is None or config.environment.prepared is not None or not Run.exists(folder):
         return config

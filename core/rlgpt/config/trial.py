@@ -93,9 +93,9 @@ def try_out(plugin: GenericPlugin, task: Task, count: int, *, clock: Callable[[]
     """Play the trial. The trial has ``count`` episodes with random actions and ``count`` episodes with the idle action,
     on the seeds 0, 1, ...
 
-    The trial also has one episode with each of at most :data:`CONSTANTS` other constant actions. These are values of a
-    Discrete space, or the actions of a bounded Box space with one number at one of its bounds. A Box space with more
-    such actions has none.
+    The trial also has one episode with each of at most :data:`CONSTANTS` other constant actions. The constant actions
+    are values of a Discrete space, or the actions of a bounded Box space with one number at one of its bounds. In a Box
+    space with more than :data:`CONSTANTS` such actions, none is played.
     """
     clock = clock or stopwatch()
     episodes: list[TrialEpisode] = []

@@ -54,8 +54,8 @@ class RequestKey(Value):
 class Request(Value):
     """A request that is ready to send.
 
-    :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). It does
-        not depend on results of the run.
+    :ivar fingerprint: hash of the prompt's template and of its fixed slots (see :mod:`rlgpt.agents.prompt`). The
+        fingerprint does not depend on results of the run.
     :ivar measured: the figures (results of the run) that the prompt shows, as a dict from name to value. A replay
         compares the measured figures with the recorded figures.
     """

@@ -14,8 +14,8 @@ from rlgpt.llm.exchange import Exchange
 
 
 class LLMBudget(Value):
-    """Limits on the cost of the language models in a run. They cover the whole run with all of its sessions. None means
-    that there is no limit.
+    """Limits on the cost of the language models in a run. The limits cover the whole run with all of its sessions. None
+    means that there is no limit.
     """
 
     tokens: int | None = Field(

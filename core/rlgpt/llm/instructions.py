@@ -1,8 +1,8 @@
 """Describes, for prompts, the form that a model's reply must have. The description is rendered from the reply's schema,
 so that prompt and parser always agree.
 
-The description depends only on names, types, bounds, defaults and descriptions of the fields. It is a part of the
-prompt, so the prompt's fingerprint depends on it.
+The description depends only on names, types, bounds, defaults and descriptions of the fields. The prompt contains the
+description, so the prompt's fingerprint depends on it.
 """
 
 from __future__ import annotations

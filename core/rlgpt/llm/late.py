@@ -14,8 +14,8 @@ def litellm() -> Any:
     """Import the module litellm, so configured that the import uses no network and prints nothing.
 
     The configured litellm uses the price table in its package (by default, the import downloads a table), sends no
-    telemetry, and adds no advertisements to error messages. It reads no ``.env`` file, so API keys come only from
-    environment variables.
+    telemetry, and adds no advertisements to error messages. API keys come only from environment variables, because the
+    configured litellm reads no ``.env`` file.
     """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")

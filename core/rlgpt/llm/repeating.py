@@ -31,8 +31,8 @@ class Repeating(LLM):
 
 
 def repeating(settings: LLMSettings, context: LLMContext) -> LLM:
-    """Make the model of ``llm=repeating``. It passes requests to the model that the settings name, or to a recording if
-    the settings name no model.
+    """Make the model of ``llm=repeating``, which passes requests to the model that the settings name, or to a recording
+    if the settings name no model.
 
     :raises RlgptError: the model or the recording cannot be used; see :func:`rlgpt.llm.build.ask` and
         :func:`rlgpt.llm.build.replay`.

@@ -58,8 +58,8 @@ def ask(
     """Ask the language model until a reply fits ``schema`` and ``accept`` accepts its value, at most ``1 + retries``
     times.
 
-    An unusable reply is sent back to the model with a description of its faults; the key of this further request has an
-    ``ask`` that is larger by one. The prompt must describe the form of the reply with the text of
+    An unusable reply is sent back to the model with a description of its faults. In the key of this further request,
+    ``ask`` is larger by one. The prompt must describe the form of the reply with the text of
     :func:`format_instructions`.
 
     :param accept: a function that turns the parsed reply into the value that ``ask`` returns. By default, ``ask``

@@ -37,9 +37,8 @@ class Agenda:
         return node
 
     def ended(self, call: Call) -> None:
-        """Record that a call of a sub-goal has ended. If the call of a standing sub-goal failed, this sub-goal is not
-        called again at once. It may be called again after a call of a sub-goal that is not standing, or after a call
-        that was done or interrupted.
+        """Record that a call of a sub-goal has ended. If the call of a standing sub-goal failed, this sub-goal is
+        called again only after a call of a sub-goal that is not standing, or after a call that was done or interrupted.
         """
         if self._graph[call.node].standing and call.ended not in ("done", "interrupted"):
             self._given_up.add(call.node)

@@ -57,7 +57,7 @@ def graph(context: PlannerContext) -> Planner:
 
 
 def none(context: PlannerContext) -> Planner:
-    """The factory for ``planner=none``. It always raises ConfigError, because a run without a planner never builds a
+    """The factory for ``planner=none``, which always raises ConfigError, because a run without a planner never builds a
     planner.
     """
     raise ConfigError("planner=none stands for a run without a planner, so it cannot be built.")

@@ -56,8 +56,8 @@ def planned(
 
 
 class PartRun(Run):
-    """The run of a sub-goal, stored in a subfolder of the run of the whole task. It stops when somebody requests a stop
-    of the whole run.
+    """The run of a sub-goal, stored in a subfolder of the run of the whole task. The run of a sub-goal stops when
+    somebody requests a stop of the whole run.
 
     :ivar whole: the run of the whole task.
     :ivar tell: a function that is called with the steps of the sub-goal's run whenever they are updated.

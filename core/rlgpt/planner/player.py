@@ -99,7 +99,7 @@ class GraphPlayer:
     """Plays a graph of sub-goals in an environment of the whole task.
 
     The call of a sub-goal ends when its predicate is True, its horizon is reached, its code is stuck, or the episode
-    ends. Then the predicates of all sub-goals decide which sub-goal is called next
+    ends. After each call, the predicates of all sub-goals decide which sub-goal is called next
     (:class:`~rlgpt.planner.agenda.Agenda`). A standing sub-goal that no longer holds interrupts the current call after
     a decision.
 
@@ -319,9 +319,9 @@ class GraphPlayer:
 
 @dataclass(frozen=True)
 class PlayedWay:
-    """Reaches the start of a sub-goal by playing the graph until just before the first call of this sub-goal. It is
-    used if the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`). If :data:`ATTEMPTS`
-    episodes do not reach the sub-goal, its episode begins at the start of the whole task.
+    """Reaches the start of a sub-goal by playing the graph until just before the first call of this sub-goal.
+    ``PlayedWay`` is used if the environment cannot restore states (see :class:`~rlgpt.planner.sub_task.Way`). If
+    :data:`ATTEMPTS` episodes do not reach the sub-goal, its episode begins at the start of the whole task.
     """
 
     task: Task

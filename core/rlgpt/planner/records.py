@@ -35,8 +35,8 @@ class Learnt(Value):
 
 
 class Starts(Value):
-    """The states of the environment in which a sub-goal is first called. They are found by playing episodes with the
-    other sub-goals of the graph.
+    """The states of the environment in which a sub-goal is first called. The start states of a sub-goal are found by
+    playing episodes with the other sub-goals of the graph.
 
     :ivar own: number of episodes in which the sub-goal is called at the start of the episode.
     :ivar later: number of episodes in which the sub-goal is first called after the start of the episode.

@@ -129,7 +129,8 @@ class EnvironmentPlugin(ABC):
         By default, the model is ``model(env)`` if the vector consists of separate environments, else
         ``venv.unwrapped``. With ``AutoresetMode.SAME_STEP``, the step that ends an episode also begins the next one. A
         batch simulator is then already in the next episode when the last view and the last reward terms of the old
-        episode are computed. So they must be computed from the observation and ``info``, not from the model.
+        episode are computed. With ``SAME_STEP``, views and reward terms must therefore be computed from the observation
+        and ``info``, not from the model.
         """
         envs = getattr(venv, "envs", None)
         return venv.unwrapped if envs is None else self.model(envs[lane])
@@ -168,9 +169,9 @@ class EnvironmentPlugin(ABC):
         """The views of several environments at the same moment. All views in the result have the same keys in the same
         order, with the values that :meth:`view` returns.
 
-        A plugin that can compute several views in one batch overrides this method. It may compute the values of a key
-        only when the key is first read (:class:`~rlgpt.plugin.columns.Columns`). A returned view must not change when
-        its environment steps. By default, the method calls :meth:`view` once for each environment.
+        A plugin that can compute several views in one batch overrides this method. The plugin may compute the values of
+        a key only when the key is first read (:class:`~rlgpt.plugin.columns.Columns`). A returned view must not change
+        when its environment steps. By default, the method calls :meth:`view` once for each environment.
         """
         return [self.view(ctx) for ctx in contexts]
 

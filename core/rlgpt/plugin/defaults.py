@@ -94,12 +94,12 @@ def reward_terms_of(plugin: Offers, task: Task) -> tuple[RewardTerm, ...]:
 class SpaceDefaults:
     """The default labels, primitives and view for one environment, derived from the spaces of the environment.
 
-    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or a dict from name to meaning.
-        For a part of a Tuple or Dict space that is a vector, the value in ``labels`` may be a list with the names of
-        the vector's numbers, or a dict from these names to their meanings. Default: ``action_0``, ``action_1``, ...
+    :param labels: names of the action's parts (:class:`~rlgpt.plugin.types.Labels`), or a dict from name to meaning. If
+        a part of a Tuple or Dict space is a vector, its value in ``labels`` may also name the vector's numbers, as a
+        list of names or as a dict from name to meaning. Default: ``action_0``, ``action_1``, ...
     :param observations: names of the numbers of a one-dimensional observation, or a dict from name to meaning. For a
-        Dict or Tuple, ``observations`` is a dict from the name of a part to its meaning; for a part that is a vector,
-        the value may also name the vector's numbers, as a list or as a dict to their meanings. A part of the
+        Dict or Tuple, ``observations`` is a dict from the name of a part to its meaning. If a part is a vector, its
+        value may also name the vector's numbers, as a list of names or as a dict from name to meaning. A part of the
         observation that is missing in the dict keeps its name. Default: names from the parts of the space.
     :ivar labels: name -> meaning. A name whose meaning is not given has an empty text as meaning.
     :raises ConfigError: the action space is not supported, or names do not fit their space.

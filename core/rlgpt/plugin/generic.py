@@ -37,9 +37,9 @@ NEVER = SuccessRule("never", (), "at the end", never=True)
 class GenericPlugin(EnvironmentPlugin):
     """A plugin with a single task, for any gymnasium environment. :meth:`of` makes such a plugin.
 
-    :ivar world: the arguments of :meth:`of` that a bundle stores, so that its actions run on other machines: names of
-        actions and observations, names of the user's primitives, the idle action, the rule of success, the score and
-        the metrics.
+    :ivar world: the arguments of :meth:`of` that a bundle stores, so that its actions run on other machines. These
+        arguments are names of actions and observations, names of the user's primitives, the idle action, the rule of
+        success, the score and the metrics.
     :ivar has_limit: whether the environment states a maximal number of steps of an episode.
     :ivar threshold: the ``reward_threshold`` in the environment's gymnasium registration; None if the registration has
         no threshold.

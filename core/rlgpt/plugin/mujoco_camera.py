@@ -64,7 +64,8 @@ class Camera:
         atexit.register(self._at_exit)
 
     def show(self, model: Any) -> None:
-        """Render another model from now on. This is faster than a new camera, because the OpenGL context is reused."""
+        """Render another model from now on. A change of the model is faster than a new camera, because the OpenGL
+        context is reused."""
         self._load(model)
         self._aim()
 

@@ -64,7 +64,7 @@ class ObservationCodec:
 
     :param labels: for a one-dimensional Box, a list of names, or a dict from the name of each number to its meaning
         with its unit (or to an empty text). For a Dict or Tuple, ``labels`` is a dict from the name of a part to its
-        meaning, or to a dict from the names of the part's numbers to their meanings; the keys of these numbers are
+        meaning, or to a dict from the names of the part's numbers to their meanings. The keys of these numbers are
         ``PART_NAME``.
     :ivar alone: names (as in :func:`rlgpt.plugin.parts.shown`) of pictures and long arrays. No key of the view has
         their numbers, so a policy gets them from the observation.

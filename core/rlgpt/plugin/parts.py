@@ -86,7 +86,7 @@ def shown(space: spaces.Space[Any], keys: Iterable[ViewKey] = ()) -> dict[str, S
 
     The parts of a Dict have its keys as names; any other observation space has the name ``observation``. If a part is
     itself a Dict or Tuple that contains pictures or long arrays, these pictures and arrays replace the part, each named
-    by its path; the view has the other inner parts. Pictures are converted to images for an encoder of the policy.
+    by its path. The other inner parts are in the view. Pictures are converted to images for an encoder of the policy.
 
     :param keys: keys of the view. If the view key of an array has no numbers, only a policy can use the array.
     """

@@ -2,8 +2,8 @@
 rlgpt.sandbox.build``.
 
 The build of the guest needs ``componentize-py``, a development dependency. (A released wheel contains the built guest.)
-The file of the guest ends with a custom section that contains a hash of the sources, so that a guest built from other
-sources is detected.
+The file of the guest ends with a custom section that contains a hash of the sources. This hash shows whether a guest
+was built from other sources.
 """
 
 from __future__ import annotations

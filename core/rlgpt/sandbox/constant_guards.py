@@ -57,10 +57,10 @@ class ConstantGuards:
     (:class:`~rlgpt.sandbox.reads.Reads`). ``can_start`` gives equal answers for equal views, so its answers are stored.
     Several threads may use one ``ConstantGuards`` object.
 
-    All these actions share one instance. It runs only definitions and functions without effects, so no action can
-    change the answers of another action. An action fails in this instance if its source cannot be loaded, or if its
-    ``can_start`` raises an exception or needs too much fuel. After such a failure, ``can_start`` is called in the
-    action's own instance, which also gives the verdict.
+    All these actions share one instance. The shared instance runs only definitions and functions without effects, so no
+    action can change the answers of another action. An action fails in this instance if its source cannot be loaded, or
+    if its ``can_start`` raises an exception or needs too much fuel. After such a failure, ``can_start`` is called in
+    the action's own instance, which also gives the verdict.
 
     :param on_turn: a function that the host calls before each call into the instance.
     """

@@ -30,8 +30,8 @@ def encode(value: Any, action: str, limit: int) -> str:
     :param limit: maximal number of bytes of the floats, and also of the JSON of the other values. A value that exceeds
         the limit in this form is accepted if the whole value as JSON is within the limit.
     :raises Refused: the text for the guest is longer than ``limit``, or a number is not finite (kind ``view``).
-    :raises PluginError: ``value`` contains something other than None, bool, int, float, str, list and dict, which is a
-        fault of the plugin that made the view or outcome, not of the coded action.
+    :raises PluginError: ``value`` contains a value that is not plain. This is a fault of the plugin that made the view
+        or outcome, not of the coded action.
     """
     packed = floats.pack(value, lambda rest: _encode(rest, action)) if _is_long(value) else None
     if packed is not None and max(packed.size, packed.others) <= limit:

@@ -27,8 +27,8 @@ class FuelMeter:
 
     :param pieces: number of coded actions or functions in the episode. If ``pieces`` is at most the limit
         ``fuel_shares``, each action or function gets the full limits of fuel. If ``pieces`` is larger, all actions or
-        functions together get the fuel of ``fuel_shares`` actions, in equal shares; only the limits of a turn and of a
-        call stay the same. The fuel that one action uses does not reduce the limits of another action.
+        functions together get the fuel of ``fuel_shares`` actions, in equal shares. The limits of a turn and of a call
+        are not divided. The fuel that one action uses does not reduce the limits of another action.
     """
 
     def __init__(self, limits: SandboxLimits, pieces: int) -> None:
@@ -47,7 +47,8 @@ class FuelMeter:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the code has used up its fuel of the episode. Such code does not run again in this episode."""
+        """Whether the code has used up its fuel of the episode. Code without fuel does not run again in this
+        episode."""
         return not self._episode_left
 
     def add_step(self) -> None:

@@ -90,9 +90,9 @@ class Functions:
     """All coded functions of an episode. Features are evaluated before other functions, because reward terms and
     predicates may read the outputs of the features in the view.
 
-    A coded function that fails causes one verdict in an episode. It is then not called until the episode ends, and its
-    answer is neutral (zero or False); a reward term of kind ``potential`` keeps its last value instead. After a
-    wall-clock timeout, a function is called again. One coded function cannot change another coded function.
+    A coded function that fails causes one verdict in an episode. A failed function is not called again in this episode,
+    unless the cause was a wall-clock timeout. Its answer is then neutral (zero or False), but a reward term of kind
+    ``potential`` keeps its last value. One coded function cannot change another coded function.
 
     :param seed: seed of Python's module ``random`` in each function.
     :param quarantined: names of quarantined functions, which are not called; their answers are neutral.

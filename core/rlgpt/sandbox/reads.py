@@ -1,11 +1,11 @@
 """Static analysis of ``can_start``, which finds the keys of the view that ``can_start`` reads. After the analysis,
 ``can_start`` is called again only when one of the keys that it reads has changed.
 
-The analysis is conservative. It accepts ``can_start`` only if this function and the functions that it calls contain
-nothing that could change a value or draw a random number. The answer of an accepted ``can_start`` depends only on the
-view, the memory and the action's own globals. A ``can_start`` that is not accepted is called at each step with the
-whole view. A wrong result of the analysis could only make the mask of the same action out of date. The security of the
-sandbox does not depend on it.
+The analysis is conservative. The analysis accepts ``can_start`` only if this function and the functions that it calls
+contain nothing that could change a value or draw a random number. The answer of an accepted ``can_start`` depends only
+on the view, the memory and the action's own globals. A ``can_start`` that is not accepted is called at each step with
+the whole view. A wrong result of the analysis could only make the mask of the same action out of date. The security of
+the sandbox does not depend on it.
 """
 
 from __future__ import annotations

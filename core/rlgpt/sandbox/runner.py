@@ -110,8 +110,8 @@ class ActionRunner(CodeRunner):
     def can_start(self, view: str) -> bool | Verdict:
         """The answer of the action's ``can_start``.
 
-        ``can_start`` is not called again if its answer cannot have changed. This is so if the answer depends only on
-        the view, the memory and the globals (:attr:`reads`), and these three are unchanged.
+        ``can_start`` is not called again if its answer depends only on the view, the memory and the globals
+        (:attr:`reads`), and if these three are unchanged.
 
         :param view: the view as JSON text.
         """

@@ -29,7 +29,7 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The result of a turn in which the generator yielded requests. The caller runs the requests in order. Then it
+    """The result of a turn in which the generator yielded requests. The caller runs the requests in order, and then
     sends the outcome, or a list of outcomes if ``many`` is True.
     """
 
@@ -44,8 +44,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The result of a turn in which the generator yielded more often than a call may. The generator is closed. This is
-    not counted as a violation of the coded action.
+    """The result of a turn in which the generator yielded more often than a call may. The generator is closed. Too many
+    yields are not a violation of the coded action.
 
     :ivar verdict: the verdict on the generator's ``finally`` blocks if they had to be stopped, else None.
     """

@@ -1,8 +1,8 @@
 """The skill library is a folder with the proved results of earlier runs, which later runs can use.
 
-A *skill* is a bundle with a record. The record says in words what the skill does. It also contains the task, the start
-states and the results of the episodes in which the skill was tested, and the primitives and keys of the view that its
-code needs.
+A *skill* is a bundle with a record. The record says in words what the skill does. The record also contains the task,
+and the start states and results of the episodes in which the skill was tested. It lists the primitives and keys of the
+view that the skill's code needs.
 
 A run *proves* its result if the lower end of the 95 % confidence interval of the success rate in its report is at least
 0.5. In a task without success, a run proves its result if the mean score reaches the target score, or if the run has no

@@ -65,9 +65,9 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
     """The skills of the skill library ``library`` that fit the run, the best skill first. The same arguments always
     give the same choice of skills.
 
-    A skill fits if the task has all primitives and keys of the view that the skill's code needs, and if the skill
-    passed its newest test in the installed version of the plugin. If several versions of a skill fit, the version with
-    the most reliable result is chosen (the worse end of its confidence interval decides). Skills are sorted by the
+    A skill fits if the task has all primitives and keys of the view that the skill's code needs. The skill must also
+    have passed its newest test in the installed version of the plugin. If several versions of a skill fit, the version
+    with the most reliable result is chosen (the worse end of its confidence interval decides). Skills are sorted by the
     similarity between their words (goal, task and names of actions) and the words of the run's task.
 
     :param plugin: the name of the distribution that contains the plugin.

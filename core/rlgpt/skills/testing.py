@@ -35,8 +35,8 @@ def retest(
 ) -> SkillTest:
     """Repeat the first ``episodes`` recorded episodes of ``skill``, from the recorded start states.
 
-    The test fails if the skill's code cannot work with the plugin's primitives. It also fails if the result is worse
-    than the recorded result and the two 95 % confidence intervals do not overlap.
+    The test fails if the skill's code cannot work with the plugin's primitives. The test also fails if the result is
+    worse than the recorded result and the two 95 % confidence intervals do not overlap.
 
     :param factory: the value for the field ``factory`` of :class:`~rlgpt.rl.base.EnvSpec`.
     :param origin: the plugin's distribution and the version of the distribution.

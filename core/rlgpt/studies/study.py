@@ -88,8 +88,8 @@ class Study(Value):
     @field_validator("tasks", "methods")
     @classmethod
     def _labelled(cls, value: Mapping[str, Settings]) -> Mapping[str, Settings]:
-        """Check the labels. They occur in ``study.only``, where a comma and a quote have a special meaning, so a label
-        must not contain these characters.
+        """Check the labels. A label must not contain a comma or a quote, because these characters have a special
+        meaning in ``study.only``.
         """
         wrong = [label for label in value if not _LABEL.fullmatch(label)]
         if wrong:

@@ -1,6 +1,6 @@
 """A plugin with a grid environment that counts primitive steps. Each step, in any process, appends one byte to a file.
-This module also has coded actions for the grid environment. It is a module of rlgpt, so that worker processes can
-import it.
+The module also has coded actions for the grid environment. Worker processes can import the plugin, because it is in a
+module of rlgpt.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def distance(a: Cell, b: Cell) -> int:
 class GridEnv(gymnasium.Env[np.ndarray, np.int64]):
     """Observation ``Box(0, 1, (7,))``: row and column of agent, key and door, each divided by 6, and key held (0 or 1).
 
-    With ``reset(options={"start": "near_key"})``, the agent begins beside the key. The reward is 1 at the success, else
-    0.
+    If the option ``start`` of ``reset`` is ``near_key``, the agent begins beside the key. The reward is 1 at the
+    success, else 0.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 8}  # noqa: RUF012 - gymnasium's own
@@ -149,7 +149,7 @@ def _near_door(ctx: Context) -> float:
 
 
 class GridPlugin(EnvironmentPlugin):
-    """The plugin of the grid environment. It overrides most methods of a plugin, each in a few lines."""
+    """The plugin of the grid environment, which overrides most methods of a plugin, each in a few lines."""
 
     name = "grid"
 

@@ -6,12 +6,12 @@ satisfy.
     class TestKitchen(PluginContract):
         module = "rlgpt_kitchen"
 
-If the simulator of a plugin is slow, the subclass names a ``sample`` of the plugin's tasks, which is tested with less
-effort; tests with the marker ``slow`` then test all tasks in full. Each law is one test for each task. The message of a
-failed law says what the plugin's author must do. A law is skipped if an earlier law has already reported the cause, so
-an environment that cannot be played causes only one failure. After the first play of a task, the contract prints a line
-with the estimated duration of the laws of this task. The function ``broken_laws(plugin)`` checks the laws without a run
-of pytest.
+If the simulator of a plugin is slow, the subclass names a ``sample`` of the plugin's tasks. The sample is tested with
+less effort, and tests with the marker ``slow`` then test all tasks in full. Each law is one test for each task. The
+message of a failed law says what the plugin's author must do. A law is skipped if an earlier law has already reported
+the cause, so an environment that cannot be played causes only one failure. After the first play of a task, the contract
+prints a line with the estimated duration of the laws of this task. The function ``broken_laws(plugin)`` checks the laws
+without a run of pytest.
 """
 
 from rlgpt.testing.contract.broken import broken_laws

@@ -104,8 +104,8 @@ def fingerprints(plugin: EnvironmentPlugin, brief: Brief) -> Mapping[Kind, str]:
 
 
 class RecordingLaws(Laws):
-    """Tests that the recordings in a plugin can be replayed, and that no two recordings of a task are equal. These laws
-    are tested on all tasks, because they only render prompts.
+    """Tests that the recordings in a plugin can be replayed, and that no two recordings of a task are equal. The laws
+    about recordings are tested on all tasks, because they only render prompts.
     """
 
     @staticmethod
