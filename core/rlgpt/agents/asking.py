@@ -67,8 +67,8 @@ class Asker:
         :param pictured: a description of the prompt's images, for the fingerprint (see
             :meth:`~rlgpt.agents.prompt.Prompt.render`).
         :param leave_out: fields of the reply that are of no use in this task; the prompt does not mention these fields.
-        :param code: words that describe what the Python block of the reply contains; the word ``whole`` means a whole
-            source.
+        :param code: words for the prompt about the content of the Python block in the reply, such as ``whole`` for a
+            whole source.
         :param retries: maximal number of further requests to the model after an unusable reply.
         :raises rlgpt.errors.LLMError: the reply of the model after the last retry was unusable.
         """

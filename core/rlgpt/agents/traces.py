@@ -103,8 +103,8 @@ def render_rehearsal(rehearsal: Rehearsal, limit: int = 6000) -> str:
 
 
 def _other(other: OtherStart, start: Mapping[str, Plain]) -> str:
-    """The result of a coded action's rehearsal from another start, as text. The text also has those keys of the view
-    that did not change and differ from the view ``start``, such as another goal.
+    """The result of a coded action's rehearsal from another start, as text. The text also has keys of the view that the
+    action did not change and whose values differ from those in ``start``, such as another goal.
     """
     who = f"From the start of seed {other.seed}"
     if other.ended == "masked":

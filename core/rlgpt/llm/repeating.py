@@ -1,4 +1,5 @@
-"""A language model that cannot repair code, for experiments. Its results show how much real repairs achieve."""
+"""A language model that cannot repair code. Experiments compare runs with this model to other runs, to show how much
+repairs achieve."""
 
 from __future__ import annotations
 

@@ -171,8 +171,8 @@ def complaints_of(fault: ValidationError, schema: type[BaseModel]) -> list[str]:
 
 
 def _wrapped(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """A list with the JSON object inside an object with a single key, because models often write an object with the
-    single key ``plan``. The list is empty if ``value`` has no such form.
+    """Models often write the whole reply under a single key, such as ``plan``. The result is a list with the JSON
+    object under this key; empty if ``value`` has no such form.
     """
     return [v for v in value.values() if isinstance(v, dict)] if len(value) == 1 else []
 

@@ -89,8 +89,8 @@ class ActionCodec:
 
     :param labels: one label for each value of a Discrete, for each number of a Box, or for each head of another action
         space. ``labels`` may also be a dict from label to meaning; the descriptions of the parameters then contain the
-        meanings. The numbers of a head that is not a Discrete may have their own names, as a dict from name to
-        meaning in place of the label's meaning.
+        meanings. If a head has several numbers, the meaning of its label may be a dict from the name of each number to
+        its meaning.
     :raises ConfigError: the space is none of Discrete, Box, MultiDiscrete, MultiBinary, Tuple, Dict, or the labels do
         not fit the space.
     """

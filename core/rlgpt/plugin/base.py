@@ -72,7 +72,8 @@ class EnvironmentPlugin(ABC):
 
         :param task: a task from :meth:`tasks`, whose settings may differ from the defaults.
         :param seed: seed of all random numbers that the environment draws before its first reset.
-        :param render_mode: render mode of gymnasium; the mode ``rgb_array`` is used for videos.
+        :param render_mode: render mode of gymnasium; the mode ``rgb_array`` is used for videos, and for frames that the
+            critic gets.
         :returns: an environment with a supported action space, which is Discrete, Box, one-dimensional MultiDiscrete,
             or a Tuple of Discrete and Box.
         :raises rlgpt.errors.ConfigError: this machine lacks what the environment needs, such as the simulator.
@@ -138,7 +139,7 @@ class EnvironmentPlugin(ABC):
     def primitives(self, task: Task) -> Sequence[Primitive]:
         """The primitives that coded actions may call.
 
-        By default, a plugin has the primitives ``act``, ``repeat`` and, if the view has numbers for a policy,
+        By default, a plugin has the primitives ``act``, ``repeat`` and, if the view has a number that it can watch,
         ``act_until``.
         """
         return self.defaults(task).primitives(self.labels(task).actions, self.view_keys(task), self.view_value)

@@ -130,7 +130,7 @@ class SpaceDefaults:
         return cls(env.action_space, env.observation_space, labels=labels, observations=observations)
 
     def primitives(self, labels: Named, view_keys: Sequence[ViewKey], look: Look) -> tuple[Primitive, ...]:
-        """The primitives ``act``, ``repeat`` and, if the view has numbers for a policy, ``act_until``.
+        """The primitives ``act``, ``repeat`` and, if the view has a number that it can watch, ``act_until``.
 
         :param labels: the plugin's names for the parts of the action.
         :param look: a function that returns the value of one key of the view.

@@ -107,7 +107,7 @@ class GenericPlugin(EnvironmentPlugin):
             of zeros. The value 0 of a Discrete space may have an effect, so give ``idle`` if no label is in this list.
         :param states: the object that saves and restores the state of an environment that :meth:`make_env` made. By
             default, the object is an :class:`~rlgpt.plugin.states.AttributeStates`, if a test shows that a restored
-            episode continues exactly as the saved episode.
+            episode continues exactly as the saved episode; else None.
         :raises ConfigError: the action space is not supported, labels or ``idle`` do not fit their space, two metrics
             have the same name, or ``score`` is the name of no metric.
         :raises UnknownNameError: ``idle`` is a text that is not a label.

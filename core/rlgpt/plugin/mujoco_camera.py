@@ -23,7 +23,8 @@ SLOW_FLAGS = ("mjRND_SHADOW", "mjRND_REFLECTION", "mjRND_HAZE", "mjRND_SKYBOX")
 @dataclass(frozen=True)
 class Viewpoint:
     """The position of a free camera, given by the distance ``distance`` (m) from the point ``look_at`` (m), and by
-    azimuth and elevation in degrees. MuJoCo defines the directions of azimuth and elevation.
+    azimuth and elevation in degrees. Azimuth and elevation have the directions of the fields of the same names in
+    ``mujoco.MjvCamera``.
     """
 
     look_at: tuple[float, float, float]
