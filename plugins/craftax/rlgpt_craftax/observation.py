@@ -111,9 +111,8 @@ def movement(before: Observation, action: int, after: Observation) -> Offset | N
 
     If the cell ahead of the player was visible, the movement is certain, because the player does not move into a solid
     block, water, lava or a mob. If the cell ahead of the player was dark, the cells that are visible in both
-    observations are compared under two assumptions, which are that the player stayed and that the player moved. The
-    result is the assumption (the player stayed or moved) under which fewer cells differ; if equally many cells differ,
-    the result is None.
+    observations are compared under two assumptions: that the player stayed, and that the player moved. The result
+    follows the assumption under which fewer cells differ; if equally many cells differ, the result is None.
     """
     if action not in _MOVES or before["flags"][:2].any():
         return 0, 0

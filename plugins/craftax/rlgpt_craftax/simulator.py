@@ -76,7 +76,7 @@ class Simulator:
 @functools.cache
 def simulator() -> Simulator:
     """Return the simulator of this process. The first call of a function of the simulator compiles the function. The
-    compilation of the simulator takes 40 s on one core, or 3 s if :func:`keep_compiled` has stored the compiled
+    compilation of all functions takes 40 s on one core, or 3 s if :func:`keep_compiled` has stored the compiled
     functions of an earlier process.
     """
     import jax
@@ -148,9 +148,8 @@ def _codes(state: Any, groups: Sequence[Any]) -> Any:
     """Return the lowest code among the mobs in each cell, ``(HEIGHT, WIDTH)``. The code 0 means that the cell has no
     mob.
 
-    The function repeats a fault of the benchmark, which is wrong about mobs out of view. The position of a mob out of
-    view can be an index below zero, which counts from the end of the array; the cell at this index then shows no mob of
-    the kind of that mob.
+    The function repeats a fault of the benchmark. The position of a mob out of view can be an index below zero, which
+    counts from the end of the array; the visible cell at this index then shows no mob of the same kind.
     """
     from jax import numpy as jnp
 

@@ -99,8 +99,8 @@ _POLICY_KEYS = tuple(key.name for key in VIEW_KEYS if key.alone)
 
 
 def views(contexts: Sequence[Context]) -> list[Mapping[str, Plain]]:
-    """Return the views of all environments at their current steps. When code reads a key in one view, this key is
-    computed for the views of all environments.
+    """Return the views of all environments at their current steps. When code first reads a key in one view, this key is
+    computed for all environments.
     """
     return Columns(_KEYS, Batch(contexts).column).rows(len(contexts))
 

@@ -127,8 +127,8 @@ def _success(ctx: Context) -> float:
 
 
 def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
-    """Return the reward terms of a task. The value of each reward term refers to the next joint in the order of
-    assembly; each joint that is already made adds 1.
+    """Return the reward terms of a task. The terms of the phases have values from 0 to 1, which grow with the number of
+    made joints and with the state of the next joint in the order of assembly (see :func:`_phase`).
     """
     twist = (RewardTerm("twist", "share of the twist of the next part, where a connector holds it", _twist),)
     return (

@@ -25,9 +25,9 @@ FENCE = (
 FENCE_HEIGHT = 0.015
 """Half height of the fence, m."""
 SOLREF, SOLIMP = "0.003 1", "0.99 0.9995 0.0005"
-"""``solref`` and ``solimp`` of every contact. Parts weigh a few grams, and fingers press with 45 N. The
-penetration is proportional to (1 - d) / d for MuJoCo's impedance d. For d = 0.99 it was 0.5 mm, and 2 mm
-if the arm pushed.
+"""``solref`` and ``solimp`` of every contact. Parts weigh a few grams, and fingers press with 45 N. The penetration is
+proportional to (1 - d) / d for MuJoCo's impedance d. With a constant d of 0.99, the penetration was 0.5 mm, and 2 mm if
+the arm pushed.
 """
 _COLOURS = ("0.72 0.53 0.33 1", "0.45 0.58 0.7 1", "0.75 0.45 0.4 1", "0.5 0.65 0.45 1", "0.65 0.55 0.7 1")
 

@@ -103,8 +103,7 @@ def reward_terms(task: Task) -> tuple[RewardTerm, ...]:
 
 def default_setup(task: Task) -> RLSetup:
     """Return the default setup. For each element of the task, the default setup has the potential 4 nearness + 6
-    progress, and a reward of 5 for the completion. PPO learned with the weights of the default setup in preliminary
-    runs.
+    progress, and a reward of 5 for the completion. In preliminary runs, PPO learned with these weights.
     """
     elements = elements_of(task)
     keys = ["robot", "hand_position", "gripper_closed", "time"]

@@ -173,7 +173,9 @@ def whole_view(task: Task, *, blind: bool) -> dict[str, Column]:
 
 
 def rows_of(columns: Mapping[str, Column], contexts: Sequence[Context]) -> list[Mapping[str, Any]]:
-    """Return one mapping for each context. When a key is read in one of them, it is computed for all of a scene."""
+    """Return one mapping for each context. When a key is read in one mapping, it is computed for all environments of
+    the scene.
+    """
     scenes: dict[int, list[int]] = {}
     for i, ctx in enumerate(contexts):
         scenes.setdefault(id(ctx.observation.scene), []).append(i)

@@ -1,9 +1,9 @@
-"""The tier ``paper`` (a setting of tasks). In the tier ``paper``, code has MineDojo's low-level actions and sees only
-the player's body; policies also see lidar and voxels.
+"""The tier ``paper`` (a setting of tasks). In this tier, code has MineDojo's low-level actions and sees only the
+player's body, position and inventory; policies also see lidar and voxels.
 
 The tier follows the paper, in which code sends MineDojo's actions and does not see blocks and animals, while the policy
-observes them. In the tier ``paper``, no key of the view and no outcome names a block or an animal. Only policies can
-observe the numbers about blocks and animals (``views.policy_view``) in the tier ``paper``.
+observes them. No key of the view and no outcome names a block or an animal in the world. Only policies can observe the
+numbers about blocks and animals (``views.policy_view``).
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def equip(ctx: Context, *, item: str) -> Run:
 
 
 def primitives(spec: Spec) -> tuple[Primitive, ...]:
-    """Return the primitives of the tier ``paper``, each of which is an action of MineDojo. The primitives of the tier
-    ``paper`` do not search, aim or choose a path.
+    """Return the primitives of the tier ``paper``. Each of them is an action of MineDojo, and none searches, aims or
+    chooses a path.
     """
     found: list[Primitive | None] = [
         Primitive(

@@ -55,8 +55,7 @@ def blocked_start(rng: np.random.Generator) -> Scene:
     The wall that blocks the road starts at one side of a road 1.4 m wide and leaves a gap of 0.45 to 0.55 m at the
     other side. The car stands 6 to 16 cm before the wall on the blocked side, and a second wall is 2 to 2.5 m behind
     the car. After the gap, the road winds for 5.5 to 11 m. Lengths across the road are measured between the centres of
-    walls, which are 0.08 m thick. The free length across the road is 0.04 m less than the measured length for each wall
-    at its ends.
+    walls, which are 0.08 m thick. Each wall at an end of such a length makes the free length 0.04 m shorter.
     """
     road = winding(rng, 9.0, 0.7)
     side = float(rng.choice((-1.0, 1.0)))

@@ -94,8 +94,8 @@ class Stride:
         return "sprint" if self.sprint else ""
 
     def _begin_detour(self, ground: Ground, turned: float) -> str:
-        """Choose a side for a detour. Return "" if a side is free, or the reason to stop the walk. The reason to stop
-        is "wall" after four detours, and the hazard on one side if the other side is blocked.
+        """Choose a side for a detour. Return "" if a side is free, or the reason to stop the walk: "wall" after four
+        detours, or the hazard ("lava" or "fall") on one side if the other side is blocked, too.
         """
         if self._detours >= DETOURS:
             return "wall"
@@ -110,8 +110,8 @@ class Stride:
         return why if ground.wall(other) or hazard(ground, other) else ""
 
     def _freer(self, ground: Ground) -> int:
-        """Return the better side for a detour, 1 for left or -1 for right. The better side is the side without a wall;
-        if that does not decide, the better side is the side that the last detour did not take.
+        """Return the better side for a detour, 1 for left or -1 for right. The better side is the one without a wall;
+        if both or neither have a wall, it is the one that the last detour did not take.
         """
         free = [side for side in (1, -1) if not ground.wall(-45.0 * side, BESIDE)]
         return free[0] if len(free) == 1 else -self._side if self._detours > 1 else self._side

@@ -1,9 +1,9 @@
 """Executes the server commands that MineDojo's simulator sends in the chat, with the syntax of Minecraft.
 
 The server commands are ``/clear /give /kill /replaceitem /setblock /spreadplayers /summon /time /tp /weather``, as in
-minecraft.wiki, Commands, 1.11. In a server command, the name of an item, block or mob may start with ``minecraft:``. In
-a server command, a coordinate may be relative (``~``, ``~-3``). The target of a command is the player (``@p``, ``@s``,
-``@a``, or no target) or, for ``/kill``, the mobs of ``@e[type=...]``.
+minecraft.wiki, Commands, 1.11. The name of an item, block or mob may start with ``minecraft:``. A coordinate may be
+relative (``~``, ``~-3``). The target of a command is the player (``@p``, ``@s``, ``@a``, or no target) or, for
+``/kill``, the mobs of ``@e[type=...]``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from voxeldojo.world.state import HEIGHT, SIZE, SLOTS, World
 
 PLAYER: Final = ("@p", "@s", "@a", "@r")
 DAYTIMES: Final = {"day": 1000, "night": 13000}
-"""Version 1.11 has no others. Version 1.13 added noon and midnight (minecraft.wiki, Commands/time)."""
+"""Names of times of day, with the ticks since sunrise. Minecraft 1.11 has no other names; 1.13 added noon and midnight
+(minecraft.wiki, Commands/time).
+"""
 FATAL: Final = 1000.0
 MARGIN: Final = 2
 """``/spreadplayers`` keeps this distance to the border of the world, in blocks."""

@@ -1,8 +1,8 @@
 """Reads MineDojo's names of items, crafts, biomes and statistics.
 
-The names of items, crafts, biomes and statistics are those of MineDojo 0.1 and Minecraft 1.11.2. The module ``names``
-reads the names from ``data/*_names.csv``; the first line of each file names its source. In this package, the words of
-an item's name are joined by underscores (``milk_bucket``); in observations, they are separated by spaces (``spaced``).
+The names are those of MineDojo 0.1 and Minecraft 1.11.2. This module reads them from ``data/*_names.csv``; the first
+line of each file names its source. In this package, the words of an item's name are joined by underscores
+(``milk_bucket``); in observations, they are separated by spaces (``spaced``).
 """
 
 from __future__ import annotations

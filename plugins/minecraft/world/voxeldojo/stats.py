@@ -1,5 +1,5 @@
-"""Counts the statistics of the player that MineDojo's tasks read. The statistics of the player are stored outside the
-state of the world.
+"""Counts the statistics of the player that MineDojo's tasks read. They are stored in an object of their own, and not in
+the state of the world.
 
 The embedded world counts the statistics that ``TOTALS`` names. Every statistic that is not in ``TOTALS`` is always 0,
 because the world has no enchanting, trading or riding. The names of statistics come from minecraft.wiki, Statistics
@@ -23,7 +23,9 @@ TOTALS: Final = (
     *("play_one_minute", "time_since_death", "deaths", "damage_taken", "jump", "sneak_time"),
     *("walk_one_cm", "sprint_one_cm", "crouch_one_cm", "swim_one_cm"),
 )
-"""Units: ticks, ticks, events, tenths of a half heart, events, ticks, then centimetres."""
+"""Names of the counted statistics. Their units, in this order: ticks, ticks, events, tenths of a half heart, events,
+ticks, then centimetres.
+"""
 PLAY, SINCE_DEATH, DEATHS, DAMAGE, JUMP, SNEAK, WALK, SPRINT, CROUCH, SWIM = range(len(TOTALS))
 
 

@@ -23,7 +23,7 @@ CRAFTING: Final = {
 }
 """Malmo's crafting commands -> the places where their items are crafted."""
 UNUSED: Final = frozenset(("pickItem", "inventory", "swapHands"))
-"""Keys without effect here."""
+"""Malmo's commands for keys that have no effect in voxeldojo."""
 HOTBAR: Final = 9
 _WHERE: Final = {name: craft_place(name) for name in CRAFTS}
 _ITEMS: Final = frozenset(ITEMS)

@@ -2,8 +2,8 @@
 "3;minecraft:bedrock,2*minecraft:dirt,grass;1".
 
 The fields of the format of superflat worlds are the version, the layers (the lowest first), the biome and the
-structures. Versions 1 and 2 of the superflat format use numbers of blocks instead of names, and "x" instead of "*". The
-format of superflat worlds is that of minecraft.wiki, page Superflat, Java Edition 1.11. Structures are ignored.
+structures. Versions 1 and 2 of the format use numbers of blocks instead of names, and "x" instead of "*". The source is
+minecraft.wiki, page Superflat, Java Edition 1.11. Structures are ignored.
 """
 
 from __future__ import annotations
