@@ -20,7 +20,7 @@ rehearsals, evaluations of code alone and selection do not use. The replies of t
 recordings; seed s replays recording s modulo the number of recordings. The final evaluation of a cell uses seeds that
 no selection used, once with sampled and once with greedy actions. A comparison prints its results as lines of JSON at
 the end. An interrupted comparison resumes only with unchanged settings and at the same commit. All methods learn with
-the built-in PPO, unless ``--trainer`` names another trainer.
+the trainer of the benchmark, which is the built-in PPO unless the benchmark or ``--trainer`` names another one.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@
     python benchmarks/evopolicygym.py --report                # measure nothing, print the figures of the table
     python benchmarks/evopolicygym.py --table                 # the same as a table in Markdown
 
-In EvoPolicyGym (arXiv 2607.02440), a coding agent edits a policy, a Python program, and may try it in 128 episodes. The
-score of EvoPolicyGym is the mean return of the final program in further episodes. In rlgpt's benchmark, the budget of a
-cell is the number of primitive steps of 128 episodes of full length, and the value of a cell is the mean return of 256
-fresh episodes. The budget counts every step of rehearsals, trials of code, parameter search, training and selection. A
-cell has a task, a row (one of the compared methods) and a seed.
+In EvoPolicyGym (arXiv 2607.02440), a coding agent edits a policy, which is a Python program, and may try it in 128
+episodes. The score of the agent is the mean return of one version of this program in further episodes. In rlgpt's
+benchmark, the budget of a cell is the number of primitive steps of 128 episodes of full length, and the value of a cell
+is the mean return of 256 fresh episodes. The budget counts every step of rehearsals, trials of code, parameter search,
+training and selection. A cell has a task, a row (one of the compared methods) and a seed.
 
 =============  ======================================================================================================
 ``rlgpt``      the whole method; its value is that of the code or policy that the run keeps
@@ -90,7 +90,9 @@ class Published:
 
 
 def published(name: str) -> Published:
-    """Return the best published result of code alone for an environment. The published baselines are not agents."""
+    """Return the best published result of code alone for an environment. Published baselines such as random actions are
+    left out, because no agent wrote them.
+    """
     ids = BOARDS.get(name, (name,))
     rows = [row for row in map(json.loads, PUBLISHED.read_text().splitlines()) if row["id"] in ids]
     results = [
@@ -168,8 +170,8 @@ class EvoRunner(RowRunner):
 
 
 def kitchen() -> tuple[Any, Any, Any]:
-    """Return the kitchen's plugin, and the task with all seven elements in one episode of 280 steps. The score of the
-    kitchen's task is the return, which is the number of completed elements.
+    """Return the kitchen's plugin, and the task with all seven elements in one episode of 280 steps. The score of this
+    task is the return, which is the number of completed elements.
     """
     from rlgpt.config.prepare import ConstantPluginFactory
     from rlgpt.domain import Score, Task

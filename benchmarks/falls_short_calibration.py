@@ -1,5 +1,5 @@
-"""Measures the success of fixed code on the tasks of the suite ``falls_short``. The tasks of the suite ``falls_short``
-were chosen by the success of their recorded code.
+"""Measures the success of recorded code on the tasks of the suite ``falls_short``. The tasks of the suite were chosen
+by this success.
 
     python benchmarks/falls_short_calibration.py                 # measures the missing results
     python benchmarks/falls_short_calibration.py --table         # prints the table in Markdown

@@ -1,8 +1,8 @@
 """The tasks of the suite ``falls_short``, which neither code alone nor learning alone solves.
 
-A task is in the suite ``falls_short`` if the success rate of recorded code is between 0.2 and 0.8, and the success rate
-of pure RL is below 0.5 after 200,000 steps (falls_short_calibration.py). The success rates of recorded code and pure RL
-are measured on seeds that no comparison uses.
+A task is in the suite if the success rate of recorded code is between 0.2 and 0.8 (falls_short_calibration.py), and the
+success rate of pure RL is below 0.5 after 200,000 steps. Both success rates are measured on seeds that no comparison
+uses.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
     python benchmarks/furniture.py --out runs/furniture.jsonl # measures the missing cells, two at a time
     python benchmarks/furniture.py --report                   # only prints the results
 
-comparison.py explains the methods. All cells of furniture take one and a half to two hours on two cores; ``--budget
-60000`` sets the kitchen's budget. With ``--tasks furniture/lamp``, the script measures the lamp, which takes one and a
-half to two hours, too.
+comparison.py explains the methods. All cells took 137 minutes on two cores under other load; ``--budget 60000`` sets
+the kitchen's budget. With ``--tasks furniture/lamp``, the script measures the lamp, whose cells take about as long.
 """
 
 from __future__ import annotations

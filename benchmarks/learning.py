@@ -6,11 +6,11 @@ the same recorded coded actions.
     python benchmarks/learning.py --rows guided --seeds 10 11 12 --out runs/try.jsonl
 
 A *cell* is a task, a variant (``row``) and a seed. The policy of a cell is trained for the whole budget and then plays
-fresh episodes with sampled actions. All cells of a task use the same coded actions and the same setup. The coded
-actions and the setup of a task come from a shipped recording, whose rehearsals are replayed once; the coded actions and
-the setup of the grid task are in benchmarks/learning.py. Settings of the training are chosen on seeds 10 to 12 and
-reported on seeds 5 to 9. Each printed line has the IQM over seeds with its 95 % bootstrap interval. In a printed line,
-``minus_first`` is the difference from the first variant, with seeds resampled in pairs.
+fresh episodes with sampled actions. All cells of a task use the same coded actions and the same setup. They come from a
+shipped recording, whose rehearsals are replayed once; those of the grid task are in benchmarks/learning.py. Settings of
+the training are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed line has the IQM over seeds with
+its 95 % bootstrap interval. In a printed line, ``minus_first`` is the difference from the first variant, with seeds
+resampled in pairs.
 """
 
 from __future__ import annotations
@@ -161,8 +161,8 @@ class Measurement:
 
 
 def grid_door() -> tuple[Any, Any]:
-    """Return the recipe of the slippery grid. The coded actions of the slippery grid walk along the rows of the grid,
-    then along the columns, first to the key, then to the door.
+    """Return the recipe of the slippery grid. Its coded actions walk along the rows of the grid, then along the
+    columns, first to the key, then to the door.
     """
     from rlgpt.domain import CodedAction
     from rlgpt.rl.base import EnvSpec, Hyperparameters

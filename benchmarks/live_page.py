@@ -1,4 +1,4 @@
-"""Measures the CPU time until ``rlgpt view`` can show its first list of runs, and the time of each later list."""
+"""Measures the CPU time until ``rlgpt view`` can show its first list of runs, and the CPU time of each later list."""
 
 from __future__ import annotations
 

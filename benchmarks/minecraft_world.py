@@ -4,12 +4,11 @@
     python benchmarks/minecraft_world.py --quick       # a smoke test, one minute
     python benchmarks/minecraft_world.py --parts world start
 
-The benchmark part ``world`` measures the steps per CPU-second of physics and mobs, of rendering pictures, and of the
-environment with MineDojo's dictionary. The benchmark part ``minedojo`` measures the steps per CPU-second of MineDojo's
-own client (``make minedojo``), of the Malmo server to which the client connects, and of client and server together. The
-benchmark part ``start`` measures the seconds until a new process has its first observation and picture. The part
-``start`` has three cases, in which numba compiles the functions on all cores, compiles them on one core, or reads them
-from disk.
+The part ``world`` measures the steps per CPU-second of physics and mobs, of rendering pictures, and of the environment
+with MineDojo's dictionary. The part ``minedojo`` measures the steps per CPU-second of MineDojo's own client (``make
+minedojo``), of the Malmo server to which the client connects, and of client and server together. The part ``start``
+measures the seconds until a new process has its first observation and picture, in three cases: numba compiles the
+functions on all cores, compiles them on one core, or reads them from disk.
 
 The benchmark plays random actions in six biomes, by day and by night. The measured kinds of work alternate in short
 blocks. Each printed figure is the median of the blocks; its rows have the figure of each biome. The script prints lines

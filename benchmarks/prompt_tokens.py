@@ -5,10 +5,10 @@ that a provider's cache cannot contain, because no earlier request of the run be
     python benchmarks/prompt_tokens.py --task mujoco_car/blocked_start --keep --out RUN llm.transcript=2 min_decisions=0
 
 Providers cache the beginning of a request if an earlier request began in the same way; cached tokens cost a fraction of
-the price. With ``--task``, the script makes a run from a recording and counts the tokens of this run. The run of
-``--task`` takes its replies from the task's recording by the key of each request, even if the text of the request has
-changed. With replies from a recording, two versions of the prompts can be compared on equal replies. With ``--keep``, a
-recorded plan keeps each coded action whose code is the same as in the iteration before.
+the price. With ``--task``, the script makes a run from a recording and counts the tokens of this run. The run takes its
+replies from the task's recording by the key of each request, even if the text of the request has changed, so two
+versions of the prompts can be compared on equal replies. With ``--keep``, a recorded plan keeps each coded action whose
+code is the same as in the iteration before.
 """
 
 from __future__ import annotations

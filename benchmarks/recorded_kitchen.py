@@ -1,7 +1,7 @@
 """The kitchen with recorded actions, which the environment plays instead of the trainer's actions.
 
 All recorded environments play the same episodes, because the number of an episode seeds its start and its actions. All
-measured trainers simulate the same states, so measured differences come from the trainers alone.
+measured trainers therefore simulate the same states, and measured differences come from the trainers alone.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def recorded_spec(steps_file: Path) -> EnvSpec:
 
 
 def hyperparameters(steps_file: Path) -> Hyperparameters:
-    """Return the hyperparameters that the kitchen plugin advises for its task."""
+    """Return the hyperparameters of a run on the kitchen: those of the plugin, and rlgpt's defaults for all others."""
     return Hyperparameters(**RecordedKitchen().trainer_defaults(recorded_spec(steps_file).task))
 
 

@@ -4,8 +4,7 @@ Python generators outside the sandbox.
 The variants with and without the sandbox train the built-in PPO on the kitchen with recorded actions, each in its own
 process, in turns (see ``trainer_process.py``). The command of a training process is ``sandbox_training.py NAME
 STEPS_FILE FOLDER SEED``. For the variant without the sandbox, :class:`PlainGuest` runs the coded actions as ordinary
-Python generators in the host. The class :class:`PlainGuest` exists only in this benchmark; no setting of rlgpt selects
-this class.
+Python generators in the host. This class exists only in this benchmark; no setting of rlgpt selects it.
 """
 
 from __future__ import annotations

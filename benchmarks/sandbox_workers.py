@@ -1,7 +1,7 @@
 """Measures workers that run sandboxed code at the same time, and the memory of each worker.
 
-If this module is run as a script, the process is one worker of the benchmark. A worker of the benchmark prints that it
-is ready, waits for a line on standard input, and prints its measurements.
+If this module is run as a script, the process is one worker of the benchmark. It prints that it is ready, waits for a
+line on standard input, and prints its measurements.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from sandbox_calls import NUDGE, ONE, SEE, SIGNATURE, VIEWS, YIELDS, plain, plai
 WORKERS = 8
 INSTANCES = 10
 NAMESPACES = 2000
-"""Number of counterparts outside the sandbox. The memory of a single one is too small to measure."""
+"""Number of coded actions that are started outside the sandbox, for comparison. The memory of a single one is too small
+to measure.
+"""
 UNITS = {
     "plain": "CPU microseconds of a primitive called plainly",
     "primitive": "CPU microseconds of a primitive that sandboxed code asks for",

@@ -11,7 +11,7 @@ def run_parts(doc: str, parts: Mapping[str, Callable[..., None]]) -> int:
 
     :param doc: the docstring of the script, whose first paragraph becomes the summary in the help.
     :param parts: for each part of the benchmark, its name and the function that measures the part, which has an
-        argument ``quick``. The flag ``--quick`` leaves out the benchmark part ``training``, which takes minutes.
+        argument ``quick``. The flag ``--quick`` leaves out the part ``training``, which takes minutes.
     """
     parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
     parser.add_argument("--parts", nargs="+", choices=tuple(parts), help="default: all; with --quick, not training")

@@ -1,5 +1,5 @@
 """Runs trainers in separate processes that take turns. Each trainer runs for some updates and is then suspended
-(SIGSTOP). With turns, all trainers are measured within the same minutes, but never at the same time. The time of the
+(SIGSTOP). In this way, all trainers are measured within the same minutes, but never at the same time. The time of the
 start-up is not counted.
 """
 
@@ -17,7 +17,9 @@ from interleaved import cpu_seconds
 from rlgpt.rl.step_counter import StepCounter
 
 SLICE = 512
-"""Number of steps of one turn: four rollouts and their updates, which take one to two seconds."""
+"""Number of steps of one turn: one rollout of 64 steps in 8 environments and its update, which take one to two
+seconds.
+"""
 WARM_UP = 4 * SLICE
 POLL_SECONDS = 0.003
 TIMEOUT_SECONDS = 300.0

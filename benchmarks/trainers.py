@@ -1,8 +1,8 @@
 """Runs one trainer on the recorded kitchen until another process ends it (``trainers.py NAME STEPS_FILE FOLDER SEED``).
 
-All trainers have the kitchen plugin's hyperparameters. The kitchen plugin's hyperparameters are 4 environments in one
-process, rollouts of 32 steps, minibatches of 64 steps, 8 epochs, two hidden layers of 64 units with tanh for actor and
-critic each, and normalised observations and returns. All trainers use one thread.
+All trainers have the same hyperparameters, which are those of a run on the kitchen: 8 environments in one process,
+rollouts of 64 steps, minibatches of 64 steps, 8 epochs, two hidden layers of 64 units with tanh for actor and critic
+each, and normalised observations and returns. All trainers use one thread.
 """
 
 from __future__ import annotations

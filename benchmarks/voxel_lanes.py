@@ -27,7 +27,7 @@ UNIT = "primitive steps per CPU-second, numbers only, the default setup without 
 
 
 class Training:
-    """A training that takes turns.
+    """One of the two trainings that take turns.
 
     :param lanes: whether the environments are the lanes of the plugin's vector.
     """

@@ -1,5 +1,5 @@
-"""Measures the cost of an environment in another process. The cost is the additional time of a step of an environment
-in another process, compared with a step of the same environment in this process.
+"""Measures the cost of an environment in another process, which is the additional time of a step, compared with a step
+of the same environment in this process.
 """
 
 from __future__ import annotations

@@ -5,11 +5,12 @@
     python docs/train_cleanrl.py none LunarLander-v3                      # without coded actions, to compare
     python docs/train_cleanrl.py examples/design/bundles/doorkey --make examples/design/worlds.py:doorkey
 
-The script differs from plain PPO in two points, which are marked with "options" in the code. A decision may last k
-steps (``info["duration"]``), so the value of the next state is discounted by gamma^k. The policy does not choose masked
-actions (``info["action_mask"]``). In the flat view of a Box, the largest score chooses the branch, and the choice of a
-masked branch takes one idle step. The ``gamma`` of ``extend`` discounts the rewards within a decision; the training
-must use this gamma, too. Printed returns are undiscounted (``info["total_reward"]``). The budget is in primitive steps.
+The script differs from plain PPO in two points, which are marked with "options" in the code. First, a decision may last
+k steps (``info["duration"]``), so the value of the next state is discounted by gamma^k. Second, the policy does not
+choose masked actions (``info["action_mask"]``). In the flat view of a Box, the largest score chooses the branch, and
+the choice of a masked branch takes one idle step. The ``gamma`` of ``extend`` discounts the rewards within a decision;
+the training must use this gamma, too. Printed returns are undiscounted (``info["total_reward"]``). The budget is in
+primitive steps.
 """
 
 from __future__ import annotations

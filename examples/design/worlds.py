@@ -102,8 +102,8 @@ def lunar_lander(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
 
 
 def breakout(render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
-    """Make the Atari game Breakout. An observation of Breakout is four grey frames of 84 x 84 pixels. An action lasts
-    four frames of the game; an episode of Breakout has at most 1,000 actions.
+    """Make the Atari game Breakout. An observation is four grey frames of 84 x 84 pixels. An action lasts four frames
+    of the game; an episode has at most 1,000 actions.
     """
     import ale_py
 

@@ -1,4 +1,4 @@
-"""What the tests of a cluster of Ray share."""
+"""Helpers for all tests that use a cluster of Ray."""
 
 from __future__ import annotations
 

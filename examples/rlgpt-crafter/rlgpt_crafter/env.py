@@ -31,9 +31,9 @@ PICTURE = 576
 class OrderedWorld(engine.World):
     """Crafter's world, with the creatures of a chunk in a fixed order.
 
-    Crafter stores the creatures of a chunk in a set and draws one creature at random. The order of a Python set depends
-    on memory addresses, so that episodes of the original Crafter with the same seed differ. The fixed order of the
-    creatures changes no probability.
+    Crafter stores the creatures of a chunk (a part of the map) in a set and draws one creature at random. The order of
+    a Python set depends on memory addresses, so that episodes of the original Crafter with the same seed differ. The
+    fixed order of the creatures changes no probability.
     """
 
     @property

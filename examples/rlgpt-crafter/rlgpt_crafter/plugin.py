@@ -20,7 +20,9 @@ ACHIEVEMENTS = (
     *("make_iron_sword", "make_stone_pickaxe", "make_stone_sword", "make_wood_pickaxe", "make_wood_sword"),
     *("place_furnace", "place_plant", "place_stone", "place_table", "wake_up"),
 )
-"""Stated here as well, so that the list of tasks does not import Crafter. A test compares them."""
+"""The names of Crafter's achievements, repeated here, so that the list of tasks does not import Crafter. A test
+compares them with Crafter's own names.
+"""
 
 
 def crafter_score(rates: Mapping[str, float]) -> float:

@@ -1,4 +1,4 @@
-"""The primitives that coded actions in Crafter may call. The primitives of Crafter read only the observation."""
+"""The primitives that coded actions in Crafter may call. They read only the observation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of plugins. JAX compiles the simulator for a minute, so only the slow tests play it."""
+"""The contract tests of plugins. JAX compiles the simulator for a minute, so only slow tests play episodes."""
 
 from __future__ import annotations
 

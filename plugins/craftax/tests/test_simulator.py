@@ -1,4 +1,4 @@
-"""Against the simulator itself. JAX compiles it for a minute, so these tests are slow."""
+"""Tests with the simulator itself. JAX compiles the simulator for a minute, so these tests are slow."""
 
 from __future__ import annotations
 

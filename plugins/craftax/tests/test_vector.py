@@ -1,4 +1,6 @@
-"""A batch of environments, against the environment alone. JAX compiles it for a minute, so the test is slow."""
+"""A batch of environments, compared with a single environment. JAX compiles the simulator for a minute, so the test is
+slow.
+"""
 
 from __future__ import annotations
 

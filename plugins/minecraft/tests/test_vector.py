@@ -1,4 +1,4 @@
-"""The vector of a task, against single environments with the same seeds and actions."""
+"""The vector environment of a task, compared with single environments with the same seeds and actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vector environment, against single environments with the same seeds and actions."""
+"""The vector environment, compared with single environments with the same seeds and actions."""
 
 from __future__ import annotations
 
