@@ -6,11 +6,11 @@ the same recorded coded actions.
     python benchmarks/learning.py --rows guided --seeds 10 11 12 --out runs/try.jsonl
 
 A *cell* is a task, a variant (``row``) and a seed. The policy of a cell is trained for the whole budget and then plays
-fresh episodes with sampled actions. All cells of a task use the same coded actions and the same setup. They come from a
-shipped recording, whose rehearsals are replayed once; those of the grid task are in benchmarks/learning.py. Settings of
-the training are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed line has the IQM over seeds with
-its 95 % bootstrap interval. In a printed line, ``minus_first`` is the difference from the first variant, with seeds
-resampled in pairs.
+fresh episodes with sampled actions. All cells of a task use the same coded actions and the same setup. The coded
+actions and the setup come from a shipped recording, whose rehearsals are replayed once; those of the grid task are in
+benchmarks/learning.py. Settings of the training are chosen on seeds 10 to 12 and reported on seeds 5 to 9. Each printed
+line has the IQM over seeds with its 95 % bootstrap interval. In a printed line, ``minus_first`` is the difference from
+the first variant, with seeds resampled in pairs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measures workers that run sandboxed code at the same time, and the memory of each worker.
 
-If this module is run as a script, the process is one worker of the benchmark. It prints that it is ready, waits for a
-line on standard input, and prints its measurements.
+If this module is run as a script, the process is one worker of the benchmark. The worker prints that it is ready, waits
+for a line on standard input, and prints its measurements.
 """
 
 from __future__ import annotations

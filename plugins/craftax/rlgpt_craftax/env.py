@@ -23,7 +23,7 @@ class CraftaxEnv(gymnasium.Env[Observation, np.int64]):
     """The benchmark Craftax-Symbolic-v1 with its own rules and default parameters. An episode terminates when the
     player dies or defeats the necromancer (the final enemy), and is truncated at the task's horizon.
 
-    ``info["moved"]`` says by how many cells (right, down) the last step moved the player. It is None if the
+    ``info["moved"]`` says by how many cells (right, down) the last step moved the player. The value is None if the
     observations before and after the step do not show the movement. ``info["cause"]`` says why the episode terminated.
     ``info["metrics"]`` has the entries ``floor`` (the deepest floor) and ``steps`` after each step. The achievements
     are in ``info`` only at the end of the episode, as in the benchmark's own ``info``.

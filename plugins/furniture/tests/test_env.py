@@ -53,7 +53,9 @@ def test_furniture_environment_passes_check_env_of_gymnasium(name: str, settings
     env.close()
 
 
-@pytest.mark.parametrize("name", list(TASKS))
+@pytest.mark.parametrize(
+    "name", [n if i % 3 == 0 else pytest.param(n, marks=pytest.mark.slow) for i, n in enumerate(TASKS)]
+)
 def test_furniture_environment_gives_the_same_episode_for_the_same_seed(name: str) -> None:
     envs = [FurnitureTask(TASKS[name], seed=s) for s in (0, 1)]
     envs[1].reset(seed=9)
@@ -66,10 +68,14 @@ def test_furniture_environment_gives_the_same_episode_for_the_same_seed(name: st
         assert a[1:4] == b[1:4]
 
 
-@every_kind
-@pytest.mark.parametrize("control", ["hand", "joints"])
-@pytest.mark.parametrize("joints", ["peg", "connector"])
-def test_furniture_episode_continues_from_a_saved_state_bit_for_bit(kind: str, control: str, joints: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "joints", "control"),
+    [
+        pytest.param(*each, marks=[] if (index % 4 == index // 4 % 4) else pytest.mark.slow)
+        for index, each in enumerate(product(KINDS, wild.JOINTS, wild.CONTROLS))
+    ],
+)
+def test_furniture_episode_continues_from_a_saved_state_bit_for_bit(kind: str, joints: str, control: str) -> None:
     task = variant(kind, control=control, joints=joints)
     env, other = FurnitureTask(task, seed=0), FurnitureTask(task, seed=7)
     env.reset(seed=3)

@@ -99,7 +99,7 @@ def pursuit(x: float, y: float) -> float:
     """Return the steering angle (rad) with which the car drives on a circle through a point (m, from the rear axle),
     which is atan(2 L y / d^2).
 
-    This is the formula of pure pursuit (Coulter 1992), with the wheelbase L and the distance d of the point.
+    The formula is that of pure pursuit (Coulter 1992), with the wheelbase L and the distance d of the point.
     """
     return math.atan2(2.0 * WHEELBASE * y, max(x * x + y * y, 1e-3))
 

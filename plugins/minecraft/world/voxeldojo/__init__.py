@@ -5,8 +5,8 @@ and action spaces.
 >>> import voxeldojo
 >>> env = gymnasium.make("VoxelDojo/Survival-v0", mission={"biome": "plains"})
 
-The import of voxeldojo registers the environments with gymnasium. It loads neither the world nor its compiler; both are
-loaded when a name of the package is first used.
+The import of voxeldojo registers the environments with gymnasium. The import loads neither the world nor its compiler;
+both are loaded when a name of the package is first used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads MineDojo's names of items, crafts, biomes and statistics.
 
-The names are those of MineDojo 0.1 and Minecraft 1.11.2. This module reads them from ``data/*_names.csv``; the first
-line of each file names its source. In this package, the words of an item's name are joined by underscores
+The names are those of MineDojo 0.1 and Minecraft 1.11.2. This module reads the names from ``data/*_names.csv``; the
+first line of each file names its source. In this package, the words of an item's name are joined by underscores
 (``milk_bucket``); in observations, they are separated by spaces (``spaced``).
 """
 

@@ -1,5 +1,5 @@
-"""Counts the statistics of the player that MineDojo's tasks read. They are stored in an object of their own, and not in
-the state of the world.
+"""Counts the statistics of the player that MineDojo's tasks read. The statistics are stored in an object of their own,
+and not in the state of the world.
 
 The embedded world counts the statistics that ``TOTALS`` names. Every statistic that is not in ``TOTALS`` is always 0,
 because the world has no enchanting, trading or riding. The names of statistics come from minecraft.wiki, Statistics
