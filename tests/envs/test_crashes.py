@@ -22,11 +22,11 @@ CRASHES = [
     ("die", ["was killed by signal 9 (SIGKILL)"]),
     ("exit", ["ended with exit status 3"]),
     ("raise", ["raised ValueError: the world is flat", "worlds.py", "in trouble"]),
-    ("leave", ["raised SystemExit: goodbye"]),
-    ("cut", ["raised PermissionError"]),
+    pytest.param("leave", ["raised SystemExit: goodbye"], marks=pytest.mark.slow),
+    pytest.param("cut", ["raised PermissionError"], marks=pytest.mark.slow),
     ("hang", ["did not answer within 1 s and was killed"]),
     ("shout", ["ended with exit status 4", "| the end"]),
-    ("orphan", ["ended with exit status 5"]),
+    pytest.param("orphan", ["ended with exit status 5"], marks=pytest.mark.slow),
 ]
 QUICK = WorkerTimeouts(step=1.0, reset=20.0, close=3.0)
 

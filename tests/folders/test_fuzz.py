@@ -74,7 +74,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANARY_OF_THE_FUZZ", ENVIRONMENT)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 def test_commands_on_a_randomly_changed_run_read_and_change_no_private_file(
     own_run: Path, tmp_path: Path, private: Path, block: int
 ) -> None:

@@ -44,7 +44,7 @@ SETTINGS = LoopSettings(
     target_success=1.0,
 )
 SHORT = SETTINGS.model_copy(
-    update={"budget": 1200, "selection_episodes": 3, "confirmation_episodes": 2, "report_episodes": 2}
+    update={"budget": 900, "selection_episodes": 3, "confirmation_episodes": 2, "report_episodes": 2}
 )
 """For tests in which the results of judging and learning do not matter."""
 BRIEF = SHORT.model_copy(update={"budget": 800})
@@ -201,7 +201,8 @@ def main(folder: Path, trainer: str, calls: Path, steps: Path, fault: str = "rai
             os.fsync(log.fileno())
         return reply_with_functions(request)
 
-    return run(context(folder, make_trainer(trainer), FakeLLM(asked), steps=steps, fault=fault, at=int(at)))
+    trained = make_trainer(trainer)
+    return run(context(folder, trained, FakeLLM(asked), settings=SHORT, steps=steps, fault=fault, at=int(at)))
 
 
 def make_trainer(name: str) -> Trainer:

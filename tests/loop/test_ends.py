@@ -16,7 +16,10 @@ from rlgpt.testing.llm import FakeLLM
 from story import BRIEF, BROKEN, WALK, context, reply
 
 
-@pytest.mark.parametrize("stop", [BudgetExceeded("12 calls are spent"), TranscriptEnded("no further reply")])
+@pytest.mark.parametrize(
+    "stop",
+    [BudgetExceeded("12 calls are spent"), pytest.param(TranscriptEnded("no further reply"), marks=pytest.mark.slow)],
+)
 def test_run_keeps_its_best_iteration_when_the_llm_budget_or_the_recording_ends(
     tmp_path: Path, stop: Exception
 ) -> None:

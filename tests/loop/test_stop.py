@@ -23,7 +23,7 @@ class Stopping(Observer):
             Run.open(self.folder).request_stop()
 
 
-@pytest.mark.parametrize("stage", ["rehearse", "train"])
+@pytest.mark.parametrize("stage", [pytest.param("rehearse", marks=pytest.mark.slow), "train"])
 def test_requested_stop_ends_a_run_that_is_then_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:

@@ -41,7 +41,13 @@ def learns(trainer: Trainer, recipe: EnvSpec, folder: Path, *, budget: int, **ch
     return folder
 
 
-@pytest.mark.parametrize(("first", "coded"), [(False, False), (True, True)], ids=["H,W,3", "3,H,W with a selector"])
+@pytest.mark.parametrize(
+    ("first", "coded"),
+    [
+        pytest.param(False, False, marks=pytest.mark.slow, id="H,W,3"),
+        pytest.param(True, True, id="3,H,W with a selector"),
+    ],
+)
 def test_ppo_learns_from_image_observations(first: bool, coded: bool, tmp_path: Path) -> None:
     learns(PPO(segments=3), spec(16, first=first, coded=coded), tmp_path, budget=900)
     kept = Checkpoint.load(tmp_path).imitation

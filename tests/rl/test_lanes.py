@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -136,9 +137,16 @@ class DisabledBatchGrid(VectorGrid):
     batch = True
 
 
-@pytest.mark.parametrize("kind", [VectorGrid, DisabledBatchGrid])
-@pytest.mark.parametrize("traces", [pytest.param(0, marks=pytest.mark.slow), 4])
-@pytest.mark.parametrize("count", [LEAST_EPISODES, 2 * LANES + 3])
+FAST = {(VectorGrid, 4, LEAST_EPISODES), (DisabledBatchGrid, 4, 2 * LANES + 3)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "traces", "count"),
+    [
+        pytest.param(*case, marks=[] if case in FAST else pytest.mark.slow)
+        for case in itertools.product((VectorGrid, DisabledBatchGrid), (0, 4), (LEAST_EPISODES, 2 * LANES + 3))
+    ],
+)
 def test_evaluation_in_lanes_equals_an_evaluation_in_one_environment(
     kind: type[GridPlugin], traces: int, count: int
 ) -> None:

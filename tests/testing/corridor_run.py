@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
     record = Run.create(folder, task=task.id, seed=0, config={})
     llm = Recorder(FakeLLM(reply), folder / "llm.jsonl")
     agents = build_agents("slow_fast_critic", llm, plugin, task)
-    settings = LoopSettings(budget=3000, iterations=1, selection_episodes=4, report_episodes=5, target_success=1.0)
+    settings = LoopSettings(budget=1500, iterations=1, selection_episodes=3, report_episodes=3, target_success=1.0)
     hyperparameters = Hyperparameters(num_envs=2, num_steps=16, minibatch_size=32, update_epochs=4, hidden=(16,))
     result = run(
         LoopContext(

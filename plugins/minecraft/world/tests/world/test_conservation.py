@@ -228,7 +228,7 @@ def test_items_appear_and_vanish_only_with_a_cause_during_random_play(scene: Any
     world, rng, player = scene.world, np.random.default_rng(seed), scene.player
     arena(scene, rng)
     plays, events = Player(scene, rng), Counter[str]()
-    for step in range(800):
+    for step in range(1600):
         if step % (20 if plays.intent != "eat" else 40) == 0:
             plays.begin()
             if (world.mobs["kind"] > 0).sum() < 10:
