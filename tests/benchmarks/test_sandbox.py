@@ -53,7 +53,7 @@ def test_training_with_sandboxed_and_with_unsandboxed_actions_reports_a_success_
     assert all(float(str(line["value"])) > 0.3 for line in found.values())
 
 
-@pytest.mark.parametrize("kind", ["plain", "guarded"])
+@pytest.mark.parametrize("kind", [pytest.param("plain", marks=pytest.mark.slow), "guarded"])
 def test_unsandboxed_copy_of_an_action_plays_the_same_steps(
     benchmark_module: Any, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

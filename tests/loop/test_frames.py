@@ -45,7 +45,7 @@ def test_missing_renderer_gives_no_frames_and_a_reason() -> None:
     assert film(broken) == ((), "the critic sees no frames: RuntimeError: no GL here")
 
 
-@pytest.mark.parametrize("supports_vision", [True, False])
+@pytest.mark.parametrize("supports_vision", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_critic_receives_frames_only_when_its_model_supports_vision(tmp_path: Path, supports_vision: bool) -> None:
     llm = FakeLLM(reply, supports_vision=supports_vision)
     run(context(tmp_path, PPO(), llm, settings=BRIEF))

@@ -197,7 +197,7 @@ def test_plan_record_of_an_earlier_version_has_no_functions() -> None:
     assert FunctionPlan(name="f", kind="feature", description="").keep is False
 
 
-@pytest.mark.parametrize("at", [2, 25])
+@pytest.mark.parametrize("at", [2, pytest.param(25, marks=pytest.mark.slow)])
 def test_run_that_fails_while_functions_are_written_can_be_resumed(tmp_path: Path, at: int) -> None:
     """The simulator fails before step ``at``, which is in the episodes for features or later."""
     llm = FakeLLM(reply_with_functions)

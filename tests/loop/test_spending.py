@@ -101,7 +101,12 @@ def stage_of(folder: Path) -> str:
 
 @pytest.mark.parametrize(
     ("at", "stage"),
-    [pytest.param(4, "code", marks=pytest.mark.slow), (60, "code"), (500, "training"), (1250, "selection")],
+    [
+        pytest.param(4, "code", marks=pytest.mark.slow),
+        pytest.param(60, "code", marks=pytest.mark.slow),
+        (500, "training"),
+        (1250, "selection"),
+    ],
 )
 def test_failed_run_counts_the_unfinished_stage_and_resumes(at: int, stage: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the simulator failed"):

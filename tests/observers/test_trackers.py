@@ -199,6 +199,7 @@ def offline_records(folder: Path) -> list[Any]:
     return [wandb_internal_pb2.Record.FromString(chunk) for path in files for chunk in chunks(path.read_bytes())]
 
 
+@pytest.mark.slow
 @needs("wandb")
 @pytest.mark.filterwarnings("ignore")
 def test_wandb_offline_files_contain_each_entry_of_a_resumed_run_once(

@@ -32,6 +32,10 @@ class TestSAC(TrainerSuite):
         return sorted(folder.glob("*.pt"))
 
     @pytest.mark.slow
+    def test_killed_training_resumes_and_counts_all_steps(self, tmp_path: Path) -> None:
+        super().test_killed_training_resumes_and_counts_all_steps(tmp_path)
+
+    @pytest.mark.slow
     @pytest.mark.parametrize("semi_markov", [True, False])
     def test_options_are_discounted_by_their_duration(self, semi_markov: bool, tmp_path: Path) -> None:
         super().test_options_are_discounted_by_their_duration(semi_markov, tmp_path)
