@@ -82,7 +82,9 @@ def _parts(frame: FrameType | None) -> Iterator[str]:
 
 
 def drawn(found: Mapping[Stack, float], title: str) -> str:
-    """Return the samples as an SVG picture. In the picture, the parts that a part called are below this part."""
+    """Return the samples as an SVG picture. Each box of the picture is a part of rlgpt (see :data:`PARTS`); the
+    boxes below it are the parts that it called.
+    """
     total, boxes = sum(found.values()), list[str]()
 
     def draw(prefix: Stack, left: float) -> int:

@@ -1,4 +1,6 @@
-"""The calls of coded actions in one lane. The policy's choice starts, continues or interrupts the call in progress."""
+"""The calls of coded actions in one lane. The policy's choice starts a call, or continues or
+interrupts the call in progress.
+"""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ class Lane:
     """The state of one environment with coded actions, over its episodes.
 
     :param model: the environment's model (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.model`).
-    :param quarantined: coded actions and functions that are masked; if they are given, the caller counts violations. If
-        ``quarantined`` is None, the lane counts violations.
+    :param quarantined: names of quarantined coded actions, which are masked, and of quarantined functions, which are
+        not called. If ``quarantined`` is given, the caller counts violations; if it is None, the lane counts them.
     :param on_step: a function that is called at the start of each episode and after each primitive step, with the
         number of primitive steps of the episode.
     :ivar context: the state of the episode that the plugin reads; ``context.step`` counts the episode's primitive

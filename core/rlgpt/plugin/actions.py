@@ -221,7 +221,9 @@ def _children(space: spaces.Space[Any]) -> list[spaces.Space[Any]]:
 
 
 def _build(space: spaces.Space[Any], values: Iterator[Any]) -> Any:
-    """Build an action of ``space`` from the next numbers that ``values`` yields, in the order of the parameters."""
+    """Build an action of ``space``. ``values`` yields the values of the parameters that stand for the action, in the
+    order of the space's parts.
+    """
     if isinstance(space, spaces.Discrete):
         return np.int64(next(values) if space.n > 1 else space.start)
     if isinstance(space, spaces.Box):

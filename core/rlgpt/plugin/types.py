@@ -133,8 +133,8 @@ class StateCodec(ABC):
     def save(self, env: gymnasium.Env[Any, Any]) -> bytes:
         """Save the state of an environment.
 
-        :param env: an environment that ``make_env`` made for a task with the same id and settings; an episode is in
-            progress.
+        :param env: an environment that ``make_env`` made for a task with the id and the settings of the codec's task;
+            an episode is in progress.
         :returns: the saved state, at most :data:`~rlgpt.plugin.state_data.MAX_STATE_BYTES` bytes.
         :raises StateError: the state cannot be saved.
         """

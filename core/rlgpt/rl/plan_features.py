@@ -17,7 +17,8 @@ PLAN = "plan "
 
 
 class PlanFeatures:
-    """Computes the numbers about the plan's code. In ``obs``, they follow the numbers of the setup's observation keys.
+    """Computes the numbers in a policy's observation that describe the plan's code. In ``obs``, they follow the numbers
+    of the setup's observation keys.
 
     For each coded action, the observation has a number that is 1 if this action is the plan's choice, else 0. If a
     decision may interrupt a coded action, more numbers follow. The first of them is 1 while a coded action is in

@@ -121,7 +121,7 @@ def play_episode(
     env: PolicyEnv, choose: Chooser, seed: int, camera: Camera | None, stuck: Stuck | None
 ) -> Iterator[dict[str, Any]]:
     """Play one episode, and yield the info dict of the reset and of every decision. The last info dict of the episode
-    has the key ``episode``, unless the episode is stuck.
+    has the key ``episode``, unless ``stuck`` (see :class:`Stuck`) ended the episode early.
     """
     rng = generator_of(seed)
     if camera is not None:

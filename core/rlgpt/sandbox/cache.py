@@ -160,8 +160,8 @@ def _store(code: bytes | bytearray, where: Path, key: str) -> None:
 
 
 def _drop_old(where: Path) -> None:
-    """Keep the :data:`KEPT` most recently used compiled guests in the cache folder. Delete all other compiled guests,
-    and incomplete files of killed processes.
+    """Delete all compiled guests of the cache folder except the :data:`KEPT` most recently used ones. Also delete the
+    incomplete files of killed processes.
 
     A compiled guest that another process has mapped into its memory stays mapped after its file is deleted. If the
     operating system refuses to delete a cache file, the file remains.

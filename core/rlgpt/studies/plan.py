@@ -49,7 +49,7 @@ class Planned:
 class Recorded:
     """The recordings of one task for one kind of agents.
 
-    :ivar method: the label of a method that needs these recordings.
+    :ivar method: the label, in the study, of a method whose runs need the recordings in ``paths``.
     :ivar paths: the paths of the recordings.
     """
 

@@ -28,7 +28,9 @@ def locked_inodes() -> set[int]:
 
 
 class Processes:
-    """The processes that the page has started. These processes continue after the process of the page has ended."""
+    """The processes that the page has started. A process that the page has started continues after the
+    page's own process has ended.
+    """
 
     def __init__(self) -> None:
         self._started: dict[Path, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}

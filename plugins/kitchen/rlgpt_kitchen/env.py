@@ -43,8 +43,9 @@ class KitchenTask(gymnasium.Env[Any, Any]):
     The observation, float64, comes from FrankaKitchen's sensors, which are noisy, and has two keys:
 
     - The key ``robot`` (18) has the positions of 7 joints (rad) and 2 fingers (m), then their velocities.
-    - The key ``objects`` (41) has 21 positions (4 knobs and burners, light switch, slide cabinet, two hinges,
-      microwave; the kettle's position and quaternion), then their 20 velocities.
+    - The key ``objects`` (41) has 21 positions, then 20 velocities. The positions are: knob and burner of each of the
+      four burners (8), light switch (2), slide cabinet (1), two hinges of the hinge cabinet (2), microwave (1),
+      position and quaternion of the kettle (7). The kettle has 6 velocities.
 
     The action, Box(-1, 1, (9,)), has the velocities of 7 joints in units of 2 rad/s, and two numbers for the fingers (1
     opens, -1 closes). The reward is that of FrankaKitchen-v1, which is the number of elements completed in this step.

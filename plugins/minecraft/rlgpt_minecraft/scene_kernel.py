@@ -228,7 +228,8 @@ def read_scenes(
 
     :param begun: whether the episode of a world has just begun.
     :param attacks: whether the last action of a world attacked.
-    :param numbers, found, distances, places, ids: observations of a ``voxeldojo.batch.Batch``.
+    :param numbers: the numbers of the observations, within their bounds (``voxeldojo.observe.clipped``).
+    :param found, distances, places, ids: the fields of ``voxeldojo.batch.Seen`` with these names.
     :param of_block, of_entity: for each block and each entity, bit i is set if its name is that of thing i.
     :param is_entity: whether a thing is an entity.
     :param bits: an output array ``(worlds, rays)``; bit i is set if the ray hits thing i.

@@ -1,8 +1,8 @@
 """Lets one compiled function call kernels for many worlds.
 
 A call of a kernel from Python takes about 5 µs, because numba reads 16 arrays of the world. A kernel for many worlds
-instead gets one table with the addresses of the worlds' arrays. Such a kernel calls other kernels by their addresses in
-memory, so that no kernel is compiled a second time as a part of another kernel.
+instead gets one table with the addresses of the worlds' arrays. A kernel for many worlds calls
+other kernels by their addresses in memory, so that no kernel is compiled a second time as a part of another kernel.
 """
 
 # mypy: allow-untyped-calls, allow-untyped-decorators

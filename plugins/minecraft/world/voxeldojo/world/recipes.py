@@ -11,8 +11,8 @@ of Malmo's commands ``SimpleCraft``, ``NearbyCraft`` and ``NearbySmelt``, which 
   cake) are lost.
 - Smelting one item takes fuel for 200 ticks. The remaining heat of earlier fuel is used first, then the first fuel in
   the inventory.
-- Only the recipe of the first variant of a product is used. The item ``coal``, for example, is made from coal ore,
-  never as charcoal from logs.
+- Of the recipes for smelting, only those whose product has the variant 0 are used. The item ``coal``, for example, is
+  made from coal ore, never from logs, because charcoal is the variant 1 of ``coal``.
 """
 
 from __future__ import annotations
