@@ -132,8 +132,8 @@ class _Uses(NamedTuple):
 
 
 def _reaches_yield(call: ast.AST, parents: dict[ast.AST, ast.AST], uses: _Uses) -> bool:
-    """Whether the request, which the call ``call`` of a primitive returns, may reach a ``yield``. The answer is False only if it is
-    certain that the code never yields the request.
+    """Whether the request that ``call``, a call of a primitive, returns may reach a ``yield``. The answer is False only
+    if it is certain that the code never yields the request.
     """
     node, parent = call, parents[call]
     listed = False
