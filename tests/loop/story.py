@@ -47,7 +47,7 @@ SHORT = SETTINGS.model_copy(
     update={"budget": 900, "selection_episodes": 3, "confirmation_episodes": 2, "report_episodes": 2}
 )
 """For tests in which the results of judging and learning do not matter."""
-BRIEF = SHORT.model_copy(update={"budget": 800})
+BRIEF = SHORT.model_copy(update={"budget": 600})
 """For tests in which the number of steps does not matter either."""
 # The learning rate is almost zero, so the policy does not solve the task, and the run does not end early.
 HYPERPARAMETERS = Hyperparameters(

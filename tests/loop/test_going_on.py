@@ -20,7 +20,7 @@ from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.llm import FakeLLM
 from story import BRIEF, BROKEN, context, reply
 
-ONCE = BRIEF.model_copy(update={"iterations": 1, "budget": 600})
+ONCE = BRIEF.model_copy(update={"iterations": 1, "budget": 400})
 
 
 def test_run_that_stops_at_the_critique_keeps_the_iteration(tmp_path: Path) -> None:

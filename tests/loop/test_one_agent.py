@@ -16,7 +16,9 @@ from rlgpt.loop import run
 from rlgpt.options import load_bundle
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.llm import FakeLLM
-from story import BROKEN, SHORT, TASK, WALK, context, reply
+from story import BRIEF, BROKEN, TASK, WALK, context, reply
+
+ONCE = BRIEF.model_copy(update={"iterations": 1, "budget": 300})
 
 
 def asked(role: str) -> dict[str, object]:
@@ -38,7 +40,7 @@ def whole(request: Request) -> str:
 
 def test_run_with_one_agent_sends_one_request_per_iteration_and_per_repair(tmp_path: Path) -> None:
     llm = FakeLLM(whole)
-    result = run(context(tmp_path, PPO(), llm, kind="one_agent", settings=SHORT))
+    result = run(context(tmp_path, PPO(), llm, kind="one_agent", settings=BRIEF))
     assert result.stopped is None
     assert [i.index for i in result.history] == [0, 1]
     for iteration in result.history:
@@ -57,8 +59,8 @@ def test_run_with_one_agent_sends_one_request_per_iteration_and_per_repair(tmp_p
 def test_run_with_one_agent_is_replayed_from_its_recording(tmp_path: Path) -> None:
     recording = tmp_path / "one.jsonl"
     recorder = Recorder(FakeLLM(whole), tmp_path / "llm.jsonl", transcript=recording)
-    first = run(context(tmp_path / "first", PPO(), recorder, kind="one_agent", settings=SHORT))
-    again = run(context(tmp_path / "again", PPO(), Replay(recording), kind="one_agent", settings=SHORT))
+    first = run(context(tmp_path / "first", PPO(), recorder, kind="one_agent", settings=BRIEF))
+    again = run(context(tmp_path / "again", PPO(), Replay(recording), kind="one_agent", settings=BRIEF))
     assert again.stopped is None
     assert [(i.plan, i.actions, i.setup, i.evaluation) for i in again.history] == [
         (i.plan, i.actions, i.setup, i.evaluation) for i in first.history
@@ -70,7 +72,7 @@ def test_replay_chooses_among_the_recordings_of_its_team(tmp_path: Path) -> None
     for kind, script in (("one_agent", whole), ("slow_fast", reply)):
         paths.append(tmp_path / f"{kind}.jsonl")
         recorder = Recorder(FakeLLM(script), tmp_path / f"{kind}.llm.jsonl", transcript=paths[-1])
-        run(context(tmp_path / kind, PPO(), recorder, kind=kind, settings=SHORT))
+        run(context(tmp_path / kind, PPO(), recorder, kind=kind, settings=ONCE))
     one, two = paths
 
     def config(**more: object) -> RunConfig:
