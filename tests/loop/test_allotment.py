@@ -73,6 +73,12 @@ def test_training_gets_only_steps_that_are_not_spent_yet(budget: int, rehearsal:
     assert found.judging((), here) <= max(0, found.judging((), Steps()) - judged)
 
 
+@given(BUDGETS, st.integers(0, 10**6), st.integers(0, 10**5))
+def test_judging_gets_only_steps_that_a_longer_training_has_left(budget: int, trained: int, judged: int) -> None:
+    found, here = allotment(300, budget=budget), Steps(training=trained, selection=judged)
+    assert found.judging((), here) <= max(0, budget - here.total)
+
+
 def test_run_without_learning_may_spend_the_whole_budget_on_judging() -> None:
     assert allotment(100, "code_only", budget=1000, iterations=2).judging((), Steps()) == 500
     assert allotment(100, "code_only", budget=1000, iterations=2).code_first(()) == 500

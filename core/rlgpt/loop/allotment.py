@@ -47,13 +47,16 @@ class Allotment:
         """Number of primitive steps that judging may still take in the iteration after ``history``.
 
         Judging steps that earlier iterations did not use are divided equally among this iteration and the later
-        iterations.
+        iterations. A training ends with a whole decision, so it may take a few steps more than it was given; judging
+        then gets as many steps less. Steps that a kill lost do not shorten the judging, so that a resumed run has the
+        same result.
 
         :param here: primitive steps of the finished stages of the current iteration.
         """
-        spent = sum(i.steps.code + i.steps.selection for i in history)
-        share = (self._judging - spent) // max(1, self._iterations - len(history))
-        return max(0, share - here.code - here.selection)
+        before = sum((i.steps for i in history), Steps())
+        share = (self._judging - before.code - before.selection) // max(1, self._iterations - len(history))
+        used = (before + here).model_copy(update={"lost": 0}).total
+        return max(0, min(share - here.code - here.selection, self._settings.budget - used))
 
     def confirmation(self, history: History, here: Steps, episodes: int) -> int:
         """Maximal number of primitive steps for the confirmation episodes of code that has reached the target so far.
