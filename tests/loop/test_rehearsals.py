@@ -13,7 +13,7 @@ from rlgpt.agents.traces import render_trace
 from rlgpt.domain import CodedAction, Rehearsal, Task
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
-from rlgpt.loop.inner import NOT_EXERCISED
+from rlgpt.loop.inner_actions import NOT_EXERCISED
 from rlgpt.loop.rehearse import ROUNDS, rehearse
 from rlgpt.plugin.library import library_of
 from rlgpt.rl.ppo import PPO
