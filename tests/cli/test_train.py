@@ -169,10 +169,24 @@ def test_evaluate_accepts_task_settings_and_leaves_the_run_unchanged(rlgpt: Call
     plain = json.loads(Path("here/evaluations/sampled-700000-20.json").read_text())
     assert any(e["success"] for e in plain["episodes"])
     assert Path("here/run.json").read_bytes() == record
-    for wrong, word in (("slip=1.0", "task_settings.NAME=VALUE"), ("task_settings.slop=1.0", "slip")):
+    wrongs = {"slip=1.0": "task_settings.NAME=VALUE", "task_settings.slop=1.0": "slip", "executor=no": "processes"}
+    for wrong, word in wrongs.items():
         status, _, err = rlgpt("evaluate", "here", wrong)
         assert status == 2
         assert word in err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("trained")
+def test_evaluation_in_several_processes_equals_one_in_a_single_process(rlgpt: Call) -> None:
+    files = [Path("here/evaluations") / f"{mode}-700000-9.json" for mode in ("sampled", "greedy")]
+    record = Path("here/run.json").read_bytes()
+    assert rlgpt("evaluate", "here", "--episodes", "9")[0] == 0
+    one = [file.read_bytes() for file in files]
+    status, _, err = rlgpt("evaluate", "here", "--episodes", "9", "executor=processes", "executor.jobs=2")
+    assert status == 0, err
+    assert [file.read_bytes() for file in files] == one
+    assert Path("here/run.json").read_bytes() == record
 
 
 @pytest.mark.usefixtures("trained")

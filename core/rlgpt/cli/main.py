@@ -58,7 +58,12 @@ def _resume(p: argparse.ArgumentParser) -> None:
 
 def _evaluate(p: argparse.ArgumentParser) -> None:
     p.add_argument("run", metavar="RUN", help="a run's folder")
-    p.add_argument("overrides", nargs="*", metavar="task_settings.NAME=VALUE", help="changed settings of the task")
+    p.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="changed settings of the task (task_settings.NAME=VALUE), or the executor (executor=processes)",
+    )
     p.add_argument("--episodes", type=int, default=50, help="number of episodes in each mode (default: 50)")
     p.add_argument("--seed", type=int, default=None, help="the first seed (default: seeds that the run never used)")
     p.add_argument("--video", action="store_true", help="also write a video of the first episode")

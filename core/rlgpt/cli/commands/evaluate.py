@@ -1,5 +1,5 @@
 """The command ``rlgpt evaluate`` evaluates the best iteration of a run on fresh seeds. The user may change settings of
-the task.
+the task, and the executor that plays the episodes.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def main(arguments: argparse.Namespace) -> int:
     first = run.record.seed * 1_000_000 + FRESH if arguments.seed is None else arguments.seed
     seeds = tuple(range(first, first + arguments.episodes))
     config, manager = config_of(run), PluginManager()
-    own = [text for text in arguments.overrides if run.own or text.startswith(PREFIX)]
-    changes = settings(own)
-    if words := [text for text in arguments.overrides if text not in own]:
+    words = [text for text in arguments.overrides if _is_of_the_run(text, run)]
+    changes = settings([text for text in arguments.overrides if text not in words])
+    if words:
         config = with_overrides(config, words, manager)
     require_approval(run, config, checks.keys_of(arguments.overrides), manager, evaluation=True)
     if changes and config.environment is not None:
@@ -95,6 +95,14 @@ def _evaluations(
     yield played.evaluation
 
 
+def _is_of_the_run(text: str, run: Run) -> bool:
+    """Whether an override changes the configuration of the run, and not a setting of its task. The executor may be
+    changed in any evaluation. In an evaluation of a run that somebody else made, the user also approves other settings.
+    """
+    key = checks.parse(text).key_or_group
+    return key.partition(".")[0] == "executor" or not (run.own or key.startswith(PREFIX))
+
+
 def settings(overrides: Sequence[str]) -> dict[str, Any]:
     """Parse the task settings that the user of ``rlgpt evaluate`` changes.
 
@@ -106,7 +114,8 @@ def settings(overrides: Sequence[str]) -> dict[str, Any]:
         name = override.key_or_group.removeprefix(PREFIX)
         if name == override.key_or_group or override.is_delete() or override.is_sweep_override():
             raise ConfigError(
-                f"{text!r}: an evaluation can change only settings of its task: task_settings.NAME=VALUE."
+                f"{text!r}: an evaluation can change only its executor and settings of its task: "
+                "task_settings.NAME=VALUE."
             )
         changes[name] = override.value()
     return changes
