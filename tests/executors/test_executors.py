@@ -51,6 +51,19 @@ def test_executor_runs_jobs_that_are_submitted_between_two_outcomes(make_executo
     assert outcomes == {0: 0, 1: 1, 2: 25}
 
 
+@pytest.mark.parametrize(
+    ("make_executor", "workers"),
+    [("in_process", 1), ("processes", 2), pytest.param("ray", 2, marks=pytest.mark.slow)],
+    indirect=["make_executor"],
+)
+def test_executor_says_how_many_jobs_run_at_the_same_time(make_executor: Make, workers: int) -> None:
+    with make_executor() as executor:
+        assert executor.workers == workers
+    if workers > 1:
+        with make_executor(jobs=1) as executor:
+            assert executor.workers == 1
+
+
 def test_executor_raises_the_error_of_a_job(make_executor: Make) -> None:
     with make_executor() as executor:
         executor.submit(Task(0, "", value=-1))
