@@ -11,10 +11,13 @@ from typing import Any
 
 
 def commit() -> str:
-    """Return the 12-digit hash of the working tree's commit, followed by ``+`` if tracked files have changes."""
-    git = ["git", "-C", str(Path(__file__).parent)]
+    """Return the 12-digit hash of the working tree's commit, followed by ``+`` if tracked files have changes. The files
+    of the folder ``benchmarks/results`` do not count, because a benchmark appends its results there.
+    """
+    git = ["git", "-C", str(Path(__file__).parents[1])]
     head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False)
-    dirty = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=False)
+    status = [*git, "status", "--porcelain", "-uno", "--", ".", ":!benchmarks/results"]
+    dirty = subprocess.run(status, capture_output=True, text=True, check=False)
     return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
 
 
