@@ -33,6 +33,7 @@ def lines(*arguments: str) -> dict[str, dict[str, object]]:
     return {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
 
 
+@pytest.mark.slow
 def test_quick_run_of_the_sandbox_benchmark_prints_its_figures_as_json_lines() -> None:
     found = lines()
     assert set(found) == NAMES

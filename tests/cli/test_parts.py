@@ -110,6 +110,7 @@ def test_run_uses_the_language_model_and_the_trainer_of_another_distribution(sit
     assert [e.reply.model for e in read_exchanges(tmp_path / "run" / "llm.jsonl")] == ["file"] * 3
 
 
+@pytest.mark.slow
 def test_cfg_flag_prints_the_settings_of_a_trainer_of_another_distribution(site: Path, tmp_path: Path) -> None:
     trainer = "trainer._target_=rlgpt_randomsearch.trainer.RandomSearch"
     done = rlgpt(site, tmp_path, "train", "--cfg", "task=corridor/exit", trainer)

@@ -69,6 +69,7 @@ def test_error_about_a_slow_start_names_the_setting_to_raise(tmp_path: Path) -> 
         train(tmp_path / "train", grid_spec(tmp_path / "count"), startup_grace=0.01, heartbeat_timeout=0.01)
 
 
+@pytest.mark.slow
 def test_stopped_runner_process_is_reported_as_hung(tmp_path: Path) -> None:
     begun: list[float] = []
 

@@ -42,7 +42,10 @@ def assert_same(a: dict[str, Any], b: dict[str, Any]) -> None:
         np.testing.assert_array_equal(a[key], b[key])
 
 
-@pytest.mark.parametrize("name", ["one_leg", "lamp_high", "square_table_medium", "desk_high"])
+@pytest.mark.parametrize(
+    "name",
+    ["one_leg", "desk_high", *(pytest.param(n, marks=pytest.mark.slow) for n in ("lamp_high", "square_table_medium"))],
+)
 @pytest.mark.parametrize("settings", [{}, {"control": "joints", "joints": "connector"}], ids=["hand", "joints"])
 def test_furniture_environment_passes_check_env_of_gymnasium(name: str, settings: dict[str, Any]) -> None:
     env = FurnitureTask(variant(name, **settings), seed=0)

@@ -21,6 +21,11 @@ from rlgpt.testing.grid import GridPlugin
 
 PROGRAMS = programs()
 EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+SOME = pytest.mark.parametrize(
+    "program",
+    [pytest.param(p, id=p.name, marks=[] if n % 3 == 0 else pytest.mark.slow) for n, p in enumerate(PROGRAMS)],
+)
+"""All programs, of which the fast tests run every third."""
 LIMITS = SandboxLimits()
 
 UNLOCKED = """
@@ -121,7 +126,7 @@ def test_hostile_program_in_an_environment_ends_with_its_verdict_and_without_eff
     assert host_state(targets) == before
 
 
-@EACH
+@SOME
 @pytest.mark.parametrize(
     "unlocked", [pytest.param(False, marks=pytest.mark.slow), True], ids=["restricted", "unrestricted"]
 )

@@ -223,7 +223,8 @@ class Player:
         }
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 def test_items_appear_and_vanish_only_with_a_cause_during_random_play(scene: Any, seed: int) -> None:
     world, rng, player = scene.world, np.random.default_rng(seed), scene.player
     arena(scene, rng)
