@@ -109,6 +109,18 @@ def test_commands_do_not_import_the_trainer_module_of_a_run_made_by_others(
     assert "trainer" in done.err
 
 
+@pytest.mark.parametrize("given", [(), ("executor=in_process",)])
+def test_evaluation_never_uses_the_executor_of_a_run_made_by_others(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]
+) -> None:
+    (tmp_path / "planted_module.py").write_text("raise SystemExit(77)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    set_config(shared, executor={"_target_": "planted_module.Executor", "address": "203.0.113.1:6379"})
+    done = rlgpt("evaluate", shared, "--episodes", "2", *given)
+    assert done.status == 0, done.text
+    assert "planted_module" not in sys.modules
+
+
 @pytest.mark.parametrize("command", ["resume", "evaluate"])
 def test_commands_do_not_import_the_environment_module_of_a_run_made_by_others(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str

@@ -36,6 +36,7 @@ def main(arguments: argparse.Namespace) -> int:
     from rlgpt.cli.film import film
     from rlgpt.config.approval import require_approval
     from rlgpt.config.build import build
+    from rlgpt.config.components import Component
     from rlgpt.config.run_config import AgentsConfig, PlannerConfig
     from rlgpt.config.runs import config_of
     from rlgpt.planner.stored import kept_of
@@ -48,7 +49,10 @@ def main(arguments: argparse.Namespace) -> int:
         raise RunError(f"{run.folder} has no finished iteration yet: rlgpt resume {run.folder} continues it.")
     first = run.record.seed * 1_000_000 + FRESH if arguments.seed is None else arguments.seed
     seeds = tuple(range(first, first + arguments.episodes))
-    config, manager = config_of(run), PluginManager()
+    # The executor comes only from the command line: that of a run that somebody else made could name a module or a
+    # machine.
+    config = config_of(run).model_copy(update={"executor": Component(name="in_process")})
+    manager = PluginManager()
     words = [text for text in arguments.overrides if _is_of_the_run(text, run)]
     changes = settings([text for text in arguments.overrides if text not in words])
     if words:
