@@ -32,6 +32,9 @@ _CHANNELS = len(BLOCKS) + len(ITEMS) + 5 * _KINDS + 1
 OPTIONS = {"xla_cpu_multi_thread_eigen": False}
 """One thread: the arrays are small, and other environments use the other cores."""
 
+_THREADS = "NPROC"
+"""The environment variable from which JAX takes the number of its threads when it starts."""
+
 
 @dataclass(frozen=True)
 class Simulator:
@@ -76,12 +79,12 @@ class Simulator:
 @functools.cache
 def simulator() -> Simulator:
     """Return the simulator of this process. The first call of a function of the simulator compiles the function. The
-    compilation of all functions takes 40 s on one core, or 3 s if :func:`keep_compiled` has stored the compiled
+    compilation of all functions takes 40 s on one core, or 3 s if :func:`prepare` has stored the compiled
     functions of an earlier process.
     """
     import jax
 
-    keep_compiled()
+    prepare()
     reset, step = functions()
     compiled = functools.partial(jax.jit, compiler_options=OPTIONS)
     return Simulator(compiled(reset), compiled(step), jax.random.PRNGKey)
@@ -169,8 +172,15 @@ def _codes(state: Any, groups: Sequence[Any]) -> Any:
     return jnp.where(codes == none, 0, codes)
 
 
-def keep_compiled() -> None:
-    """Switch on JAX's cache of compiled functions on disk, unless the user has chosen a folder for this cache (for
+@functools.cache
+def prepare() -> None:
+    """Prepare JAX, before this process compiles a function.
+
+    JAX starts with one thread for all its operations. A state has a hundred small arrays; with several threads, JAX
+    needs about twice the CPU time, because the threads wait for one another. If other code of this process has started
+    JAX before, the number of threads stays as it is.
+
+    JAX's cache of compiled functions on disk is switched on, unless the user has chosen a folder for this cache (for
     example, with the variable ``JAX_COMPILATION_CACHE_DIR``).
     """
     import jax
@@ -179,3 +189,10 @@ def keep_compiled() -> None:
     if config.jax_compilation_cache_dir is None:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rlgpt" / "jax"
         config.update("jax_compilation_cache_dir", str(folder))
+    before = os.environ.get(_THREADS)
+    os.environ[_THREADS] = before or "1"
+    try:
+        jax.devices()
+    finally:
+        if before is None:
+            del os.environ[_THREADS]

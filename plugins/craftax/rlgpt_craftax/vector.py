@@ -16,7 +16,7 @@ from rlgpt.domain import Task
 
 from rlgpt_craftax.names import ACHIEVEMENTS, ACTIONS
 from rlgpt_craftax.observation import Offset, movements, observation_of, space
-from rlgpt_craftax.simulator import OPTIONS, functions, keep_compiled, simulator
+from rlgpt_craftax.simulator import OPTIONS, functions, prepare, simulator
 
 _SEEDS = 1 << 32
 
@@ -104,14 +104,16 @@ def _stack(states: Sequence[Any]) -> Any:
 @functools.cache
 def _compiled() -> tuple[Any, Any]:
     """Return two compiled functions. The first function steps all environments, and the second function replaces the
-    state of one environment.
+    state of one environment. Both functions write the new states over the old ones, so the old states cannot be used
+    any more.
     """
     import jax
 
-    keep_compiled()
+    prepare()
     _, step = functions()
+    compiled = functools.partial(jax.jit, compiler_options=OPTIONS)
 
     def put(states: Any, state: Any, lane: Any) -> Any:
         return jax.tree_util.tree_map(lambda rows, row: rows.at[lane].set(row), states, state)
 
-    return jax.jit(jax.vmap(step), compiler_options=OPTIONS), jax.jit(put, donate_argnums=0, compiler_options=OPTIONS)
+    return compiled(jax.vmap(step), donate_argnums=(0, 1)), compiled(put, donate_argnums=0)
