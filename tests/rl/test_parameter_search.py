@@ -16,7 +16,7 @@ from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.imitation import End
 from rlgpt.rl.network import ActorCritic
-from rlgpt.rl.parameter_search import ParameterSearch, SearchState
+from rlgpt.rl.parameter_search import FEWEST, FOR_EACH, ParameterSearch, SearchState
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.reach import reach
@@ -65,7 +65,8 @@ def test_training_starts_from_the_parameters_that_its_search_found(trainer: Any,
     assert success(train.load(tmp_path / "train", spec), spec) == 1.0
     assert record.search is not None
     assert record.search.ended is not None
-    assert 1200 <= record.search.ended < 1220, "within one decision of each environment"
+    assert record.search.ended < 1200, "enough episodes for one parameter, before the steps of the search are used"
+    assert FEWEST + FOR_EACH <= record.search.episodes < FEWEST + FOR_EACH + 20, "the search ends with a segment"
     assert 0 < record.search.successes < record.search.episodes
     assert 5 < record.search.found["to_column.grip"] <= 9, "in the unit of the parameter"
 
@@ -100,11 +101,21 @@ def test_search_can_have_a_result_if_its_shortest_episode_is_short_enough(tmp_pa
     inputs, generator = stack([observation]), torch.Generator().manual_seed(0)
     search = ParameterSearch(ActorCritic.of(env, Hyperparameters(), seed=0), 0.6, SearchState())
     for number, steps in enumerate([100] * 9 + [50]):
-        assert not search.is_hopeless(1), f"{number} episodes do not decide"
+        assert not search.is_over(1), f"{number} episodes do not decide"
         search.choose(inputs, [0], generator)
         search.add(SimpleNamespace(ends=((End(0, False, 0.0, steps),),)))  # type: ignore[arg-type]
-    assert search.is_hopeless(1499)
-    assert not search.is_hopeless(1500)
+    assert search.is_over(1499)
+    assert not search.is_over(1500)
+
+
+def test_search_takes_no_more_than_its_share_of_the_steps(tmp_path: Path) -> None:
+    record = PPO(parameter_search=0.3).train(
+        plan(tmp_path), budget=1000, seed=0, folder=tmp_path / "train", hyperparameters=SETTINGS
+    )
+    assert record.search is not None
+    assert record.search.episodes < FEWEST + FOR_EACH
+    assert record.search.ended is not None
+    assert 300 <= record.search.ended < 320, "within one decision of each environment"
 
 
 def test_search_goes_on_after_the_training_was_interrupted(tmp_path: Path) -> None:

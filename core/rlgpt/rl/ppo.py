@@ -42,8 +42,8 @@ class PPO(Trainer):
         process, which is faster except for slow simulators. If the plugin has a batch simulator and the setup has no
         reset option, these environments are the lanes of the simulator.
     :param segments: approximate number of segments.
-    :param parameter_search: share of the budget for the search of constant parameters of the coded actions, before the
-        policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action has
+    :param parameter_search: largest share of the budget for the search of constant parameters of the coded actions,
+        before the policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action has
         parameters, or if the policy does not begin as the plan (``plan_prior`` is 0). A training with a warm start
         skips the parameter search, too.
     """
@@ -213,7 +213,7 @@ class _Run:
             performance = recent_performance(self._learnt(), self.spec.task.score)
             best = point is not None and is_best(performance, self._best)
             self._best = performance if best else self._best
-            if searching is not None and (spent >= search_end or searching.is_hopeless(search_end)):
+            if searching is not None and (spent >= search_end or searching.is_over(search_end)):
                 searching.finish(self.generator)
                 self._search, searching = searching.state.model_copy(update={"ended": spent}), None
             _save(self.folder, self._state(), self.learner, self.generator, best=best)
