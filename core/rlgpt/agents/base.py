@@ -56,8 +56,8 @@ class Training(Value):
 
 
 class Brief(Value):
-    """What agents get to know about a task. The fields ``training``, ``code``, ``functions``, ``remarks``, ``repairs``
-    and ``candidate`` change during a run; all others stay the same.
+    """What agents get to know about a task. The fields ``training``, ``code``, ``functions``, ``remarks``, ``repairs``,
+    ``candidate`` and ``plan`` change during a run; all others stay the same.
 
     :ivar stub: the functions that coded actions may call, as Python text, which are the primitives and ``observe()``.
         The documentation of ``observe()`` lists the keys of the view.
@@ -82,6 +82,7 @@ class Brief(Value):
     :ivar repairs: number of repairs that remain after the current attempt to write a piece of code; None if this number
         is unknown.
     :ivar candidate: number of the candidate (one of several versions of the code) that the agent writes for an attempt.
+    :ivar plan: number of the plan that the agents work on, if the slow agent writes several plans in an iteration.
     :ivar restores: whether the episodes of a training may begin in the state in which a coded action ended
         (``after:ACTION``).
     :ivar trainer_bounds: the valid range of each hyperparameter of the trainer that a setup may choose.
@@ -107,6 +108,7 @@ class Brief(Value):
     remarks: Mapping[str, tuple[str, ...]] = {}
     repairs: int | None = None
     candidate: int = 0
+    plan: int = 0
     restores: bool = False
     trainer_bounds: Mapping[str, tuple[float, float]] = {}
     option_steps: int | None = None

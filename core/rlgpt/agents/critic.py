@@ -59,6 +59,7 @@ class LLMCritic(Critic):
                 role="review",
                 sub_action=sub_action.name,
                 attempt=rehearsal.attempt,
+                plan=brief.plan,
             ),
             ("evidence", "role", "reply"),
             {

@@ -260,6 +260,7 @@ def _key(brief: Brief, history: History, role: Role, name: str = "", attempt: in
         sub_action=name,
         attempt=attempt,
         candidate=brief.candidate,
+        plan=brief.plan,
     )
 
 

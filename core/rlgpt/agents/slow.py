@@ -31,7 +31,7 @@ class LLMSlow(SlowAgent):
         iteration = len(history)
         plan = self._ask(
             brief,
-            RequestKey(task=brief.task.id, iteration=iteration, role="slow"),
+            RequestKey(task=brief.task.id, iteration=iteration, role="slow", plan=brief.plan),
             ("evidence", "role", "reply"),
             {"history": history_text.for_slow(history), "mode": self._mode.text(iteration, brief)},
             PlanReply,

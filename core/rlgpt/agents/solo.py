@@ -54,12 +54,13 @@ class LLMSolo(SlowAgent, FastAgent):
         prompts: Path | None = None,
     ) -> None:
         self._ask, self._writer = Asker(llm, "solo", prompts), Writer(library, limits, mode)
-        self._replies: dict[tuple[str, int], tuple[ActionPlan, SoloReply]] = {}
+        self._replies: dict[RequestKey, tuple[ActionPlan, SoloReply]] = {}
 
     def plan(self, brief: Brief, history: History) -> ActionPlan:
+        key = self._key(brief, history)
         reply = self._ask(
             brief,
-            self._key(brief, history),
+            key,
             ("evidence", "role", "reply"),
             self._slots(brief, history),
             SoloReply,
@@ -69,7 +70,7 @@ class LLMSolo(SlowAgent, FastAgent):
             leave_out=not_offered(brief),
         )
         plan = with_kept(reply.plan(), history, brief.skills)
-        self._replies[brief.task.id, len(history)] = plan, reply
+        self._replies[key] = plan, reply
         return plan
 
     def write(
@@ -165,7 +166,8 @@ class LLMSolo(SlowAgent, FastAgent):
         return asked
 
     def _reply(self, brief: Brief, plan: ActionPlan, history: History) -> SoloReply | None:
-        planned, reply = self._replies.get((brief.task.id, len(history)), (None, None))
+        key = self._key(brief, history).model_copy(update={"candidate": 0})
+        planned, reply = self._replies.get(key, (None, None))
         return reply if planned == plan else None
 
     def _slots(self, brief: Brief, history: History) -> Mapping[str, str]:
@@ -181,6 +183,7 @@ class LLMSolo(SlowAgent, FastAgent):
             sub_action=name,
             attempt=attempt,
             candidate=brief.candidate,
+            plan=brief.plan,
         )
 
     def _faults(self, reply: SoloReply, brief: Brief, history: History) -> list[str]:

@@ -28,7 +28,8 @@ values.
 _UNUSED_IN_EVALUATION = {
     *("llm", "agents", "planner", "executor", "skills"),
     *("budget", "iterations", "repairs", "selection_episodes", "report_episodes", "traces"),
-    *("confirmation_episodes", "judging", "sharpness", "min_decisions", "rehearsal_episodes", "evidence", "candidates"),
+    *("confirmation_episodes", "judging", "sharpness", "min_decisions", "rehearsal_episodes", "evidence"),
+    *("candidates", "plans"),
 }
 
 

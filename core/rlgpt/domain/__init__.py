@@ -33,6 +33,7 @@ from rlgpt.domain.graph import (
     SubGoalFigures,
     part_prefix,
 )
+from rlgpt.domain.plans import ComparedPlan
 from rlgpt.domain.records import (
     AnswerSummary,
     Bundle,
@@ -79,6 +80,7 @@ __all__ = [
     "CodedFunction",
     "CodedPredicate",
     "CodedReward",
+    "ComparedPlan",
     "Critique",
     "CurvePoint",
     "Decision",

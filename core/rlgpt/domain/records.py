@@ -10,6 +10,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from rlgpt.domain.events import Ending, Evaluation, Trace, TrainingRecord, Verdict
 from rlgpt.domain.functions import CodedFunction
 from rlgpt.domain.graph import GoalGraph
+from rlgpt.domain.plans import ComparedPlan
 from rlgpt.domain.values import ActionPlan, CodedAction, Metric, Name, Plain, RLSetup, Score, TaskId, Value
 
 
@@ -223,6 +224,7 @@ class Iteration(Value):
         was evaluated.
     :ivar rivals: the evaluations of the iteration's policy in the modes that lost the race.
     :ivar critique: the critic's findings on the iteration; None until a later iteration needs the findings.
+    :ivar plans: all plans of the iteration, in the order of their numbers; empty if the slow agent wrote only one plan.
     """
 
     index: int
@@ -245,6 +247,12 @@ class Iteration(Value):
     rivals: tuple[Evaluation, ...] = ()
     critique: Critique | None = None
     steps: Steps
+    plans: tuple[ComparedPlan, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _plans_if_any(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        plain: dict[str, Any] = handler(self)
+        return {key: value for key, value in plain.items() if key != "plans" or value}
 
     @property
     def kept(self) -> Evaluation:

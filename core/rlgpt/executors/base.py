@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from rlgpt.errors import RunError
+
 
 @dataclass(frozen=True)
 class Job:
@@ -76,6 +78,16 @@ class Executor(ABC, Generic[J, R]):
             the job was killed.
         :raises Exception: ``work`` raised this exception.
         """
+
+    def results(self) -> Iterator[tuple[J, R]]:
+        """Yield each submitted job with its result, as :meth:`as_completed` does.
+
+        :raises RunError: the process of a job was killed, or its machine was lost.
+        """
+        for job, outcome in self.as_completed():
+            if isinstance(outcome, Lost):
+                raise RunError(f"{job.name} was lost: {outcome.message}. Start the command again to repeat it.")
+            yield job, outcome
 
     def __enter__(self) -> Self:
         return self

@@ -34,6 +34,8 @@ class RequestKey(Value):
     :ivar attempt: number of the repair that the request asks for; 0 for the first version.
     :ivar candidate: number of the candidate (one of several versions of the code) that the request asks for. Files do
         not contain the number 0.
+    :ivar plan: number of the plan that the request asks for or is about, if the slow agent writes several plans in an
+        iteration. Files do not contain the number 0.
     :ivar ask: number of unusable replies to this request so far.
     """
 
@@ -44,11 +46,12 @@ class RequestKey(Value):
     attempt: int = 0
     ask: int = 0
     candidate: int = 0
+    plan: int = 0
 
     @model_serializer(mode="wrap")
-    def _candidate_if_any(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _numbers_if_any(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         plain: dict[str, Any] = handler(self)
-        return {key: value for key, value in plain.items() if key != "candidate" or value}
+        return {key: value for key, value in plain.items() if key not in ("candidate", "plan") or value}
 
 
 class Request(Value):

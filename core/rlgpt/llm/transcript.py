@@ -128,5 +128,6 @@ def export(llm_jsonl: Path, out: Path, *, note: str = "") -> Transcript:
 def describe(key: RequestKey) -> str:
     """The key of a request as text, for example ``fast on 'lift' (kitchen/kettle, iteration 2, attempt 1, ask 0)``."""
     whom = f"{key.role} on {key.sub_action!r}" if key.sub_action else key.role
-    which = f", candidate {key.candidate}" if key.candidate else ""
+    plan = f", plan {key.plan}" if key.plan else ""
+    which = f"{plan}, candidate {key.candidate}" if key.candidate else plan
     return f"{whom} ({key.task}, iteration {key.iteration}, attempt {key.attempt}, ask {key.ask}{which})"

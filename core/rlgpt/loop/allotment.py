@@ -11,6 +11,7 @@ import math
 from rlgpt.agents.base import History
 from rlgpt.agents.build import Agents
 from rlgpt.domain import Evaluation, RLSetup, Steps, Task
+from rlgpt.loop.halving import episodes
 from rlgpt.loop.settings import LoopSettings
 
 LAST_SHARE = 0.1
@@ -37,11 +38,22 @@ class Allotment:
         self._judging = int((settings.judging if agents.train else 1.0) * settings.budget)
 
     @property
+    def _parts(self) -> int:
+        """Number of equal parts of all steps for judging. In each iteration, code and policy have one part each, and
+        the halving between several plans has two parts.
+        """
+        return (4 if self._settings.plans > 1 else 2) * self._iterations
+
+    @property
+    def _share(self) -> int:
+        return self._judging // self._parts
+
+    @property
     def limit(self) -> int:
         """Maximal length, in primitive steps, of an episode that is played for judging. With this limit, each iteration
         has enough steps for one episode of code and one episode of the policy.
         """
-        return min(self._task.horizon, max(1, self._judging // (2 * self._iterations)))
+        return min(self._task.horizon, max(1, self._share))
 
     def judging(self, history: History, here: Steps) -> int:
         """Number of primitive steps that judging may still take in the iteration after ``history``.
@@ -71,11 +83,19 @@ class Allotment:
         unspent = max(0, self._settings.budget - spent)
         return max(self.judging(history, here), min(max(0, episodes) * self.limit, unspent // 2))
 
-    def code_first(self, history: History) -> int:
+    def halving(self, history: History) -> int:
+        """Maximal number of primitive steps for the halving between the plans of an iteration, which is half of the
+        steps for judging.
+        """
+        return self.judging(history, Steps()) // 2
+
+    def code_first(self, history: History, halving: int = 0) -> int:
         """Maximal number of primitive steps for the first evaluation of code in an iteration. If the run trains
         policies, the first evaluation of code may take half of the steps for judging; else it may take all of them.
+
+        :param halving: primitive steps of the halving between the plans of the iteration.
         """
-        judging = self.judging(history, Steps())
+        judging = self.judging(history, Steps(code=halving))
         return judging // 2 if self._agents.train else judging
 
     def training(
@@ -94,7 +114,8 @@ class Allotment:
         finalists = (2 if with_code else 0) + tuned
         race = settings.selection_episodes * (modes + tuned) + finalists * settings.confirmation_episodes
         reserved = min(self.judging(history, here), race * self.limit)
-        later = min(self._judging // self._iterations, (settings.selection_episodes + race) * self.limit)
+        halving = episodes(settings.plans, settings.selection_episodes)
+        later = min(self._judging // self._iterations, (settings.selection_episodes + race + halving) * self.limit)
         spent = sum((i.steps for i in history), here).total
         return max(1, (settings.budget - spent - reserved - (left - 1) * later) // left)
 
@@ -141,7 +162,7 @@ class Allotment:
     def note(self) -> str:
         """A message to the user if the budget is too small for all judging episodes at full length; else empty."""
         settings, task = self._settings, self._task
-        wanted, share = settings.selection_episodes, self._judging // (2 * self._iterations)
+        wanted, share = settings.selection_episodes, self._share
         if share >= wanted * task.horizon:
             return ""
         fewer = max(1, share // self.limit)
@@ -155,4 +176,4 @@ class Allotment:
 
     def _enough(self) -> int:
         share = self._settings.judging if self._agents.train else 1.0
-        return int(2 * self._iterations * self._settings.selection_episodes * self._task.horizon / share) + 1
+        return int(self._parts * self._settings.selection_episodes * self._task.horizon / share) + 1

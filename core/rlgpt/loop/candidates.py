@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from rlgpt.domain import CodedAction, Rehearsal, Score
 from rlgpt.domain.events import rank
-from rlgpt.errors import RunError, TranscriptEnded, UnusableReplyError
-from rlgpt.executors import Job, Lost
+from rlgpt.errors import TranscriptEnded, UnusableReplyError
+from rlgpt.executors import Job
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.rehearse import RehearsalResult, rehearse
 from rlgpt.plugin.library import library_of
@@ -92,12 +92,7 @@ def best_candidate(
             if action not in written.values():
                 written[number] = action
                 executor.submit(job(number, action))
-        for done, result in executor.as_completed():
-            if isinstance(result, Lost):
-                raise RunError(
-                    f"the rehearsal of candidate {done.number} of {written[done.number].name} was lost: "
-                    f"{result.message}. Resume the run to repeat it."
-                )
+        for done, result in executor.results():
             ctx.book.add("rehearsal", result.steps)
             rehearsals[done.number] = ctx.run.once(
                 f"{stage}{done.number}",

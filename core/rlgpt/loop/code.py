@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from rlgpt.domain import CodedAction, CodedFunction, FunctionRehearsal, Rehearsal
+from rlgpt.domain import CodedAction, CodedFunction, FunctionRehearsal, Rehearsal, Steps
 
 
 class Code(NamedTuple):
@@ -20,14 +20,16 @@ class Code(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """All attempts of an iteration at code.
+    """All attempts of an iteration at the code of its plan.
 
     :ivar actions: for each coded sub-action of the plan, the attempts at its code, in order.
     :ivar functions: for each function of the plan, the attempts at its code, in order.
+    :ivar others: primitive steps of the other plans of the iteration, and of the halving between all its plans.
     """
 
     actions: Mapping[str, tuple[Rehearsal, ...]] = {}
     functions: Mapping[str, tuple[FunctionRehearsal, ...]] = {}
+    others: Steps = Steps()
 
     @property
     def remarks(self) -> dict[str, tuple[str, ...]]:
@@ -36,6 +38,6 @@ class Tried(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """Number of primitive steps of all attempts of the iteration together."""
+        """Number of primitive steps of all attempts together."""
         actions = sum(attempt.steps for tried in self.actions.values() for attempt in tried)
         return actions + sum(attempt.steps for tried in self.functions.values() for attempt in tried)

@@ -15,22 +15,23 @@ from rlgpt.loop.inner_actions import ActionLoop
 from rlgpt.loop.inner_functions import AFTER_ACTIONS, BEFORE_ACTIONS, FunctionLoop
 
 
-def write_code(ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History) -> tuple[Code, Tried]:
+def write_code(ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History, folder: str) -> tuple[Code, Tried]:
     """Write, rehearse and repair the code of ``plan``. Features and predicates are written first, then coded actions,
     then reward terms.
 
+    :param folder: the part of the run's folder that has the stages of ``plan``.
     :returns: the code that works, and all attempts at code.
     """
-    functions = FunctionLoop(ctx, brief, plan, history)
+    functions = FunctionLoop(ctx, brief, plan, history, folder)
     functions.write(BEFORE_ACTIONS)
     briefed = brief.model_copy(update={"functions": functions.kept})
-    actions, tried = _write_actions(ctx, briefed, plan, history)
+    actions, tried = _write_actions(ctx, briefed, plan, history, folder)
     functions.write(AFTER_ACTIONS, Code(actions, functions.kept))
     return Code(actions, functions.kept), Tried(tried, functions.tried)
 
 
 def _write_actions(
-    ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History
+    ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History, folder: str
 ) -> tuple[tuple[CodedAction, ...], dict[str, tuple[Rehearsal, ...]]]:
     """Write and rehearse every coded sub-action of ``plan``, in the plan's order. A sub-action that the plan keeps is
     neither written nor rehearsed.
@@ -48,7 +49,7 @@ def _write_actions(
         elif not ctx.agents.rehearse:
             kept.append(ctx.agents.fast.write(brief, plan, sub_action, written=(), attempts=(), history=history))
         else:
-            tried = ActionLoop(ctx, brief, plan, sub_action, tuple(kept), history).write()
+            tried = ActionLoop(ctx, brief, plan, sub_action, tuple(kept), history, folder).write()
             attempts[sub_action.name] = tried
             best = _best(tried)
             if best is not None:

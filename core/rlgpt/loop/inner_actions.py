@@ -36,6 +36,7 @@ class ActionLoop:
     """The attempts at the code of one coded sub-action of ``plan``, in the iteration after ``history``.
 
     :ivar kept: the working coded actions before this one in the plan. Rehearsals play them before this action.
+    :ivar folder: the part of the run's folder that has the stages of the plan.
     """
 
     ctx: LoopContext
@@ -44,6 +45,7 @@ class ActionLoop:
     sub_action: SubAction
     kept: tuple[CodedAction, ...]
     history: History
+    folder: str
 
     def write(self) -> tuple[Rehearsal, ...]:
         """Write the coded action, and repair it until it works. Finished attempts are read from the run folder.
@@ -55,7 +57,7 @@ class ActionLoop:
         tried: tuple[Rehearsal, ...] = ()
         for attempt in range(1 + ctx.settings.repairs):
             ctx.observer.stage("write", sub_action=name, attempt=attempt)
-            stage = f"iterations/{len(self.history)}/actions/{name}/{attempt}"
+            stage = f"{self.folder}/actions/{name}/{attempt}"
             try:
                 rehearsal = ctx.run.once(stage, Rehearsal, lambda: self._attempt(tried))  # noqa: B023
             except TranscriptEnded:
@@ -125,10 +127,12 @@ class ActionLoop:
         def job(number: int, action: CodedAction) -> CandidateJob:
             actions = (*self.kept, action)
             spec = EnvSpec(ctx.task, brief.default_setup, actions, ctx.factory, limits, functions=brief.functions)
-            return CandidateJob(number, action.name, spec=spec, seeds=self._seeds, reward_weights=weights)
+            return CandidateJob(
+                number, f"candidate {number} of {name}", spec=spec, seeds=self._seeds, reward_weights=weights
+            )
 
         ctx.observer.stage("rehearse", sub_action=name)
-        stage = f"iterations/{len(self.history)}/candidates/{name}/{len(tried)}-"
+        stage = f"{self.folder}/candidates/{name}/{len(tried)}-"
         return best_candidate(ctx, stage, len(tried), write, job)
 
     def _written(self, brief: Brief, tried: tuple[Rehearsal, ...]) -> CodedAction:

@@ -34,12 +34,13 @@ term rewards.
 class FunctionLoop:
     """Writes the functions of one iteration.
 
+    :param folder: the part of the run's folder that has the stages of the plan.
     :ivar kept: the coded functions that work, as far as they have been written.
     :ivar tried: for each function of the plan, the attempts at its code, in order.
     """
 
-    def __init__(self, ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History) -> None:
-        self._ctx, self._brief, self._plan, self._history = ctx, brief, plan, history
+    def __init__(self, ctx: LoopContext, brief: Brief, plan: ActionPlan, history: History, folder: str) -> None:
+        self._ctx, self._brief, self._plan, self._history, self._folder = ctx, brief, plan, history, folder
         self._played: Played | None = None
         self.kept: tuple[CodedFunction, ...] = ()
         self.tried: dict[str, tuple[FunctionRehearsal, ...]] = {}
@@ -83,7 +84,7 @@ class FunctionLoop:
         why = ""
         for attempt in range(1 + repairs):
             ctx.observer.stage("write", sub_action=name, attempt=attempt)
-            stage = f"iterations/{len(self._history)}/functions/{name}/{attempt}"
+            stage = f"{self._folder}/functions/{name}/{attempt}"
             try:
                 rehearsal: FunctionRehearsal | None = ctx.run.once(
                     stage,

@@ -65,7 +65,7 @@ class Judging:
             return None
         ctx.observer.stage("code", iteration=len(self.history))
         wanted, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes
-        steps = ctx.allotment.code_first(self.history)
+        steps = ctx.allotment.code_first(self.history, tried.others.code)
         code = self._code("code", spec, range(wanted), steps=steps)
         if ctx.is_solved(code, episodes=1):
             allowed = math.floor((1 - ctx.settings.target_success) * (wanted + more) + 1e-9)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from rlgpt.domain import Evaluation, Mode
-from rlgpt.errors import RunError
-from rlgpt.executors import Executor, Job, Lost, Work
+from rlgpt.executors import Executor, Job, Work
 from rlgpt.rl.acting import by_policy
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.evaluation import Judge, evaluate_code, together
@@ -57,10 +56,8 @@ def play_on(executor: Callable[[Work[KeptJob, Evaluation]], Executor[KeptJob, Ev
     with executor(play_kept) as workers:
         for number, seeds in enumerate(_shares(job.seeds, workers.workers)):
             workers.submit(replace(job, number=number, seeds=seeds))
-        for done, outcome in workers.as_completed():
-            if isinstance(outcome, Lost):
-                raise RunError(f"{job.name}: the episodes of one worker were lost: {outcome.message}. Start it again.")
-            parts[done.number] = outcome
+        for done, part in workers.results():
+            parts[done.number] = part
     return together([parts[number] for number in sorted(parts)], traces=0)
 
 

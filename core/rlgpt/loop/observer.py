@@ -33,8 +33,8 @@ class Observer:
     def stage(self, name: str, **facts: Any) -> None:
         """Receive the beginning of a stage.
 
-        :param name: the name of the stage, which is ``plan``, ``write``, ``rehearse``, ``review``, ``setup``, ``code``,
-            ``train``, ``select``, ``critique``, ``report`` or ``video``.
+        :param name: the name of the stage, which is ``plan``, ``write``, ``rehearse``, ``review``, ``halving``,
+            ``setup``, ``code``, ``train``, ``select``, ``critique``, ``report`` or ``video``.
         :param facts: facts about the stage, for example ``iteration`` (the index of the iteration) and ``sub_action``
             (the name of the sub-action). For the stage ``train``, ``facts`` has ``budget`` (the primitive steps of the
             training) and ``start`` (the primitive steps of the run before the training).

@@ -10,6 +10,7 @@ from rlgpt.loop.context import LoopContext
 from rlgpt.loop.critique import add_critique
 from rlgpt.loop.judging import Judging
 from rlgpt.loop.observer import outcome
+from rlgpt.loop.plans import planned
 from rlgpt.loop.spending import finished_stages, spent, steps_of
 from rlgpt.loop.stages import Stages
 from rlgpt.rl.starts import Reached
@@ -44,9 +45,9 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
         is the last iteration.
     """
     last = ctx.allotment.is_last(history) if last is None else last
-    stages, judging = Stages(ctx, brief, history), Judging(ctx, history)
-    plan = stages.plan()  # slow agent: sub-actions, each coded or learned
-    written, tried = stages.write(plan)  # inner loop: fast agent, critic and environment
+    judging = Judging(ctx, history)
+    # slow agent: sub-actions, each coded or learned; inner loop: fast agent, critic and environment
+    stages, plan, written, tried, plans = planned(Stages(ctx, brief, history))
     setup = stages.default_setup(written)  # the plugin's setup, because it is open whether a policy is trained
     spec = ctx.spec(setup, written)
     code = judging.evaluate_code(spec, tried)  # the coded actions alone, in the plan's order
@@ -85,6 +86,7 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
         evaluation=evaluation,
         rivals=rivals,
         steps=stages.steps_so_far(steps_of(tried, code, training, judged, starts)),
+        plans=plans,
     )
 
 

@@ -22,6 +22,12 @@ class LoopSettings(Value):
         le=16,
         description="versions of a coded action that are written and rehearsed at each attempt; the best one goes on",
     )
+    plans: int = Field(
+        default=1,
+        ge=1,
+        le=16,
+        description="plans that the slow agent writes in each iteration; their code plays, and the best plan goes on",
+    )
     target_success: float = Field(
         default=0.95, gt=0, le=1, description="success rate on the selection seeds that ends the run"
     )
@@ -100,6 +106,10 @@ class Seeds:
     def starts(self, iteration: int, n: int) -> tuple[int, ...]:
         """Seeds of the episodes that are played to reach the states in which training episodes begin."""
         return tuple(self._base + 200_000 + 100 * iteration + i for i in range(n))
+
+    def halving(self, iteration: int, n: int) -> tuple[int, ...]:
+        """Seeds of the episodes in which the code of several plans is compared."""
+        return tuple(self._base + 300_000 + 100 * iteration + i for i in range(n))
 
     def selection(self, n: int) -> tuple[int, ...]:
         return tuple(self._base + 400_000 + i for i in range(n))

@@ -133,25 +133,25 @@ def finished_stages(run: Run, index: int) -> Steps:
     raced = [e for block in run.values(f"{here}/race", Block) for e in block.evaluations]
     training = run.stage(f"{here}/training", TrainingRecord)
     starts = run.stage(f"{here}/starts", Reached)
+    plans = [f"{here}/plans/{number}" for number in run.files.names(f"{here}/plans")]
+    halving = [e for plan in plans for e in run.values(f"{plan}/rounds", Evaluation)]
     return Steps(
-        rehearsal=sum(r.steps for r in run.stages(index, "actions", Rehearsal))
-        + _unfinished_candidates(run, here)
-        + sum(r.steps for r in run.stages(index, "functions", FunctionRehearsal))
-        + (starts.steps if starts else 0),
-        code=sum(e.primitive_steps for e in (*code, *raced) if e.mode == "code"),
+        rehearsal=sum(_rehearsed(run, folder) for folder in (here, *plans)) + (starts.steps if starts else 0),
+        code=sum(e.primitive_steps for e in (*code, *halving, *raced) if e.mode == "code"),
         training=training.primitive_steps if training else 0,
         selection=sum(e.primitive_steps for e in (*raced, *([old] if old else [])) if e.mode != "code"),
     )
 
 
-def _unfinished_candidates(run: Run, iteration: str) -> int:
-    """Primitive steps of the candidates of coded actions whose attempt is not finished. The steps of a finished attempt
+def _rehearsed(run: Run, folder: str) -> int:
+    """Primitive steps of the finished rehearsals whose stages are in ``folder``. The steps of a finished attempt
     include the steps of all its candidates.
     """
-    steps = 0
-    for name in run.files.names(f"{iteration}/candidates"):
-        finished = {r.attempt for r in run.values(f"{iteration}/actions/{name}", Rehearsal)}
-        candidates = run.values(f"{iteration}/candidates/{name}", Rehearsal)
+    steps = sum(r.steps for r in run.stages(f"{folder}/actions", Rehearsal))
+    steps += sum(r.steps for r in run.stages(f"{folder}/functions", FunctionRehearsal))
+    for name in run.files.names(f"{folder}/candidates"):
+        finished = {r.attempt for r in run.values(f"{folder}/actions/{name}", Rehearsal)}
+        candidates = run.values(f"{folder}/candidates/{name}", Rehearsal)
         steps += sum(c.steps for c in candidates if c.attempt not in finished)
     return steps
 
@@ -168,7 +168,7 @@ def steps_of(
     :param evaluations: evaluations of the policy and of tuned code. If the evaluation ``code`` is among
         ``evaluations``, its steps are counted once, as steps of code.
     """
-    return Steps(
+    return tried.others + Steps(
         rehearsal=tried.steps + (starts.steps if starts else 0),
         code=code.primitive_steps if code else 0,
         training=training.primitive_steps if training else 0,

@@ -50,6 +50,17 @@ class Stages:
     def _folder(self) -> str:
         return f"iterations/{self.index}"
 
+    @property
+    def _plan_folder(self) -> str:
+        """The part of the run's folder that has the stages of the plan and its code. If there are several plans, each
+        plan has a folder.
+        """
+        return f"{self._folder}/plans/{self.brief.plan}" if self.ctx.settings.plans > 1 else self._folder
+
+    def of_plan(self, number: int) -> Stages:
+        """The stages of the iteration with the plan ``number``, if the slow agent writes several plans."""
+        return replace(self, brief=self.brief.model_copy(update={"plan": number}))
+
     def _briefed(self, here: Steps, code: Evaluation | None = None) -> Brief:
         """The brief, completed by the number of steps that a training of the current iteration would have if it began
         now.
@@ -82,14 +93,17 @@ class Stages:
 
         :raises LLMError: the language model gave no usable plan.
         """
-        self.ctx.observer.stage("plan", iteration=self.index)
+        which = {"plan": self.brief.plan} if self.ctx.settings.plans > 1 else {}
+        self.ctx.observer.stage("plan", iteration=self.index, **which)
         return self.ctx.run.once(
-            f"{self._folder}/plan", ActionPlan, lambda: self.ctx.agents.slow.plan(self._briefed(Steps()), self.history)
+            f"{self._plan_folder}/plan",
+            ActionPlan,
+            lambda: self.ctx.agents.slow.plan(self._briefed(Steps()), self.history),
         )
 
     def write(self, plan: ActionPlan) -> tuple[Code, Tried]:
         """Write the code of ``plan`` (:mod:`rlgpt.loop.inner`). Return the working code, and all attempts at code."""
-        return write_code(self.ctx, self._briefed(Steps()), plan, self.history)
+        return write_code(self.ctx, self._briefed(Steps()), plan, self.history, self._plan_folder)
 
     def default_setup(self, code: Code) -> RLSetup:
         """The plugin's default setup with all coded actions."""

@@ -1,10 +1,10 @@
-"""Describes in words how an attempt to write code ended. Each description of an attempt has a CSS class (``good``,
-``warn``, ``bad``), which sets the colour of the text.
+"""Describes in words how an attempt to write code ended, and what became of a plan. Each description has a CSS class
+(``good``, ``warn``, ``bad``), which sets the colour of the text.
 """
 
 from __future__ import annotations
 
-from rlgpt.domain import FunctionRehearsal, Rehearsal
+from rlgpt.domain import ComparedPlan, FunctionRehearsal, Rehearsal
 
 State = tuple[str, str]
 """A few words, and the CSS class that sets their colour."""
@@ -27,3 +27,12 @@ def state(attempt: Rehearsal | FunctionRehearsal) -> State:
 
 def title(attempt: Rehearsal | FunctionRehearsal) -> str:
     return "first version" if attempt.attempt == 0 else f"repair {attempt.attempt}"
+
+
+def fate(plan: ComparedPlan) -> State:
+    """A description of what became of one of several plans, after the comparison of the plans has ended."""
+    if plan.kept:
+        return "goes on", "good"
+    if plan.equals is not None:
+        return f"equals plan {plan.equals}", ""
+    return (f"dropped after round {len(plan.rounds)}", "warn") if plan.rounds else ("no code that works", "bad")

@@ -51,6 +51,15 @@ def metric_figures(evaluation: Evaluation) -> Iterator[tuple[str, Interval, int]
             yield name, mean, len(values)
 
 
+def round_result(evaluation: Evaluation) -> str:
+    """The result of a plan in a round of the halving, which is the number of successes, and the mean score if the task
+    has a score.
+    """
+    played, score = len(evaluation.episodes), evaluation.mean_score
+    wins = [f"{sum(e.success for e in evaluation.episodes)} of {played}"] if evaluation.has_success else []
+    return ", ".join([*wins, *([] if score is None else [f"{score:.4g}"])]) or f"no result in {played}"
+
+
 def _mean(values: Sequence[float]) -> Interval | None:
     def mean(drawn: Scores) -> Scores:
         found: Scores = drawn.mean(axis=-1)

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from rlgpt.domain import Iteration, Steps, Verdict
 from rlgpt.report import attempts, text
-from rlgpt.report.figures import mean_score, metric_figures, score_name, success_range
+from rlgpt.report.figures import mean_score, metric_figures, round_result, score_name, success_range
 from rlgpt.report.learned import learning_facts
 from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
 from rlgpt.report.values import Page
@@ -62,9 +62,9 @@ def _environment() -> Environment:
         trusted=Markup,
         figure=lambda x: f"{x:g}" if isinstance(x, int | float) else str(x),
     )
-    environment.globals.update(attempt_state=attempts.state, attempt_title=attempts.title)
+    environment.globals.update(attempt_state=attempts.state, attempt_title=attempts.title, fate=attempts.fate)
     environment.globals.update(diff=text.diff, shares=shares, total=total, distinct=distinct)
-    environment.globals.update(success_range=success_range)
+    environment.globals.update(success_range=success_range, round_result=round_result)
     environment.globals.update(score_name=score_name, mean_score=mean_score, metrics=lambda e: list(metric_figures(e)))
     environment.globals.update(learning=learning_facts)
     environment.globals.update(terms=term_rows, curve_width=WIDTH, curve_height=HEIGHT)

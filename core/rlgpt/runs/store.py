@@ -147,13 +147,12 @@ class Run:
         """
         return self.stage("report", Report)
 
-    def stages(self, iteration: int, subfolder: str, kind: type[M]) -> list[M]:
-        """The values of all JSON files ``iterations/ITERATION/SUBFOLDER/*/*.json``, in the order of the files' names.
+    def stages(self, subfolder: str, kind: type[M]) -> list[M]:
+        """The values of all JSON files ``SUBFOLDER/*/*.json``, in the order of the files' names.
 
         :raises RunError: one of the files cannot be read.
         """
-        above = f"iterations/{iteration}/{subfolder}"
-        return [value for part in self.files.names(above) for value in self.values(f"{above}/{part}", kind)]
+        return [value for part in self.files.names(subfolder) for value in self.values(f"{subfolder}/{part}", kind)]
 
     def values(self, subfolder: str, kind: type[M]) -> list[M]:
         """The values of all JSON files in a subfolder of the run's folder, in the order of the files' names.
@@ -162,14 +161,14 @@ class Run:
         """
         return [self._read(f"{subfolder}/{name}", kind) for name in self._json(subfolder)]
 
-    def stage(self, name: str, kind: type[M]) -> M | None:
+    def stage(self, name: str, kind: type[T]) -> T | None:
         """The result of the stage ``name``; None if the stage is not finished.
 
         :raises RunError: the stage's result file exists and cannot be read.
         """
         if not self.files.exists(f"{name}.json"):
             return None
-        value: M = self._read(name, kind)
+        value: T = self._read(name, kind)
         return value
 
     def request_stop(self) -> None:

@@ -99,6 +99,7 @@ def _summary(line: Any, task: str | None = None) -> dict[str, Any] | None:
         "iteration": _number(key.get("iteration")),
         "sub_action": plain(str(key.get("sub_action", "")), 60),
         "attempt": _number(key.get("attempt")),
+        "plan": _number(key.get("plan", 0)),
         "ask": _number(key.get("ask")),
         "model": plain(str(reply.get("model", "")), 100),
         "time": plain(str(line.get("time", "")), 40),

@@ -30,6 +30,7 @@ from rlgpt.report.learned import learning_facts
 from rlgpt.report.terms import HEIGHT, WIDTH, term_rows
 from rlgpt.runs import Run
 from rlgpt.view.plain import plain
+from rlgpt.view.plans import compared, plan_folder, plans_of
 
 VIEW_LIMIT = 64 << 20
 """Maximal size of a file of an iteration that the page shows, in bytes. The report also shows larger files."""
@@ -174,20 +175,25 @@ def _part(run: Run, index: int) -> dict[str, Any]:
     """The plan of an iteration, and the state of each sub-action and function in the plan, such as ``learned`` or ``not
     written yet``.
     """
-    here = f"iterations/{index}"
-    plan = run.stage(f"{here}/plan", ActionPlan)
+    here, plans = f"iterations/{index}", plans_of(run, index)
+    written = plan_folder(run, index, plans)
+    plan = run.stage(f"{written}/plan", ActionPlan)
     planned = [] if plan is None else [*(s.name for s in plan.sub_actions), *(f.name for f in plan.functions)]
 
     def order(name: str) -> int:
         return planned.index(name) if name in planned else len(planned)
 
     tried = {
-        kind: {name: _states(run, index, kind, name) for name in sorted(run.files.names(f"{here}/{kind}"), key=order)}
+        kind: {
+            name: _states(run, f"{written}/{kind}/{name}", _KINDS[kind])
+            for name in sorted(run.files.names(f"{written}/{kind}"), key=order)
+        }
         for kind in ("actions", "functions")
     }
     trained = run.files.exists(f"{here}/training.json")
     learning = "learned" if trained else "not needed" if run.files.exists(f"{here}/iteration.json") else "to be learned"
-    return {"index": index, "plan": _plan(plan, tried, learning), "trained": trained, **plain(tried)}
+    shown = {"index": index, "plan": _plan(plan, tried, learning), "plans": compared(plans), "trained": trained}
+    return {**shown, **plain(tried)}
 
 
 def _plan(plan: ActionPlan | None, tried: dict[str, Any], learning: str) -> dict[str, Any] | None:
@@ -212,12 +218,11 @@ def _became(part: Any, tried: dict[str, Any], learning: str) -> dict[str, str]:
     return {"became": "kept from an earlier iteration" if part.keep else "not written yet", "tone": ""}
 
 
-def _states(run: Run, index: int, kind: str, name: str) -> list[dict[str, Any]]:
-    here = f"iterations/{index}/{kind}/{name}"
+def _states(run: Run, here: str, kind: type[Any]) -> list[dict[str, Any]]:
     numbers = [
         file.removesuffix(".json") for file in run.files.names(here) if file.endswith(".json") and file[0] != "."
     ]
-    found = [_state(run, f"{here}/{number}", _KINDS[kind]) for number in numbers]
+    found = [_state(run, f"{here}/{number}", kind) for number in numbers]
     return sorted((state for state in found if state is not None), key=lambda state: state["attempt"])
 
 
@@ -246,7 +251,7 @@ _KINDS: dict[str, type[Any]] = {"actions": Rehearsal, "functions": FunctionRehea
 
 def _attempts(run: Run, index: int, kind: str, name: str, number: int) -> tuple[Attempt, Attempt | None]:
     """The attempt with the number ``number``, and the previous attempt (None for the first attempt)."""
-    above = f"iterations/{_checked(run, index)}"
+    above = plan_folder(run, index, plans_of(run, _checked(run, index)))
     if kind not in _KINDS or name not in run.files.names(f"{above}/{kind}"):
         raise UnknownNameError("action", name[:40], run.files.names(f"{above}/actions"))
     found: Attempt | None = run.stage(f"{above}/{kind}/{name}/{number}", _KINDS[kind])

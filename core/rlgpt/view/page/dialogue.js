@@ -28,7 +28,7 @@ export function dialogue(id) {
 function exchange(id, e) {
   const body = h("div", {}, h("p", { class: "quiet" }, "Loading…"));
   let loaded = false;
-  const about = [e.iteration === null ? "" : `iteration ${e.iteration}`, e.attempt ? `repair ${e.attempt}` : "", e.ask ? `asked again ${e.ask} times` : ""].filter(Boolean).join(", ");
+  const about = [e.iteration === null ? "" : `iteration ${e.iteration}`, e.plan ? `plan ${e.plan}` : "", e.attempt ? `repair ${e.attempt}` : "", e.ask ? `asked again ${e.ask} times` : ""].filter(Boolean).join(", ");
   return h("details", { class: "exchange", ontoggle: async (event) => {
     if (loaded || !event.target.open) return;
     loaded = true;

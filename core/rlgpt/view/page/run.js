@@ -7,7 +7,7 @@ import { brief, chip, code, count, dollars, facts, h, many, number, percent, ran
 import { figure } from "/figure.js";
 
 const KINDS = { rl: "RL", code: "code", both: "code and RL" };
-const STAGES = { plan: "The slow agent plans", write: "The fast agent writes", rehearse: "Rehearsal", review: "The critic reviews a rehearsal", code: "The plan's code is evaluated",
+const STAGES = { plan: "The slow agent plans", write: "The fast agent writes", rehearse: "Rehearsal", review: "The critic reviews a rehearsal", halving: "The plans are compared", code: "The plan's code is evaluated",
   setup: "The learning is set up", train: "The policy is trained", select: "The policy is evaluated on the selection seeds", critique: "The critic judges the iteration", report: "The result is evaluated on fresh seeds", video: "A video is made" };
 const PURPOSES = ["rehearsal", "code", "training", "selection", "lost"];
 
@@ -142,7 +142,7 @@ function turn(id, index, opened) {
 
   async function show() {
     if (!part || !element.firstChild.open) return;
-    section(plan, part.plan, graph(index));
+    section(plan, [part.plan, part.plans], graph(index));
     actions.update(part.actions);
     functions.update(part.functions);
     const detail = await get(at(id, "iterations", index));
@@ -155,12 +155,15 @@ function turn(id, index, opened) {
   } };
 }
 
-const graph = (index) => (plan) => {
+const compared = (plans) => table(["plan", "sub-actions", "result in each round", ""], plans.map((p) => [
+  `plan ${p.number}`, p.names.map((name) => [code(name), " "]), p.rounds.join("; ") || "–", p.fate[0] ? chip(...p.fate) : ""]), "plans");
+
+const graph = (index) => ([plan, plans]) => {
   if (!plan) return h("p", { class: "quiet" }, "The plan is not written yet.");
   const node = (part, kind) => h("li", { class: `node ${part.kind}` },
     h("div", {}, chip(part.kind === "rl" ? "RL" : part.kind, part.kind), " ", part.kind === "rl" ? code(part.name) : h("a", { href: `#${kind}-${index}-${part.name}`, onclick: (e) => { e.preventDefault(); document.getElementById(`${kind}-${index}-${part.name}`)?.focus(); } }, code(part.name))),
     brief(part.description), part.reason ? h("div", { class: "reason" }, brief(part.reason)) : null, chip(part.became, part.tone));
-  return [h("h3", {}, "Plan"), plan.thoughts ? h("blockquote", {}, brief(plan.thoughts, 500)) : null,
+  return [h("h3", {}, "Plan"), plans.length ? compared(plans) : null, plan.thoughts ? h("blockquote", {}, brief(plan.thoughts, 500)) : null,
     h("ol", { class: "graph", "aria-label": "sub-goals in the order of the plan" }, plan.parts.map((p) => node(p, "actions"))),
     plan.functions.length ? h("ul", { class: "graph loose", "aria-label": "functions" }, plan.functions.map((p) => node(p, "functions"))) : null];
 };
