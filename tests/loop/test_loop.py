@@ -108,7 +108,9 @@ def test_workers_of_an_executor_share_the_episodes_of_a_report(finished: Finishe
 def test_lost_worker_of_a_report_is_an_error_that_says_what_to_do(finished: Finished, tmp_path: Path) -> None:
     folder = shutil.copytree(finished[0], tmp_path / "run")
     ctx = context(folder, PPO(), settings=SHORT, executor=Losing)
-    with pytest.raises(RunError, match=r"evaluation of iteration 0: .* its process was killed\. Start it again\."):
+    with pytest.raises(
+        RunError, match=r"evaluation of iteration 0 was lost: its process was killed\. Start the command again"
+    ):
         ctx.evaluate_kept(finished[2].history[0], seeds=range(3))
 
 

@@ -147,9 +147,11 @@ class Comparison:
             raise last
 
     def _halve(self, plans: dict[int, ComparedPlan], remaining: Sequence[int]) -> int:
-        """Find the best of the plans with the numbers ``remaining``, and enter the results of all rounds into
-        ``plans``.
+        """Find the best of the plans with the numbers ``remaining``, at least one, and enter the results of all rounds
+        into ``plans``.
         """
+        if len(remaining) == 1:
+            return remaining[0]
         ctx, index, number = self.stages.ctx, self.stages.index, 0
         schedule = Schedule.fitting(
             len(remaining),
