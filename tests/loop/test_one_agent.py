@@ -56,6 +56,22 @@ def test_run_with_one_agent_sends_one_request_per_iteration_and_per_repair(tmp_p
     assert [a.name for a in load_bundle(tmp_path / "bundle").actions] == ["to_row"]
 
 
+def test_each_plan_of_one_agent_has_the_code_of_its_own_reply(tmp_path: Path) -> None:
+    """The first versions need no further request, and the setup is the one of the plan that goes on."""
+
+    def several(request: Request) -> str:
+        text = whole(request).replace(BROKEN, (WALK, "def run():\n    yield observe()\n")[request.key.plan])
+        return text.replace("walk to the row", f"walk in the way {request.key.plan} to the row")
+
+    llm = FakeLLM(several)
+    settings = ONCE.model_copy(update={"plans": 2, "budget": 2_000})
+    (iteration,) = run(context(tmp_path, PPO(), llm, kind="one_agent", settings=settings)).history
+    assert [(k.role, k.sub_action, k.plan) for k in llm.keys] == [("solo", "", 0), ("solo", "", 1)]
+    assert [p.kept for p in iteration.plans] == [True, False]
+    assert iteration.actions[0].source.strip() == WALK.strip()
+    assert iteration.setup.coded_actions == ("to_row",)
+
+
 def test_run_with_one_agent_is_replayed_from_its_recording(tmp_path: Path) -> None:
     recording = tmp_path / "one.jsonl"
     recorder = Recorder(FakeLLM(whole), tmp_path / "llm.jsonl", transcript=recording)

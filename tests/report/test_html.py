@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 from report_stories import evaluation, iteration, story
-from rlgpt.domain import Parameter, SearchRecord, Verdict
+from rlgpt.domain import ComparedPlan, Parameter, Score, SearchRecord, Verdict
 from rlgpt.observers import entries
-from rlgpt.report import graph, html, text
+from rlgpt.report import figures, graph, html, text
 from rlgpt.report.graph import Shape
 from rlgpt.report.stats import interval
 from rlgpt.report.values import Clip, Comparison, MethodRow, Page
@@ -186,6 +186,37 @@ def test_report_page_and_trackers_show_tuned_code_if_it_played() -> None:
     assert entries.of_iteration(tuned)["tuned/success"] == 0.8
     assert "tuned/success" not in entries.of_iteration(plain)
     assert [row["mode"] for row in entries.episode_rows(tuned)].count("tuned") == 5
+
+
+def test_report_page_shows_all_plans_of_an_iteration_with_their_rounds() -> None:
+    made, scored = iteration(), Score(metric="coins")
+    rounds = {0: (1,), 1: (2, 5), 2: ()}
+    plans = tuple(
+        ComparedPlan(
+            number=number,
+            plan=made.plan,
+            actions=("grasp_handle",) if wins else (),
+            rounds=tuple(evaluation(w, 5, "code") for w in wins),
+            kept=number == 1,
+        )
+        for number, wins in rounds.items()
+    )
+    equal = ComparedPlan(number=3, plan=made.plan, equals=1)
+    text = read(html.render(Page(title="t", stories=(story(made.model_copy(update={"plans": (*plans, equal)})),)))).text
+    for words in (
+        "1 of 5",
+        "2 of 5; 5 of 5",
+        "dropped after round 1",
+        "goes on",
+        "no code that works",
+        "equals plan 1",
+    ):
+        assert words in text, words
+    assert "All plans" not in read(html.render(Page(title="t", stories=(story(made),)))).text
+    score = evaluation(0, 2).model_copy(update={"has_success": False, "score": scored})
+    episodes = tuple(e.model_copy(update={"score": s}) for e, s in zip(score.episodes, (1.0, 2.0), strict=True))
+    assert figures.round_result(score.model_copy(update={"episodes": episodes})) == "1.5"
+    assert figures.round_result(score) == "no result in 2"
 
 
 def test_report_page_shows_costs_in_dollars_or_as_unknown() -> None:

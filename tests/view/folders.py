@@ -103,8 +103,10 @@ def exchange(
     images: tuple[str, ...] = (),
     iteration: int = 0,
     task: str = "grid/door",
+    plan: int = 0,
 ) -> Exchange:
-    key = RequestKey(task=task, iteration=iteration, role=role, sub_action=text or "grasp_handle", attempt=number)
+    name = text or "grasp_handle"
+    key = RequestKey(task=task, iteration=iteration, role=role, sub_action=name, attempt=number, plan=plan)
     request = Request(
         key=key, messages=(Message(role="user", content=text or "Plan it.", images=images),), fingerprint="f"
     )

@@ -8,8 +8,8 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from folders import append, exchange, iteration, make_planned_run, make_run, write_stages
-from rlgpt.domain import CodedAction, GoalGraph, Rehearsal, SubGoal
+from folders import append, exchange, iteration, make_planned_run, make_run, stories, write_stages
+from rlgpt.domain import CodedAction, ComparedPlan, GoalGraph, Rehearsal, SubGoal
 from rlgpt.errors import ConfigError, RlgptError, RunError, UnknownNameError
 from rlgpt.files import Folder
 from rlgpt.llm.exchange import Forgotten
@@ -96,6 +96,40 @@ def test_live_page_shows_the_finished_stages_of_an_unfinished_iteration(tmp_path
     assert [e["number"] for e in library.exchanges(key)] == [0]
     append(run, "llm.jsonl", exchange(number=1))
     assert [e["attempt"] for e in library.exchanges(key)] == [0, 1]
+
+
+def test_live_page_shows_the_plans_of_an_iteration_while_and_after_they_are_compared(tmp_path: Path) -> None:
+    run, made = Run.create(tmp_path / "run", task="grid/door", seed=0, config={}), iteration(0)
+    library, here = Library([tmp_path]), "iterations/0/plans"
+    key = only(library)
+    other = made.plan.model_copy(update={"sub_actions": made.plan.sub_actions[:1]})
+    for number, plan in enumerate((other, made.plan)):
+        run.rewrite(f"{here}/{number}/plan", plan)
+    (attempt, *_) = made.rehearsals["grasp_handle"]
+    run.rewrite(f"{here}/0/actions/grasp_handle/0", attempt)
+    append(run, "llm.jsonl", exchange(role="review"), exchange(role="review", plan=1))
+    (shown,) = library.run(key)["iterations"]
+    assert [(p["number"], p["names"], p["rounds"], p["fate"]) for p in shown["plans"]] == [
+        (0, ["grasp_handle"], [], ("", "")),
+        (1, ["grasp_handle", "pull"], [], ("", "")),
+    ]
+    assert len(shown["plan"]["parts"]) == 1
+    assert library.attempt(key, 0, "actions", "grasp_handle", 0)["review_exchanges"] == [0]
+
+    run.rewrite(f"{here}/1/actions/grasp_handle/0", attempt)
+    for number, wins in ((0, 1), (1, 4)):
+        run.rewrite(f"{here}/{number}/rounds/0", stories.evaluation(wins, 5, "code"))
+    (shown,) = library.run(key)["iterations"]
+    assert [p["rounds"] for p in shown["plans"]] == [["1 of 5"], ["4 of 5"]]
+    plans = [
+        ComparedPlan(number=n, plan=made.plan, rounds=(stories.evaluation(w, 5, "code"),), kept=n == 1)
+        for n, w in ((0, 1), (1, 4))
+    ]
+    run.once(here, tuple[ComparedPlan, ...], lambda: tuple(plans))
+    (shown,) = library.run(key)["iterations"]
+    assert [p["fate"] for p in shown["plans"]] == [("dropped after round 1", "warn"), ("goes on", "good")]
+    assert len(shown["plan"]["parts"]) == 2
+    assert library.attempt(key, 0, "actions", "grasp_handle", 0)["review_exchanges"] == [1]
 
 
 def test_page_of_a_run_with_sub_goals_has_their_graph_and_leads_to_what_each_became(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from rlgpt.view import comparing, shown
 from rlgpt.view.catalogue import Catalogue
 from rlgpt.view.dialogue import SECONDS, Dialogue
 from rlgpt.view.plain import plain
+from rlgpt.view.plans import plans_of, shown_plan
 from rlgpt.view.process import Processes
 from rlgpt.view.progress import LABELS, Axis, Progress
 from rlgpt.view.sweeps import sweeps
@@ -80,11 +81,12 @@ class Library:
     def attempt(self, key: str, index: int, kind: str, name: str, number: int) -> dict[str, Any]:
         run = self.catalogue.run(key)
         found = shown.attempt(run, index, kind, name, number)
+        plan = shown_plan(run, index, plans_of(run, index))
         review = [
             line["number"]
             for line in self._dialogue(key, run).list()
             if line["role"] == "review"
-            and (line["iteration"], line["sub_action"], line["attempt"]) == (index, name, number)
+            and (line["iteration"], line["plan"], line["sub_action"], line["attempt"]) == (index, plan, name, number)
         ]
         return {**found, "review_exchanges": review}
 

@@ -13,6 +13,8 @@ from rlgpt.view.plain import plain
 
 MOST_PLANS = 16
 """Maximal number of plans of an iteration."""
+KINDS = ("actions", "functions")
+"""The names of the folders with the attempts at the code of a plan."""
 
 
 def plans_of(run: Run, index: int) -> Sequence[ComparedPlan]:
@@ -44,17 +46,19 @@ def compared(plans: Sequence[ComparedPlan]) -> list[dict[str, Any]]:
     ]
 
 
-def plan_folder(run: Run, index: int, plans: Sequence[ComparedPlan]) -> str:
-    """The folder with plan, actions and functions of an iteration. If there are several plans, it is the folder of the
-    plan that goes on or, before this plan is known, of the newest plan with code.
+def shown_plan(run: Run, index: int, plans: Sequence[ComparedPlan]) -> int:
+    """The number of the plan that the page shows in detail, which is the plan that goes on or, before this plan is
+    known, the newest plan with code.
+
+    :param plans: all plans of the iteration; if there are none, the result is 0.
     """
-    here = f"iterations/{index}"
-    if not plans:
-        return here
-    begun = [
-        p.number
-        for p in plans
-        if any(run.files.names(f"{here}/plans/{p.number}/{kind}") for kind in ("actions", "functions"))
-    ]
-    best = next((p.number for p in plans if p.kept), max(begun, default=plans[0].number))
-    return f"{here}/plans/{best}"
+    above = f"iterations/{index}/plans"
+    begun = [p.number for p in plans if any(run.files.names(f"{above}/{p.number}/{kind}") for kind in KINDS)]
+    kept = next((p.number for p in plans if p.kept), None)
+    return max(begun, default=0) if kept is None else kept
+
+
+def plan_folder(run: Run, index: int) -> str:
+    """The folder with plan, actions and functions of an iteration. Each of several plans has a folder."""
+    here, plans = f"iterations/{index}", plans_of(run, index)
+    return f"{here}/plans/{shown_plan(run, index, plans)}" if plans else here

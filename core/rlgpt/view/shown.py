@@ -175,8 +175,7 @@ def _part(run: Run, index: int) -> dict[str, Any]:
     """The plan of an iteration, and the state of each sub-action and function in the plan, such as ``learned`` or ``not
     written yet``.
     """
-    here, plans = f"iterations/{index}", plans_of(run, index)
-    written = plan_folder(run, index, plans)
+    here, written = f"iterations/{index}", plan_folder(run, index)
     plan = run.stage(f"{written}/plan", ActionPlan)
     planned = [] if plan is None else [*(s.name for s in plan.sub_actions), *(f.name for f in plan.functions)]
 
@@ -192,8 +191,8 @@ def _part(run: Run, index: int) -> dict[str, Any]:
     }
     trained = run.files.exists(f"{here}/training.json")
     learning = "learned" if trained else "not needed" if run.files.exists(f"{here}/iteration.json") else "to be learned"
-    shown = {"index": index, "plan": _plan(plan, tried, learning), "plans": compared(plans), "trained": trained}
-    return {**shown, **plain(tried)}
+    plans = compared(plans_of(run, index))
+    return {"index": index, "plan": _plan(plan, tried, learning), "plans": plans, "trained": trained, **plain(tried)}
 
 
 def _plan(plan: ActionPlan | None, tried: dict[str, Any], learning: str) -> dict[str, Any] | None:
@@ -251,7 +250,7 @@ _KINDS: dict[str, type[Any]] = {"actions": Rehearsal, "functions": FunctionRehea
 
 def _attempts(run: Run, index: int, kind: str, name: str, number: int) -> tuple[Attempt, Attempt | None]:
     """The attempt with the number ``number``, and the previous attempt (None for the first attempt)."""
-    above = plan_folder(run, index, plans_of(run, _checked(run, index)))
+    above = plan_folder(run, _checked(run, index))
     if kind not in _KINDS or name not in run.files.names(f"{above}/{kind}"):
         raise UnknownNameError("action", name[:40], run.files.names(f"{above}/actions"))
     found: Attempt | None = run.stage(f"{above}/{kind}/{name}/{number}", _KINDS[kind])
