@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
+import signal
 from collections import Counter
 from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +130,31 @@ def test_resumed_run_repeats_neither_requests_nor_steps_of_plans(tmp_path: Path)
     record = Run.open(tmp_path / "cut").record
     assert record.steps == Run.open(tmp_path / "whole").record.steps
     assert record.steps.total == counted(tmp_path / "cut" / "env_steps")
+
+
+@pytest.mark.slow
+def test_run_that_is_killed_in_a_round_repeats_only_the_episodes_of_one_plan(tmp_path: Path) -> None:
+    """The environment kills its process in the first episode of the second plan in the second round. The interrupted
+    job does not tell its steps.
+    """
+    sources = (WALK, WAIT, FETCH, WAIT + "    yield observe()\n")
+    play(tmp_path / "whole", *sources)
+    whole = only(tmp_path / "whole")
+    fetch = whole.plans[2]
+    assert [len(p.rounds) for p in whole.plans] == [2, 1, 2, 1]
+    done = whole.steps.rehearsal + sum(p.played for p in whole.plans) - fetch.rounds[1].primitive_steps
+    (tmp_path / "cut").mkdir()
+    process = get_context("spawn").Process(
+        target=play, args=(tmp_path / "cut", *sources), kwargs={"fault": "kill", "at": done + 1}
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert rounds_of(tmp_path / "cut") == rounds_of(tmp_path / "whole") - {"2/1"}
+    assert play(tmp_path / "cut", *sources) == []
+    assert only(tmp_path / "cut") == whole
+    assert Run.open(tmp_path / "cut").record.steps == Run.open(tmp_path / "whole").record.steps
+    assert counted(tmp_path / "cut" / "env_steps") == whole.steps.total + 1
 
 
 def test_run_that_is_resumed_after_the_comparison_reads_it(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ class RunConfig(LoopSettings):
     )
     executor: Component = Field(
         default=Component(name="in_process"),
-        description="runs the jobs of a sweep, the rehearsals of candidates and the episodes of reports",
+        description="runs the jobs of a sweep, the rehearsals of candidates, and the episodes of plans and reports",
     )
 
     @model_validator(mode="before")

@@ -1,5 +1,5 @@
 """Executors, which run jobs in this process, in several processes, or on several machines. A job is for example a run
-of a sweep, the rehearsal of a candidate, or a part of the episodes of a report.
+of a sweep, the rehearsal of a candidate, the episodes of a plan, or a part of the episodes of a report.
 """
 
 from rlgpt.executors.base import Executor, Job, Lost, Work

@@ -37,7 +37,8 @@ class LoopContext:
         run uses no skill library.
     :ivar fixed_hyperparameters: names of the hyperparameters that the user chose. An RLSetup cannot change the
         hyperparameters that the user chose.
-    :ivar executor: a function that makes the executor for the rehearsals of candidates and for the episodes of reports.
+    :ivar executor: a function that makes the executor for the rehearsals of candidates, and for the episodes of plans
+        and reports.
     :ivar world: the names of actions and observations for the bundle, if the environment has no plugin; else None.
     """
 
