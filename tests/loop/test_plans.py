@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import json
 import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -144,12 +145,9 @@ def test_run_that_is_killed_in_a_round_repeats_only_the_episodes_of_one_plan(tmp
     assert [len(p.rounds) for p in whole.plans] == [2, 1, 2, 1]
     done = whole.steps.rehearsal + sum(p.played for p in whole.plans) - fetch.rounds[1].primitive_steps
     (tmp_path / "cut").mkdir()
-    process = get_context("spawn").Process(
-        target=play, args=(tmp_path / "cut", *sources), kwargs={"fault": "kill", "at": done + 1}
-    )
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    call = f"test_plans.play(pathlib.Path({str(tmp_path / 'cut')!r}), *{sources!r}, fault='kill', at={done + 1})"
+    path = f"import pathlib, sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_plans"
+    assert subprocess.run([sys.executable, "-c", f"{path}; {call}"], check=False).returncode == -signal.SIGKILL
     assert rounds_of(tmp_path / "cut") == rounds_of(tmp_path / "whole") - {"2/1"}
     assert play(tmp_path / "cut", *sources) == []
     assert only(tmp_path / "cut") == whole
