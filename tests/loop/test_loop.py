@@ -109,7 +109,7 @@ def test_lost_worker_of_a_report_is_an_error_that_says_what_to_do(finished: Fini
     folder = shutil.copytree(finished[0], tmp_path / "run")
     ctx = context(folder, PPO(), settings=SHORT, executor=Losing)
     with pytest.raises(
-        RunError, match=r"evaluation of iteration 0 was lost: its process was killed\. Start the command again"
+        RunError, match=r"evaluation of iteration 0 was lost: its process was killed\. Resume the run, or start"
     ):
         ctx.evaluate_kept(finished[2].history[0], seeds=range(3))
 

@@ -86,7 +86,7 @@ class Executor(ABC, Generic[J, R]):
         """
         for job, outcome in self.as_completed():
             if isinstance(outcome, Lost):
-                raise RunError(f"{job.name} was lost: {outcome.message}. Start the command again to repeat it.")
+                raise RunError(f"{job.name} was lost: {outcome.message}. Resume the run, or start the command again.")
             yield job, outcome
 
     def __enter__(self) -> Self:

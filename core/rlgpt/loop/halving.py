@@ -1,12 +1,13 @@
 """Successive halving, which finds the best of several plans with few episodes.
 
 In each round of successive halving (Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits",
-algorithm 1; Jamieson and Talwalkar 2016, "Non-stochastic best arm identification and hyperparameter optimization"), all
-remaining plans play the same number of episodes, and the worse half is dropped. The number of episodes of each plan
-doubles from round to round, so all rounds have about the same cost, and most episodes compare the best plans.
+Sequential Halving; Jamieson and Talwalkar 2016, "Non-stochastic best arm identification and hyperparameter
+optimization"), all remaining plans play the same number of episodes, and the worse half is dropped. The number of
+episodes of each plan doubles from round to round, so all rounds have about the same cost, and most episodes compare the
+best plans.
 
-All plans play the same seeds, so their results are paired. Plans are compared by their episodes of all rounds so far;
-the algorithm in the paper compares them by the episodes of the last round only.
+All plans play the same seeds, so their results are paired. Plans are compared by their episodes of all rounds so far,
+because the episodes of earlier rounds are evidence too.
 """
 
 from __future__ import annotations
