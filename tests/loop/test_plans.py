@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 from rlgpt.agents.build import build_agents
-from rlgpt.domain import Iteration, Steps
+from rlgpt.domain import Episode, Evaluation, Iteration, Score, Steps
 from rlgpt.errors import TranscriptEnded
 from rlgpt.executors.local import Processes
 from rlgpt.llm.base import Request, RequestKey
@@ -23,6 +24,7 @@ from rlgpt.llm.replay import Replay
 from rlgpt.llm.transcript import export
 from rlgpt.loop import LoopSettings, Seeds, run
 from rlgpt.loop.allotment import Allotment
+from rlgpt.loop.plans import merit
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
@@ -299,3 +301,28 @@ def test_halving_takes_at_most_half_of_the_judging_and_leaves_an_episode_for_cod
         assert allotment.code_first((), halving) >= allotment.limit - 1
         assert halving + (2 if train else 1) * allotment.code_first((), halving) <= share
         assert allotment.code_first((), 0) == (share // 2 if train else share)
+
+
+def evaluation(*episodes: tuple[bool, float | None, float], maximize: bool = True) -> Evaluation:
+    """An evaluation of code, whose episodes have a success, a score and a return."""
+    played = tuple(
+        Episode(seed=n, success=success, score=score, total_reward=reward, primitive_steps=1, decisions=1)
+        for n, (success, score, reward) in enumerate(episodes)
+    )
+    scored = any(score is not None for _, score, _ in episodes)
+    score = Score(metric="coins", maximize=maximize) if scored else None
+    return Evaluation(mode="code", episodes=played, has_success=not scored, score=score)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (evaluation((True, None, 0.0), (False, None, 0.0)), evaluation((False, None, 9.0), (False, None, 9.0))),
+        (evaluation((False, 2.0, 0.0)), evaluation((False, 1.0, 9.0))),
+        (evaluation((False, 1.0, 0.0), maximize=False), evaluation((False, 2.0, 9.0), maximize=False)),
+        (evaluation((False, None, 1.0)), evaluation((False, None, 0.5))),
+        (evaluation((False, None, -9.0)), evaluation((False, None, math.nan))),
+    ],
+)
+def test_plans_are_compared_by_success_then_score_then_return(better: Evaluation, worse: Evaluation) -> None:
+    assert merit(better) > merit(worse)

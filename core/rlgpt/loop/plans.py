@@ -166,7 +166,7 @@ class Comparison:
                 seeds = ctx.seeds.halving(index, played.stop)[played.start :]
                 for plan, evaluation in self._round(executor, remaining, number, seeds, schedule.limit).items():
                     plans[plan] = plans[plan].model_copy(update={"rounds": (*plans[plan].rounds, evaluation)})
-                remaining, number = better_half({plan: _merit(plans[plan].result) for plan in remaining}), number + 1
+                remaining, number = better_half({plan: merit(plans[plan].result) for plan in remaining}), number + 1
         return remaining[0]
 
     def _round(
@@ -204,8 +204,10 @@ def _alike(one: ActionPlan, other: ActionPlan) -> bool:
     return one.model_copy(update={"thoughts": ""}) == other.model_copy(update={"thoughts": ""})
 
 
-def _merit(result: Evaluation | None) -> tuple[float, ...]:
-    """The numbers by which the code of plans is compared: success rate, mean score and mean return."""
+def merit(result: Evaluation | None) -> tuple[float, ...]:
+    """The numbers by which the code of plans is compared, one after another: the success rate, the mean score (negated
+    if the task minimises it) and the mean return. Greater numbers are better.
+    """
     assert result is not None, "each plan of the round has played"
     reward = result.mean_reward
     return *result.rank, reward if math.isfinite(reward) else -math.inf
