@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from rlgpt.rl.sample_factory.adapter import LAST, Adapter
+from rlgpt.rl.sample_factory.adapter import Adapter
+from rlgpt.rl.sample_factory.entries import LAST
 from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, VERDICTS
 from rlgpt.rl.sample_factory.shared_status import BUSY, DECISIONS, FIRST_ENV, SharedStatus
 from rlgpt.rl.step_counter import StepCounter

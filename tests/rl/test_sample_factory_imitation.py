@@ -54,11 +54,12 @@ def played(job: Job, index: int, rollouts: int) -> tuple[list[Rollout], SelfImit
     return made, direct
 
 
-def batches(rollouts: list[Rollout], size: int) -> Iterator[Rollout]:
+def batches(rollouts: list[Rollout], size: int) -> Iterator[tuple[Any, torch.Tensor, torch.Tensor, torch.Tensor]]:
     for at in range(0, len(rollouts), size):
         some = rollouts[at : at + size]
         observations = {key: torch.stack([r[0][key] for r in some]) for key in some[0][0]}
-        yield observations, torch.stack([r[1] for r in some]), torch.stack([r[2] for r in some])
+        lengths = torch.tensor([len(r[1]) for r in some])
+        yield observations, torch.stack([r[1] for r in some]), torch.stack([r[2] for r in some]), lengths
 
 
 def job(tmp_path: Path, **changes: Any) -> Job:
@@ -99,6 +100,25 @@ def test_trajectory_reorderer_does_not_mix_rollouts_of_different_environments(tm
     assert len(lengths) > 5
 
 
+def test_trajectory_reorderer_reads_only_the_decisions_of_a_lanes_rollout(tmp_path: Path) -> None:
+    """The rollouts of lanes have different numbers of decisions; a rollout without a decision has no episode tag."""
+    rollouts, direct = played(job(tmp_path), 0, 60)
+    imitation = SelfImitation(ON)
+    follower = TrajectoryReorderer(imitation)
+    for observations, actions, dones in rollouts:
+        for begin, end in ((0, 1), (1, 1), (1, ROLLOUT)):
+            length = end - begin
+            padded = {key: torch.full_like(values, -99)[None] for key, values in observations.items()}
+            for key, values in observations.items():
+                padded[key][0, : length + 1] = values[begin : end + 1]
+            chosen, over = torch.full_like(actions, -99)[None], torch.ones_like(dones)[None]
+            chosen[0, :length], over[0, :length] = actions[begin:end], dones[begin:end]
+            follower.see(padded, chosen, over, torch.tensor([length]))
+    got, want = imitation.tensors(), direct.tensors()
+    assert len(direct.memory) > 20
+    assert all(torch.equal(got[key], want[key]) for key in want)
+
+
 def test_trajectory_reorderer_raises_an_error_for_a_missing_rollout(tmp_path: Path) -> None:
     rollouts, _ = played(job(tmp_path), 0, 80)
     follower = TrajectoryReorderer(SelfImitation(ON))
@@ -128,7 +148,7 @@ def update(learner: Any, info: Any, cfg: Any, rollouts: list[Rollout], seed: int
     torch.manual_seed(seed)
     np.random.seed(seed)
     batch = alloc_trajectory_tensors(info, 2, ROLLOUT, get_rnn_size(cfg), torch.device("cpu"), False)
-    ((observations, actions, dones),) = batches(rollouts, 2)
+    ((observations, actions, dones, _),) = batches(rollouts, 2)
     for key, values in batch["obs"].items():
         values.zero_() if key not in observations else values.copy_(observations[key])
     batch["obs"]["duration"].fill_(1)

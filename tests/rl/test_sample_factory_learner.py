@@ -11,7 +11,7 @@ import torch
 from rlgpt.rl.checkpoint import BEST, Checkpoint
 from rlgpt.rl.distribution import BranchedDistribution
 from rlgpt.rl.policy_env import build
-from rlgpt.rl.sample_factory.adapter import LAST
+from rlgpt.rl.sample_factory.entries import LAST
 from sample_factory_parts import (
     FORK,
     OptionActorCritic,

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -33,11 +33,23 @@ class LaneVector(Vector):
         :class:`~rlgpt.rl.policy_env.PolicyEnv`. A vector environment with the mode ``NEXT_STEP`` uses ``seeds`` only
         for the first episodes; it chooses the seeds of later episodes by itself.
     :param step_file: the file in which a :class:`~rlgpt.rl.step_counter.StepCounter` counts primitive steps.
+    :param first: the cell of ``step_file`` in which the steps of the first lane are counted; the next lanes count in
+        the next cells.
+    :param beat: a function that is called at each primitive step of a lane and before each turn of a coded action.
     :raises PluginError: the number of environments differs from the number of seeds, or the autoreset mode is neither
         ``DISABLED`` nor ``NEXT_STEP``.
     """
 
-    def __init__(self, spec: EnvSpec, venv: VectorEnv[Any, Any, Any], seeds: Sequence[int], step_file: Path) -> None:
+    def __init__(
+        self,
+        spec: EnvSpec,
+        venv: VectorEnv[Any, Any, Any],
+        seeds: Sequence[int],
+        step_file: Path,
+        *,
+        first: int = 0,
+        beat: Callable[[], None] | None = None,
+    ) -> None:
         plugin, self._mode = plugin_of(spec), venv.metadata.get("autoreset_mode")
         if venv.num_envs != len(seeds) or self._mode not in (AutoresetMode.DISABLED, AutoresetMode.NEXT_STEP):
             raise PluginError(
@@ -45,14 +57,29 @@ class LaneVector(Vector):
                 f"{self._mode!r}; valid: {len(seeds)}, and AutoresetMode.DISABLED or NEXT_STEP, because the policy "
                 "sees the last observation of an episode."
             )
-        self._steps = StepCounter(step_file, len(seeds))
-        arguments = arguments_of(spec, venv.single_action_space, plugin)
+        self._steps, self._first, self._beat = StepCounter(step_file, first + len(seeds)), first, beat
+        arguments = arguments_of(spec, venv.single_action_space, plugin, on_turn=beat)
         self._env = extend_vector(venv, actions_of(spec), on_step=self._count, **arguments)
         keys, space = spec.setup.observation_keys, venv.single_observation_space
         self._form = PolicyFormat(self._env.setup, space, keys, spec.setup.plan_prior)
         self._logs = [EpisodeLog(lane) for lane in self._env.lanes]
         self._seeds = [np.random.default_rng(np.random.SeedSequence(seed)) for seed in seeds]
         self._ended: dict[int, Transition] = {}
+
+    @classmethod
+    def open(cls, spec: EnvSpec, seeds: Sequence[int], step_file: Path, **more: Any) -> Self | None:
+        """Make the lanes of a training, one for each seed. The parameters are those of the class.
+
+        :returns: None if the environments cannot be lanes: the plugin has no batch simulator for the task, or episodes
+            begin in states of the setup's reset option.
+        """
+        venv = _batch_simulator(spec, len(seeds), seeds[0])
+        return None if venv is None else cls(spec, venv, seeds, step_file, **more)
+
+    @property
+    def form(self) -> PolicyFormat:
+        """The format of the policy's observations and actions."""
+        return self._form
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         self._ended.clear()
@@ -80,8 +107,10 @@ class LaneVector(Vector):
         self._steps.__exit__(None, None, None)
 
     def _count(self, lane: int, step: int) -> None:
+        if self._beat is not None:
+            self._beat()
         if step:
-            self._steps.add(lane)
+            self._steps.add(self._first + lane)
 
     def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
         """The transitions of the lanes that are complete. The transition at the end of an episode is complete when the
@@ -136,3 +165,17 @@ class LaneVector(Vector):
         return self._form.observe(
             [Moment(lanes[a.lane], a.observation, a.info, int(a.info.get("duration", 0))) for a in arrivals]
         )
+
+
+def learns_from_lanes(spec: EnvSpec) -> bool:
+    """Whether the environments of a training can be lanes (:meth:`LaneVector.open`)."""
+    venv = _batch_simulator(spec, 1, 0)
+    if venv is not None:
+        venv.close()
+    return venv is not None
+
+
+def _batch_simulator(spec: EnvSpec, count: int, seed: int) -> VectorEnv[Any, Any, Any] | None:
+    if spec.setup.reset_option is not None:
+        return None
+    return plugin_of(spec).make_vector(spec.task, count=count, seed=seed)

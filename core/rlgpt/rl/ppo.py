@@ -132,11 +132,8 @@ class PPO(Trainer):
         seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
         if self.workers:
             return WorkerVector(spec, seeds, folder / STEPS_FILE, self.workers, lock=lock)
-        plugin, late = plugin_of(spec), spec.setup.reset_option is not None
-        venv = None if late else plugin.make_vector(spec.task, count=envs, seed=seeds[0])
-        if venv is not None:
-            return LaneVector(spec, venv, seeds, folder / STEPS_FILE)
-        return LocalVector(spec, seeds, folder / STEPS_FILE)
+        lanes = LaneVector.open(spec, seeds, folder / STEPS_FILE)
+        return LocalVector(spec, seeds, folder / STEPS_FILE) if lanes is None else lanes
 
 
 class NetworkPolicy(Policy):

@@ -6,54 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
-import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
-from rlgpt.domain import Verdict
-from rlgpt.errors import TrainerError
-from rlgpt.options.violations import is_violation, to_quarantine
 from rlgpt.rl.policy_env import PolicyEnv, build
-from rlgpt.rl.sample_factory.episode_tag import EPISODE_TAG, SPACE, EpisodeTag
-from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, Job, verdict_lines
+from rlgpt.rl.policy_lane import Observation
+from rlgpt.rl.sample_factory.entries import BufferEntries
+from rlgpt.rl.sample_factory.episode_tag import EpisodeTag
+from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, Job
+from rlgpt.rl.sample_factory.quarantine import SharedQuarantine
 from rlgpt.rl.sample_factory.shared_status import DECISIONS, FIRST_ENV, SharedStatus
 from rlgpt.rl.step_counter import StepCounter
 
-LAST = "last_"
-"""Prefix of the names of those observation entries that contain the last observation of a truncated episode. The
-entries without the prefix contain the first observation of the next episode.
-"""
-
-_Agents = tuple[list[dict[str, NDArray[Any]]], list[float], list[bool], list[bool], list[dict[str, Any]]]
-
-
-def policy_entries(space: spaces.Dict) -> tuple[str, ...]:
-    """The entries of an observation that are inputs of the networks' layers: the observation vector and the images,
-    without empty entries. (Sample Factory's buffers cannot contain empty entries.)
-    """
-    read = (key for key in space.spaces if key == "obs" or key.startswith("image_"))
-    return tuple(key for key in read if 0 not in (space[key].shape or ()))
-
-
-def image_shapes(space: spaces.Dict) -> dict[str, tuple[int, ...]]:
-    """The shape of each image among the entries of an observation that the networks read, by the name of the entry."""
-    return {key: space[key].shape or () for key in policy_entries(space) if key != "obs"}
+_Agents = tuple[list[Observation], list[float], list[bool], list[bool], list[dict[str, Any]]]
 
 
 class Adapter(gymnasium.Env[Any, Any]):
     """One environment with Sample Factory's interface for several agents. The environment has only one agent, so all
     values in Sample Factory's interface are lists of length 1. At the end of an episode, the adapter resets the
-    environment.
-
-    Sample Factory drops the last observation of an episode when it resets, and its buffers have no entry for a
-    decision's duration. Each observation of the adapter, even the first observation of an episode, has additional
-    entries about the last decision. The entry ``duration`` is the number of primitive steps of the last decision. For
-    each entry that the networks read, ``last_ENTRY`` is the last observation of the episode if a time limit truncated
-    it, else zeros. With self-imitation, a further entry of the observation is the result of the episode
-    (:mod:`rlgpt.rl.sample_factory.episode_tag`).
-
-    If the action space has no selector, an observation has no entry for the mask, because each entry costs time at
-    every step.
+    environment. The observations are those of :class:`~rlgpt.rl.sample_factory.entries.BufferEntries`.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - gymnasium's own attribute
@@ -62,27 +32,13 @@ class Adapter(gymnasium.Env[Any, Any]):
     is_multiagent = True
 
     def __init__(self, env: PolicyEnv, job: Job, index: int, shared_status: SharedStatus | None = None) -> None:
-        self.env, self._job, self._row = env, job, FIRST_ENV + index
-        self._shared_status = shared_status
-        inner = env.observation_space
-        assert isinstance(inner, spaces.Dict)
-        self._entries = policy_entries(inner)
-        self._hidden = [key for key, entry in inner.spaces.items() if 0 in (entry.shape or ())]
-        if not env.layout.choices:
-            self._hidden.append("action_mask")
-        self._blank: dict[str, NDArray[Any]] = {
-            LAST + key: np.zeros(inner[key].shape or (), inner[key].dtype or np.float32) for key in self._entries
-        }
-        shown = {key: entry for key, entry in inner.spaces.items() if key not in self._hidden}
+        self.env, self._row, self._shared_status = env, FIRST_ENV + index, shared_status
         self._episode_tag = EpisodeTag(index) if job.hyperparameters.imitation_coef else None
-        if self._episode_tag is not None:
-            shown[EPISODE_TAG] = SPACE
-        self.observation_space: spaces.Dict = spaces.Dict(
-            {**shown, **{LAST + key: inner[key] for key in self._entries}}
-        )
+        self._entries = BufferEntries(env.observation_space, env.layout, tagged=self._episode_tag is not None)
+        self.observation_space: spaces.Dict = self._entries.space
         self._is_tuple = isinstance(env.action_space, spaces.Tuple)
         self.action_space = env.action_space
-        self._quarantined = frozenset(job.spec.quarantined) & set(job.coded)
+        self._quarantine = None if shared_status is None else SharedQuarantine(job, shared_status, self._row)
 
     @classmethod
     def build(cls, job: Job, index: int) -> Adapter:
@@ -108,14 +64,12 @@ class Adapter(gymnasium.Env[Any, Any]):
 
     def reset(  # type: ignore[override]
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[list[dict[str, NDArray[Any]]], list[dict[str, Any]]]:
+    ) -> tuple[list[Observation], list[dict[str, Any]]]:
         """Reset the environment. ``reset`` ignores ``seed``, because Sample Factory passes the index of the environment
         as the seed, whatever the seed of the training is.
         """
-        observation = {**self._reset(), **self._blank}
-        if self._episode_tag is not None:
-            observation[EPISODE_TAG] = self._episode_tag.begin()
-        return [observation], [{}]
+        tag = None if self._episode_tag is None else self._episode_tag.begin()
+        return [self._entries.of(self._reset(), tag=tag)], [{}]
 
     def step(self, actions: Sequence[Any]) -> _Agents:  # type: ignore[override]
         shared_status = self._shared_status
@@ -123,59 +77,32 @@ class Adapter(gymnasium.Env[Any, Any]):
             shared_status.begin(self._row)
         action = actions[0]
         observation, reward, terminated, truncated, info = self.env.step(tuple(action) if self._is_tuple else action)
-        observation = self._shown(observation)
         report: dict[str, Any] = {}
         if shared_status is not None:
             shared_status.add(self._row, DECISIONS)
-            self._record(shared_status, info.get("verdicts", ()))
-        blank = self._blank
+        if self._quarantine is not None:
+            self._quarantine.record(info.get("verdicts", ()))
+        last = None
         if terminated or truncated:
             report["episode_extra_stats"] = {"episode": info["episode"], "usage": info["usage"]}
-            if truncated and not terminated:
-                blank = {LAST + key: observation[key] for key in self._entries}
-            duration = observation["duration"]
+            last = None if terminated else observation
             observation = self._reset()
-            observation["duration"] = duration
-        if self._episode_tag is not None:
-            observation[EPISODE_TAG] = self._episode_tag.after(info.get("episode"))
+        tag = None if self._episode_tag is None else self._episode_tag.after(info.get("episode"))
+        seen = self._entries.of(observation, info["duration"], truncated=last, tag=tag)
         if shared_status is not None:
             shared_status.end(self._row)
-        return [{**observation, **blank}], [reward], [terminated], [truncated and not terminated], [report]
+        return [seen], [reward], [terminated], [truncated and not terminated], [report]
 
     def close(self) -> None:
         self.env.close()
         if self._shared_status is not None:
             self._shared_status.close()
 
-    def _reset(self) -> dict[str, NDArray[Any]]:
-        if self._shared_status is None:
-            return self._shown(self.env.reset()[0])
-        self._quarantine(self._shared_status)
+    def _reset(self) -> Observation:
+        if self._quarantine is None:
+            return self.env.reset()[0]
+        if (masked := self._quarantine.update()) is not None:
+            self.env.quarantine(masked)
         observation, info = self.env.reset()
-        self._record(self._shared_status, info.get("verdicts", ()))
-        return self._shown(observation)
-
-    def _shown(self, observation: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        if not np.isfinite(observation["obs"]).all():
-            raise TrainerError(
-                "an observation of the environment contains NaN or infinity; correct its observation or view."
-            )
-        for key in self._hidden:
-            del observation[key]
+        self._quarantine.record(info.get("verdicts", ()))
         return observation
-
-    def _quarantine(self, shared_status: SharedStatus) -> None:
-        banned = set(to_quarantine(dict(zip(self._job.coded, shared_status.violations(), strict=True))))
-        banned |= set(self._job.spec.quarantined) & set(self._job.coded)
-        if banned != self._quarantined:
-            self.env.quarantine(banned)
-            self._quarantined = frozenset(banned)
-
-    def _record(self, shared_status: SharedStatus, verdicts: Sequence[Verdict]) -> None:
-        if not verdicts:
-            return
-        lines = verdict_lines(self._job.folder)
-        for verdict in verdicts:
-            if is_violation(verdict):
-                shared_status.violation(self._row, self._job.coded.index(verdict.action))
-            lines.append(verdict)

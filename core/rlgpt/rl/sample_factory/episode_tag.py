@@ -64,21 +64,24 @@ class TrajectoryReorderer:
         self._due: defaultdict[int, int] = defaultdict(int)
         self._waiting: defaultdict[int, dict[int, _Piece]] = defaultdict(dict)
 
-    def see(self, observations: Batch, actions: torch.Tensor, dones: torch.Tensor) -> None:
+    def see(self, observations: Batch, actions: torch.Tensor, dones: torch.Tensor, lengths: torch.Tensor) -> None:
         """Get a batch of rollouts.
 
         :param observations: the network's inputs, the mask and the episode tag, as entries ``[rollouts, T + 1, ...]``.
         :param actions: flat actions, ``[rollouts, T, action_size]``.
         :param dones: whether an episode ended with the decision, ``[rollouts, T]``.
+        :param lengths: number of decisions in each rollout, ``[rollouts]``. The decisions are in the first rows.
         :raises TrainerError: rollouts are missing.
         """
         tags = observations[EPISODE_TAG].cpu()
-        for row, tag in enumerate(tags.tolist()):
+        for row, (tag, length) in enumerate(zip(tags.tolist(), lengths.tolist(), strict=True)):
+            if not length:
+                continue
             slot, first = int(tag[1][0]), int(tag[1][1]) - 1
-            ended = dones[row].nonzero().flatten().tolist()
+            ended = dones[row, :length].nonzero().flatten().tolist()
             ends = tuple(End(t, bool(tag[t + 1][2]), tag[t + 1][3]) for t in ended)
-            entries = {k: v[row, :-1].to("cpu", copy=True) for k, v in observations.items() if k != EPISODE_TAG}
-            self._waiting[slot][first] = entries, actions[row].to("cpu", copy=True), ends
+            entries = {k: v[row, :length].to("cpu", copy=True) for k, v in observations.items() if k != EPISODE_TAG}
+            self._waiting[slot][first] = entries, actions[row, :length].to("cpu", copy=True), ends
             self._show(slot)
 
     def _show(self, slot: int) -> None:

@@ -27,7 +27,7 @@ from rlgpt.rl.best import Performance, is_best
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.imitation import SelfImitation
 from rlgpt.rl.ppo import begin_from
-from rlgpt.rl.sample_factory.adapter import LAST
+from rlgpt.rl.sample_factory.entries import LAST
 from rlgpt.rl.sample_factory.episode_tag import EPISODE_TAG, TrajectoryReorderer
 from rlgpt.rl.sample_factory.job import STATUS_FILE, Job
 from rlgpt.rl.sample_factory.processes import die_when_orphaned
@@ -139,7 +139,7 @@ class OptionLearner(Learner):  # type: ignore[misc]
         overwrites the actions of rollouts that are too old to learn from.
         """
         entries = {**self.actor_critic.read(batch["obs"]), EPISODE_TAG: batch["obs"][EPISODE_TAG]}
-        follower.see(entries, batch["actions"], batch["dones"])
+        follower.see(entries, batch["actions"], batch["dones"], (batch["policy_id"] >= 0).sum(1))
 
     def _descend(self, loss: torch.Tensor) -> None:
         """Take one gradient step on ``loss``; the signature is that of Sample Factory's ``Learner``."""
@@ -158,36 +158,48 @@ class OptionLearner(Learner):  # type: ignore[misc]
         super()._after_optimizer_step()
         self.shared_status.beat(LEARNER)
 
+    def _train(self, buffer: TensorDict, batch_size: int, experience_size: int, num_invalids: int) -> Any:
+        self.cfg.num_batches_per_epoch = -(-experience_size // batch_size)  # Rollouts of lanes differ in size.
+        return super()._train(buffer, batch_size, experience_size, num_invalids)
+
     def _get_minibatches(self, batch_size: int, experience_size: int) -> list[Any]:
         count = self.cfg.num_batches_per_epoch
         return [None] if count == 1 else np.array_split(np.random.permutation(experience_size), count)
 
     def _prepare_batch(self, batch: TensorDict) -> tuple[TensorDict, int, int]:
-        """Convert rollouts ``[environments, decisions (+ 1)]`` to one flat buffer with advantages and value targets."""
+        """Convert rollouts ``[environments, rows (+ 1)]`` to one flat buffer of decisions, with advantages and value
+        targets. The decisions of an environment are in the first rows. The row after them contains the observation of
+        the next decision; further rows, which only lanes have, are empty.
+        """
         with torch.no_grad():
             buffer = shallow_recursive_copy(batch)
             fresh = self.train_step - buffer["policy_version"] < self.cfg.max_policy_lag
+            taken = buffer["policy_id"] >= 0
             buffer["valids"][:, :-1] = (buffer["policy_id"] == self.policy_id) & fresh
             if not self.actor_critic.training:
                 self.actor_critic.train()
             observations = buffer.pop("obs")
-            durations = observations["duration"][:, 1:, 0]
-            cut = buffer["time_outs"].bool() & buffer["dones"].bool()
+            durations = observations["duration"][:, 1:, 0].where(taken, 0)
+            dones = buffer["dones"].bool() & taken
+            cut = buffer["time_outs"].bool() & dones
             last = {
                 key.removeprefix(LAST): value[:, 1:][cut] for key, value in observations.items() if key.startswith(LAST)
             }
-            buffer["normalized_obs"] = self._prepare_and_normalize_obs(observations)
-            buffer["values"][:, -1] = self._values(buffer["normalized_obs"][:, -1])
-            values = self._earned(buffer["values"])
-            following = values[:, 1:].clone()
+            seen, final = _with_final(taken)
+            inputs = {key: value[seen] for key, value in self.actor_critic.read(observations).items()}
+            with self.param_server.policy_lock:
+                normalized = prepare_and_normalize_obs(self.actor_critic, inputs)
+            buffer["normalized_obs"] = TensorDict({key: value[~final[seen]] for key, value in normalized.items()})
+            buffer["values"][final] = self._values({key: value[final[seen]] for key, value in normalized.items()})
+            values = self._earned(buffer["values"]).where(seen, 0)
+            following = values[:, 1:].where(taken, 0)
             if bool(cut.any()):
                 self.actor_critic.eval()
                 following[cut] = self._earned(self._values(prepare_and_normalize_obs(self.actor_critic, last)))
                 self.actor_critic.train()
-            buffer["advantages"], buffer["returns"] = self.advantages(
-                buffer["rewards"], values[:, :-1], following, durations, buffer["dones"].bool(), cut
-            )
-            return self._flatten(buffer)
+            rewards, values = buffer["rewards"].where(taken, 0), values[:, :-1].where(taken, 0)
+            buffer["advantages"], buffer["returns"] = self.advantages(rewards, values, following, durations, dones, cut)
+            return self._flatten(buffer, taken)
 
     def advantages(
         self,
@@ -225,14 +237,11 @@ class OptionLearner(Learner):  # type: ignore[misc]
         earned: torch.Tensor = self.actor_critic.network.returns.unscale(values)
         return earned if self.cfg.normalize_returns else values
 
-    def _flatten(self, buffer: TensorDict) -> tuple[TensorDict, int, int]:
-        for key in ("normalized_obs", "rnn_states", "values", "valids"):
-            buffer[key] = buffer[key][:, :-1]
-        size = int(buffer["rewards"].numel())
-        for entries in (buffer, buffer["normalized_obs"]):
-            for key, value in entries.items():
-                if torch.is_tensor(value):
-                    entries[key] = value.reshape(size, *value.shape[2:])
+    def _flatten(self, buffer: TensorDict, taken: torch.Tensor) -> tuple[TensorDict, int, int]:
+        size, rows = int(taken.sum()), taken.shape[1]
+        for key, value in buffer.items():
+            if torch.is_tensor(value):
+                buffer[key] = value[:, :rows][taken]
         buffer["dones_cpu"] = buffer["dones"].float().cpu()
         buffer["rewards_cpu"] = buffer["rewards"].float().cpu()
         if self.cfg.normalize_returns:
@@ -259,6 +268,17 @@ class OptionLearner(Learner):  # type: ignore[misc]
         return kl, coefficient * kl.mean() if coefficient > 0 else 0.0
 
 
+def _with_final(taken: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Find the row after the last decision of each environment.
+
+    :param taken: whether a row contains a decision, bool ``[environments, rows]``.
+    :returns: whether a row contains an observation, and whether the row is the one after the last decision; both are
+        bool ``[environments, rows + 1]``.
+    """
+    final = torch.arange(taken.shape[1] + 1, device=taken.device) == taken.sum(1, keepdim=True)
+    return torch.nn.functional.pad(taken, (0, 1)) | final, final
+
+
 class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
     """Makes the learner of a training with Sample Factory. In parallel runs, the learner has its own process, which an
     error in the learner ends.
@@ -267,8 +287,9 @@ class OptionLearnerWorker(LearnerWorker):  # type: ignore[misc]
     def __init__(self, evt_loop: Any, cfg: Any, env_info: Any, buffer_mgr: Any, batcher: Any, policy_id: int) -> None:
         super().__init__(evt_loop, cfg, env_info, buffer_mgr, batcher, policy_id)
         own = type(cfg)(cfg)
-        own.batch_size = min(cfg.job.hyperparameters.minibatch_size, cfg.batch_size)
-        own.num_batches_per_epoch = -(-cfg.batch_size // own.batch_size)
+        h = cfg.job.hyperparameters
+        own.batch_size = min(h.minibatch_size, h.num_envs * h.num_steps)
+        own.num_batches_per_epoch = -(-h.num_envs * h.num_steps // own.batch_size)
         self.learner = OptionLearner(own, env_info, buffer_mgr.policy_versions, policy_id, self.param_server)
 
     def init(self) -> None:

@@ -15,7 +15,7 @@ from torch import nn
 from rlgpt.options import ActionLayout
 from rlgpt.rl.distribution import MASKED, BranchedDistribution
 from rlgpt.rl.network import ActorCritic
-from rlgpt.rl.sample_factory.adapter import image_shapes, policy_entries
+from rlgpt.rl.sample_factory.entries import image_shapes, policy_entries
 
 
 class OptionActorCritic(nn.Module):

@@ -20,6 +20,7 @@ from signal_slot.signal_slot import Timer
 
 from rlgpt.errors import TrainerError
 from rlgpt.rl.best import recent_performance
+from rlgpt.rl.sample_factory.lane_runner import LANE_SAMPLERS
 from rlgpt.rl.sample_factory.learner import OptionLearnerWorker
 from rlgpt.rl.sample_factory.shared_status import DECISIONS, RUNNER, SharedStatus
 from rlgpt.rl.step_counter import StepCounter
@@ -76,6 +77,9 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
 
     def _make_learner(self, event_loop: Any, policy_id: int, batcher: Any) -> OptionLearnerWorker:
         return OptionLearnerWorker(event_loop, self.cfg, self.env_info, self.buffer_mgr, batcher, policy_id)
+
+    def _make_sampler(self, sampler_cls: Any, event_loop: Any) -> Any:
+        return super()._make_sampler(LANE_SAMPLERS[sampler_cls] if self.cfg.lanes else sampler_cls, event_loop)
 
     def _look(self) -> None:
         self._shared_status.beat(RUNNER)

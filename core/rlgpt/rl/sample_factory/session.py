@@ -17,9 +17,12 @@ from sample_factory.utils.attr_dict import AttrDict
 
 from rlgpt.errors import ConfigError, TrainerError
 from rlgpt.rl.encoder import check
+from rlgpt.rl.lanes import learns_from_lanes
 from rlgpt.rl.policy_env import build
-from rlgpt.rl.sample_factory.adapter import Adapter, image_shapes
+from rlgpt.rl.sample_factory.adapter import Adapter
+from rlgpt.rl.sample_factory.entries import image_shapes
 from rlgpt.rl.sample_factory.job import LOG, STATUS_FILE, STEPS_FILE, Job
+from rlgpt.rl.sample_factory.lanes import buffer_decisions
 from rlgpt.rl.sample_factory.model import OptionActorCritic
 from rlgpt.rl.sample_factory.processes import die_when_orphaned
 from rlgpt.rl.sample_factory.runner import BudgetedParallelRunner, BudgetedSerialRunner
@@ -58,7 +61,10 @@ def configuration(job: Job) -> AttrDict:
         raise ConfigError(
             f"Sample Factory refuses a value in extra={dict(settings.extra)}; the end of {LOG} shows which one."
         ) from None
-    cfg.job = job
+    cfg.job, cfg.lanes = job, learns_from_lanes(job.spec)
+    if cfg.lanes:
+        cfg.rollout = buffer_decisions(h, job.coded)
+        cfg.batch_size = h.num_envs * cfg.rollout
     return cfg
 
 

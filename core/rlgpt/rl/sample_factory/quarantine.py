@@ -1,0 +1,43 @@
+"""Counts the violations of coded actions over all environments of a training with Sample Factory, and decides which
+coded actions are masked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlgpt.domain import Verdict
+from rlgpt.options.violations import is_violation, to_quarantine
+from rlgpt.rl.sample_factory.job import Job, verdict_lines
+from rlgpt.rl.sample_factory.shared_status import SharedStatus
+
+
+class SharedQuarantine:
+    """The coded actions that one process of a training masks. All processes count violations in the shared status.
+
+    :param row: the row of the shared status in which this process counts its violations.
+    """
+
+    def __init__(self, job: Job, shared_status: SharedStatus, row: int) -> None:
+        self._job, self._shared_status, self._row = job, shared_status, row
+        self._given = frozenset(job.spec.quarantined) & set(job.coded)
+        self._masked = self._given
+
+    def record(self, verdicts: Sequence[Verdict]) -> None:
+        """Count the violations among ``verdicts``, and append all of ``verdicts`` to the training's file."""
+        if not verdicts:
+            return
+        lines = verdict_lines(self._job.folder)
+        for verdict in verdicts:
+            if is_violation(verdict):
+                self._shared_status.violation(self._row, self._job.coded.index(verdict.action))
+            lines.append(verdict)
+
+    def update(self) -> frozenset[str] | None:
+        """The coded actions to mask from the next episode on; None if they have not changed since the last call."""
+        violations = dict(zip(self._job.coded, self._shared_status.violations(), strict=True))
+        masked = self._given | set(to_quarantine(violations))
+        if masked == self._masked:
+            return None
+        self._masked = masked
+        return masked
