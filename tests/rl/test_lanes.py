@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from rlgpt.domain import Task
 from rlgpt.errors import PluginError
 from rlgpt.rl.acting import by_code, by_policy
@@ -25,12 +25,9 @@ from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.rl.vector import LocalVector, Vector
 from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
 from rlgpt.testing.grid import GridPlugin
+from rlgpt.testing.grid_lanes import AsBatch
 
 SETTINGS = Hyperparameters(num_envs=3, num_steps=6, minibatch_size=6, update_epochs=1, hidden=(8,))
-
-
-class AsBatch(VectorWrapper[Any, Any, Any, Any, Any]):
-    """A batch simulator: every call moves all environments."""
 
 
 class VectorGrid(GridPlugin):
