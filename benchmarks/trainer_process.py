@@ -11,18 +11,20 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 from interleaved import cpu_seconds
-from rlgpt.rl.step_counter import StepCounter
+from rlgpt.rl.step_counter import steps_in
 
 SLICE = 512
 """Number of steps of one turn: one rollout of 64 steps in 8 environments and its update, which take one to two
 seconds.
 """
-WARM_UP = 4 * SLICE
+WARM_UP = 4
+"""Number of turns' steps before the first turn."""
 POLL_SECONDS = 0.003
-TIMEOUT_SECONDS = 300.0
+TIMEOUT_SECONDS = 900.0
 """Time limits, in seconds, for the first steps of a trainer and for a turn."""
 
 
@@ -30,32 +32,44 @@ class TrainerProcess:
     """A trainer in a process (and its children), suspended except during its turn.
 
     :param script: the script of the trainer, which is run as ``SCRIPT NAME STEPS_FILE FOLDER SEED``.
+    :param steps_file: the file that counts primitive steps, a path in ``folder``.
+    :param steps: number of steps of one turn.
+    :param warm_up: number of turns' steps before the first turn.
     """
 
-    def __init__(self, script: Path, name: str, folder: Path, seed: int) -> None:
-        self.name, self._log = name, folder / "log.txt"
-        steps_file = folder / "steps.bin"
-        self._counter = StepCounter(steps_file, 1)
-        command = [sys.executable, str(script), name, str(steps_file), str(folder / "run"), str(seed)]
+    def __init__(
+        self,
+        script: Path,
+        name: str,
+        folder: Path,
+        seed: int,
+        *,
+        steps_file: str = "steps.bin",
+        steps: int = SLICE,
+        warm_up: int = WARM_UP,
+    ) -> None:
+        self.name, self._log, self._slice, self._warm_up = name, folder / "log.txt", steps, warm_up
+        self._steps_file = folder / steps_file
+        command = [sys.executable, str(script), name, str(self._steps_file), str(folder / "run"), str(seed)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
 
     def warm_up(self) -> None:
-        self._run_until(WARM_UP)
+        self._run_until(self._warm_up * self._slice)
         self._signal("suspend")
 
     def turn(self) -> tuple[float, float]:
-        """Let the trainer run for about :data:`SLICE` steps.
+        """Let the trainer run until its next slice of steps is over.
 
         :returns: the CPU seconds and the wall seconds per primitive step.
         """
-        steps, cpu = self._counter.total, self._cpu_seconds()
+        steps, cpu = steps_in(self._steps_file), self._cpu_seconds()
         start = time.monotonic()
         self._signal("resume")
-        self._run_until((steps // SLICE + 1) * SLICE)
+        self._run_until((steps // self._slice + 1) * self._slice)
         self._signal("suspend")
         wall = time.monotonic() - start
-        done = self._counter.total - steps
+        done = steps_in(self._steps_file) - steps
         return (self._cpu_seconds() - cpu) / done, wall / done
 
     def close(self) -> None:
@@ -64,7 +78,6 @@ class TrainerProcess:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
         self._process.wait()
-        self._counter.__exit__(None, None, None)
 
     def _tree(self) -> list[psutil.Process]:
         parent = psutil.Process(self._process.pid)
@@ -82,7 +95,7 @@ class TrainerProcess:
 
     def _run_until(self, steps: int) -> None:
         end = time.monotonic() + TIMEOUT_SECONDS
-        while self._counter.total < steps:
+        while steps_in(self._steps_file) < steps:
             if self._process.poll() is not None or time.monotonic() > end:
                 raise SystemExit(f"{self.name} does not train; the end of its log:\n{self._log.read_text()[-3000:]}")
             time.sleep(POLL_SECONDS)
@@ -90,17 +103,19 @@ class TrainerProcess:
 
 @contextlib.contextmanager
 def trainer_processes(
-    script: Path, names: Sequence[str], folder: Path, seed: int
+    script: Path, names: Sequence[str], folder: Path, seed: int, **more: Any
 ) -> Iterator[dict[str, TrainerProcess]]:
     """Start and suspend the trainers, and yield each trainer by its name. All trainers are ended at the end of the
     ``with`` block.
+
+    :param more: further arguments of :class:`TrainerProcess`.
     """
     trainers: dict[str, TrainerProcess] = {}
     try:
         for name in names:
             own = folder / name
             own.mkdir(parents=True)
-            trainers[name] = TrainerProcess(script, name, own, seed)
+            trainers[name] = TrainerProcess(script, name, own, seed, **more)
             trainers[name].warm_up()
         yield trainers
     finally:
