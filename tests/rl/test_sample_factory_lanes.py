@@ -212,7 +212,8 @@ def test_advantages_of_lanes_use_only_their_decisions(tmp_path: Path) -> None:
     for key in ("advantages", "returns", "values", "rewards", "actions"):
         assert torch.equal(one[key], other[key])
     assert torch.equal(one["normalized_obs"]["obs"], other["normalized_obs"]["obs"])
-    alone = learner.actor_critic.values({k: v[0, 4:5] for k, v in learner.actor_critic.read(short["obs"]).items()})
+    after = {key: value[0, 4:5] for key, value in learner.actor_critic.read(short["obs"]).items()}
+    alone = learner.actor_critic.values(after).detach()
     want = short["rewards"][0, 3] + cfg.gamma ** short["obs"]["duration"][0, 4, 0] * alone - short["values"][0, 3]
     assert float(one["advantages"][3]) == pytest.approx(float(want), abs=1e-5)
 
