@@ -8,12 +8,14 @@ with 1 worker plays its environments in the process that learns; a trainer with 
 processes. The built-in PPO has lanes only without workers. The voxel worlds have the default setup without coded
 actions; Craftax has the six coded actions of ``lanes.py``.
 
-Each finished part is one line of ``results/lane_trainers.jsonl``; a part whose line has the present commit is skipped.
+Each turn of all trainers of a part is one line of ``results/lane_trainers.jsonl``. A measurement that was interrupted
+continues after the turns that are stored for its commit, and prints the figures over all of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -24,7 +26,7 @@ os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLA
 
 from interleaved import block_order, bootstrap_median
 from lanes import ACTIONS, LANES
-from reporting import commit, line
+from reporting import commit, emit, line
 from rlgpt.domain import Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.plugin.manager import PluginManager
@@ -85,32 +87,41 @@ def train(name: str, folder: Path, seed: int) -> None:
     made.train(spec_of(part, kind), budget=10**9, seed=seed, folder=folder, hyperparameters=SETTINGS)
 
 
-def measure(part: str, turns: int) -> dict[str, Any]:
-    """Measure the trainers of a part in turns.
-
-    :returns: for each trainer, its rate over all turns, and the median and 95 % interval of the ratio of its rate to
-        that of Sample Factory with single environments, over the turns.
-    """
-    names = [f"{part}-{name}" for name in NAMES[part]]
-    costs: dict[str, list[float]] = {name: [] for name in names}
+def measure(part: str, turns: int, stored: Path) -> None:
+    """Let the trainers of a part take turns until ``turns`` turns are stored, then print the figures of the part."""
+    names, now = [f"{part}-{name}" for name in NAMES[part]], commit()
+    done = _stored(part, now, stored)
     place: dict[str, Any] = {"steps_file": f"run/{STEPS_FILE}", "steps": SLICE, "warm_up": 2}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        trainer_processes(Path(__file__), names, Path(folder), 0, **place) as trainers,
-    ):
-        for number in range(turns):
-            for name in block_order(names, number):
-                costs[name].append(trainers[name].turn()[0])
-            print(f"{part}: turn {number + 1} of {turns}", file=sys.stderr, flush=True)
-    single = costs[f"{part}-sf-1-single"]
-    figures = {}
-    for name, own in costs.items():
-        point, low, high = bootstrap_median([theirs / mine for theirs, mine in zip(single, own, strict=True)])
-        rate = len(own) / sum(own)
-        ratio = rate * sum(single) / len(single)
-        medians = {"median_of_turns": round(point, 2), "interval": [round(low, 2), round(high, 2)]}
-        figures[name.removeprefix(f"{part}-")] = {"rate": round(rate), "ratio": round(ratio, 2), **medians}
-    return figures
+    if len(done) < turns:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            trainer_processes(Path(__file__), names, Path(folder), len(done), **place) as trainers,
+        ):
+            for number in range(len(done), turns):
+                costs = {name: trainers[name].turn()[0] for name in block_order(names, number)}
+                rates = {name.removeprefix(f"{part}-"): round(1 / costs[name], 1) for name in names}
+                with stored.open("a") as file:
+                    file.write(
+                        line(f"lanes/trainers/{part}/turn", None, UNIT, turn=number, rates=rates, commit=now) + "\n"
+                    )
+                print(f"{part}: turn {number + 1} of {turns}", file=sys.stderr, flush=True)
+                done.append(rates)
+    for name in NAMES[part]:
+        point, low, high = bootstrap_median([rates[name] / rates["sf-1-single"] for rates in done])
+        emit(
+            f"lanes/trainers/{part}/{name}",
+            round(len(done) / sum(1 / rates[name] for rates in done)),
+            UNIT,
+            turns=len(done),
+            over_single_sample_factory=round(point, 2),
+            interval=[round(low, 2), round(high, 2)],
+            commit=now,
+        )
+
+
+def _stored(part: str, now: str, path: Path) -> list[dict[str, float]]:
+    rows = [json.loads(row) for row in path.read_text().splitlines()] if path.exists() else []
+    return [row["rates"] for row in rows if row["name"] == f"lanes/trainers/{part}/turn" and row["commit"] == now]
 
 
 def main() -> int:
@@ -120,19 +131,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="two turns, not stored: a smoke test")
     parser.add_argument("--parts", nargs="+", choices=list(TASKS), default=list(TASKS), help="what to measure")
-    given, now = parser.parse_args(), commit()
-    stored = RESULTS.read_text().splitlines() if RESULTS.exists() else []
+    given = parser.parse_args()
     for part in given.parts:
-        name = f"lanes/trainers/{part}"
-        if not given.quick and any(f'"{name}"' in row and f'"{now}"' in row for row in stored):
-            continue
-        figures = measure(part, 2 if given.quick else TURNS[part])
-        best = figures["sf-1-lanes"]["ratio"]
-        row = line(name, best, f"{UNIT}; the value is sf-1-lanes / sf-1-single", trainers=figures, commit=now)
-        print(row, flush=True)
-        if not given.quick:
-            with RESULTS.open("a") as file:
-                file.write(row + "\n")
+        if given.quick:
+            with tempfile.TemporaryDirectory() as folder:
+                measure(part, 2, Path(folder) / "turns.jsonl")
+        else:
+            measure(part, TURNS[part], RESULTS)
     return 0
 
 

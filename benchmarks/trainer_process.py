@@ -25,7 +25,7 @@ WARM_UP = 4
 """Number of turns' steps before the first turn."""
 POLL_SECONDS = 0.003
 TIMEOUT_SECONDS = 900.0
-"""Time limits, in seconds, for the first steps of a trainer and for a turn."""
+"""Time limit, in seconds, for the first step of a trainer and for each further step."""
 
 
 class TrainerProcess:
@@ -50,13 +50,17 @@ class TrainerProcess:
     ) -> None:
         self.name, self._log, self._slice, self._warm_up = name, folder / "log.txt", steps, warm_up
         self._steps_file = folder / steps_file
+        self._newest, self._end = 0, time.monotonic() + TIMEOUT_SECONDS
         command = [sys.executable, str(script), name, str(self._steps_file), str(folder / "run"), str(seed)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
 
-    def warm_up(self) -> None:
-        self._run_until(self._warm_up * self._slice)
-        self._signal("suspend")
+    def is_warm(self) -> bool:
+        """Whether the trainer has taken the steps of its warm-up. If it has, the trainer is suspended."""
+        warm = self._has_taken(self._warm_up * self._slice)
+        if warm:
+            self._signal("suspend")
+        return warm
 
     def turn(self) -> tuple[float, float]:
         """Let the trainer run until its next slice of steps is over.
@@ -64,6 +68,7 @@ class TrainerProcess:
         :returns: the CPU seconds and the wall seconds per primitive step.
         """
         steps, cpu = steps_in(self._steps_file), self._cpu_seconds()
+        self._end = time.monotonic() + TIMEOUT_SECONDS
         start = time.monotonic()
         self._signal("resume")
         self._run_until((steps // self._slice + 1) * self._slice)
@@ -94,18 +99,23 @@ class TrainerProcess:
         return sum(cpu_seconds(process.pid) for process in self._tree())
 
     def _run_until(self, steps: int) -> None:
-        end = time.monotonic() + TIMEOUT_SECONDS
-        while steps_in(self._steps_file) < steps:
-            if self._process.poll() is not None or time.monotonic() > end:
-                raise SystemExit(f"{self.name} does not train; the end of its log:\n{self._log.read_text()[-3000:]}")
+        while not self._has_taken(steps):
             time.sleep(POLL_SECONDS)
+
+    def _has_taken(self, steps: int) -> bool:
+        taken = steps_in(self._steps_file)
+        if taken > self._newest:
+            self._newest, self._end = taken, time.monotonic() + TIMEOUT_SECONDS
+        if self._process.poll() is not None or time.monotonic() > self._end:
+            raise SystemExit(f"{self.name} does not train; the end of its log:\n{self._log.read_text()[-3000:]}")
+        return taken >= steps
 
 
 @contextlib.contextmanager
 def trainer_processes(
     script: Path, names: Sequence[str], folder: Path, seed: int, **more: Any
 ) -> Iterator[dict[str, TrainerProcess]]:
-    """Start and suspend the trainers, and yield each trainer by its name. All trainers are ended at the end of the
+    """Start the trainers together, suspend each after its warm-up, and yield each trainer by its name. All trainers are ended at the end of the
     ``with`` block.
 
     :param more: further arguments of :class:`TrainerProcess`.
@@ -116,7 +126,9 @@ def trainer_processes(
             own = folder / name
             own.mkdir(parents=True)
             trainers[name] = TrainerProcess(script, name, own, seed, **more)
-            trainers[name].warm_up()
+        cold = list(trainers.values())
+        while cold := [trainer for trainer in cold if not trainer.is_warm()]:
+            time.sleep(POLL_SECONDS)
         yield trainers
     finally:
         for trainer in trainers.values():

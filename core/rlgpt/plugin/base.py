@@ -80,8 +80,8 @@ class EnvironmentPlugin(ABC):
         """
 
     def make_vector(self, task: Task, *, count: int, seed: int) -> gymnasium.vector.VectorEnv[Any, Any, Any] | None:
-        """Make a batch simulator that simulates ``count`` environments of the task. The built-in PPO then learns in
-        this vector of environments, and evaluations of several episodes play in it.
+        """Make a batch simulator that simulates ``count`` environments of the task. PPO and Sample Factory then learn
+        in such vectors of environments, and evaluations of several episodes play in one.
 
         After a reset with the same seed, each environment of the vector behaves like an environment that
         :meth:`make_env` makes. The autoreset mode of the vector is ``AutoresetMode.DISABLED`` or ``NEXT_STEP``;
