@@ -115,8 +115,8 @@ class TrainerProcess:
 def trainer_processes(
     script: Path, names: Sequence[str], folder: Path, seed: int, **more: Any
 ) -> Iterator[dict[str, TrainerProcess]]:
-    """Start the trainers together, suspend each after its warm-up, and yield each trainer by its name. All trainers are ended at the end of the
-    ``with`` block.
+    """Start the trainers together, suspend each after its warm-up, and yield each trainer by its name. All trainers are
+    ended at the end of the ``with`` block.
 
     :param more: further arguments of :class:`TrainerProcess`.
     """

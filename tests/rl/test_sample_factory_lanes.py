@@ -182,7 +182,7 @@ def test_advantages_of_lanes_use_only_their_decisions(tmp_path: Path) -> None:
         return alloc_trajectory_tensors(info, 2, rows, get_rnn_size(cfg), torch.device("cpu"), False)
 
     long = batch(6)
-    for key, values in long["obs"].items():
+    for values in long["obs"].values():
         values.copy_(torch.rand(values.shape))
     long["obs"]["duration"].copy_(torch.randint(1, 9, (2, 7, 1)))
     for key in ("rnn_states", "actions", "policy_version", "policy_id"):
@@ -249,7 +249,7 @@ def test_training_from_lanes_counts_every_step_resumes_and_quarantines(mode: Aut
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_parallel_training_from_lanes_counts_every_step(asynchronous: bool, tmp_path: Path) -> None:
     spec = lanes_spec(tmp_path / "count", TO_ROW, WANDER)
-    how = SampleFactorySettings(mode="parallel", workers=2, splits=2, asynchronous=asynchronous)
+    how = SampleFactorySettings(mode="parallel", workers=2, splits=2, asynchronous=asynchronous, startup_grace=900)
     settings = SMALL.model_copy(update={"imitation_coef": 0.5})
     record = SampleFactory(how).train(spec, budget=2500, seed=0, folder=tmp_path / "train", hyperparameters=settings)
     assert 2500 <= record.primitive_steps == counted(tmp_path / "count")

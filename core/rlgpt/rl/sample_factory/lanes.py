@@ -1,5 +1,5 @@
-"""The lanes of one batch simulator in a rollout worker of Sample Factory. A session uses lanes if the plugin has a batch
-simulator (:meth:`rlgpt.rl.lanes.LaneVector.open`).
+"""The lanes of one batch simulator in a rollout worker of Sample Factory. A session has lanes if the plugin has a
+batch simulator (:meth:`rlgpt.rl.lanes.LaneVector.open`).
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ class SampledLanes:
         self._row, self._shared_status = FIRST_ENV + first, SharedStatus(job.folder / STATUS_FILE)
         seeds = [job.draw(self._row + lane) for lane in range(count)]
         rule = SharedQuarantine(job, self._shared_status, self._row)
-        lanes = SharedLaneVector.open(
-            job.spec, seeds, job.folder / STEPS_FILE, first=first, beat=self._beat, rule=rule
-        )
+        lanes = SharedLaneVector.open(job.spec, seeds, job.folder / STEPS_FILE, first=first, beat=self._beat, rule=rule)
         if lanes is None:
             raise PluginError(f"the plugin of {job.spec.task.id} made a batch simulator before, but makes none now.")
         self._lanes, form = lanes, lanes.form
@@ -88,9 +86,7 @@ class SampledLanes:
         first = [observation for observation, _ in self._lanes.reset()]
         return [self._entries.of(o, tag=None if tags is None else tags[i].begin()) for i, o in enumerate(first)]
 
-    def exchange(
-        self, lanes: Sequence[int], actions: NDArray[np.float32]
-    ) -> list[tuple[int, Transition, Observation]]:
+    def exchange(self, lanes: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition, Observation]]:
         """Give the lanes their next actions, and take primitive steps until at least one decision is over
         (:meth:`rlgpt.rl.vector.Vector.exchange`).
 
