@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rlgpt.domain import CodedReward
 from rlgpt.rl.sample_factory.adapter import Adapter
 from rlgpt.rl.sample_factory.entries import LAST
 from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, VERDICTS
@@ -62,6 +63,22 @@ def test_violations_in_several_adapters_add_up_to_a_quarantine(tmp_path: Path) -
         (seen,), _ = env.reset()
         assert list(seen["action_mask"][broken:]) == [0, 1]
     assert [json.loads(line)["kind"] for line in (job.folder / VERDICTS).read_text().splitlines()] == ["error"] * 3
+
+
+def test_violations_of_a_coded_function_end_its_calls_in_the_next_episode(tmp_path: Path) -> None:
+    reward = CodedReward(name="bad", source="def reward(view, memory):\n    return 1 / 0\n")
+    spec = dataclasses.replace(grid_spec(tmp_path / "count", WANDER), functions=(reward,))
+    job = job_of(tmp_path / "train", spec)
+    job.folder.mkdir()
+    shared_status = opened(job)
+    env = Adapter.build(job, 0)
+    counts = []
+    for _ in range(5):
+        env.reset()
+        env.step([0])
+        counts.append(shared_status.violations())
+    assert counts == [[0, 1], [0, 2], [0, 3], [0, 3], [0, 3]]
+    env.close()
 
 
 def test_adapter_sends_a_heartbeat_at_each_turn_of_a_coded_action(

@@ -42,6 +42,9 @@ class LaneRunner(VectorEnvRunner):  # type: ignore[misc]
     The parameters are those of Sample Factory's runners.
     """
 
+    traj_tensors: Any
+    policy_output_tensors: Any
+
     def __init__(
         self,
         cfg: Any,

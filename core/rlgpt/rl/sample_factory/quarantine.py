@@ -1,5 +1,5 @@
-"""Counts the violations of coded actions over all environments of a training with Sample Factory, and decides which
-coded actions are masked.
+"""Counts the violations of coded actions and functions over all environments of a training with Sample Factory, and
+decides which of them are masked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from rlgpt.rl.sample_factory.shared_status import SharedStatus
 
 
 class SharedQuarantine:
-    """The coded actions that one process of a training masks. All processes count violations in the shared status.
+    """The coded actions and functions that one process of a training masks. All processes count violations in the
+    shared status.
 
     :param row: the row of the shared status in which this process counts its violations.
     """
@@ -34,7 +35,7 @@ class SharedQuarantine:
             lines.append(verdict)
 
     def update(self) -> frozenset[str] | None:
-        """The coded actions to mask from the next episode on; None if they have not changed since the last call."""
+        """The actions and functions to mask from the next episode on; None if they are those of the last call."""
         violations = dict(zip(self._job.coded, self._shared_status.violations(), strict=True))
         masked = self._given | set(to_quarantine(violations))
         if masked == self._masked:

@@ -63,7 +63,7 @@ def configuration(job: Job) -> AttrDict:
         ) from None
     cfg.job, cfg.lanes = job, learns_from_lanes(job.spec)
     if cfg.lanes:
-        cfg.rollout = buffer_decisions(h, job.coded)
+        cfg.rollout = buffer_decisions(h, job.spec.setup.coded_actions)
         cfg.batch_size = h.num_envs * cfg.rollout
     return cfg
 
