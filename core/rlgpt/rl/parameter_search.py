@@ -37,8 +37,8 @@ FEWEST = 30
 """Minimal number of episodes of a search. With fewer episodes, the parameters keep their defaults."""
 
 FOR_EACH = 20
-"""Number of episodes, in addition to :data:`FEWEST`, that a search may have for each parameter. On a wet road with three
-parameters, 40 episodes found values as good as 250 episodes did.
+"""Number of episodes, in addition to :data:`FEWEST`, that a search may have for each parameter. On a wet road with
+three parameters, 40 episodes found values as good as 250 episodes did.
 """
 
 FEATURES = 128
@@ -168,9 +168,9 @@ class ParameterSearch:
                 self._returns.append(end.total_reward if math.isfinite(end.total_reward) else 0.0)
 
     def is_over(self, end: int) -> bool:
-        """Whether the search has had enough episodes for its number of parameters, or can never have enough: a search of
-        ``end`` primitive steps can be too short for :data:`FEWEST` episodes that are as long as the shortest episode so
-        far. This is decided after :data:`FIRST` episodes.
+        """Whether the search has had enough episodes for its number of parameters, or can never have enough. A search
+        of ``end`` primitive steps can be too short for :data:`FEWEST` episodes that are as long as the shortest episode
+        so far. This is decided after :data:`FIRST` episodes.
         """
         played = len(self._points)
         enough = played >= FEWEST + FOR_EACH * len(self._default)

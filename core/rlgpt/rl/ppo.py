@@ -43,8 +43,8 @@ class PPO(Trainer):
         reset option, these environments are the lanes of the simulator.
     :param segments: approximate number of segments.
     :param parameter_search: largest share of the budget for the search of constant parameters of the coded actions,
-        before the policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action has
-        parameters, or if the policy does not begin as the plan (``plan_prior`` is 0). A training with a warm start
+        before the policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action
+        has parameters, or if the policy does not begin as the plan (``plan_prior`` is 0). A training with a warm start
         skips the parameter search, too.
     """
 

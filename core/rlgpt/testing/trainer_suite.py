@@ -80,7 +80,7 @@ class TrainerSuite:
         assert learned.success_rate >= 0.8
         assert learned.success_rate >= evaluate(before, spec, seeds=seeds, greedy=False).success_rate + 0.3
         assert evaluate(policy, spec, seeds=seeds, greedy=False) == learned
-        assert record.curve[-1].success > record.curve[0].success
+        assert record.curve[-1].success >= 0.5, "the success rate of the training's last episodes"
 
     def test_record_describes_the_training(self, trained: tuple[EnvSpec, Path, TrainingRecord, Path]) -> None:
         _, _, record, _ = trained
