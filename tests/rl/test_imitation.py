@@ -20,7 +20,8 @@ from rlgpt.rl.checkpoint import BEST, Checkpoint, Returns, TrainingState
 from rlgpt.rl.imitation import FEWEST, End, Rule, SelfImitation
 from rlgpt.rl.learner import Learner
 from rlgpt.rl.network import ActorCritic
-from rlgpt.rl.ppo import PPO, _restore, _save
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.resume import restore, save
 from rlgpt.rl.rollout import Rollout
 from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
 from rlgpt.testing.grid import TASKS, GridPlugin, grid_plugin
@@ -210,8 +211,8 @@ def test_restored_learner_with_imitation_continues_bit_for_bit(tmp_path: Path) -
     resumed, g = learner(imitation_capacity=11), torch.Generator()
     returns = Returns.of(RLSetup(reward_weights={}, observation_keys=()), whole.hyperparameters)
     state = TrainingState(hyperparameters=whole.hyperparameters, axis_names=whole.network.axis_names(), returns=returns)
-    _save(tmp_path, state, whole, generator)
-    _restore(Checkpoint.load(tmp_path), resumed, g, tmp_path)
+    save(tmp_path, state, whole, generator)
+    restore(Checkpoint.load(tmp_path), resumed, g, tmp_path)
     assert whole.imitation is not None
     assert resumed.imitation is not None
     for seed in range(5, 9):

@@ -79,6 +79,9 @@ class Checkpoint:
     """The content of a checkpoint. A training resumes from a checkpoint, and an evaluation loads the policy from a
     checkpoint.
 
+    All tensors in the file of a checkpoint are on the CPU, so a training or an evaluation can use a checkpoint on a
+    machine without the GPU of the training.
+
     :ivar weights: weights of the network, by name.
     :ivar optimizer: state of Adam.
     :ivar generator: state of the random generator.
@@ -161,8 +164,17 @@ def _read_state(path: Path, text: str) -> TrainingState:
 
 def _packed(content: Mapping[str, Any]) -> bytes:
     buffer = io.BytesIO()
-    torch.save(content, buffer)
+    torch.save(_on_cpu(content), buffer)
     return buffer.getvalue()
+
+
+def _on_cpu(content: Any) -> Any:
+    """A copy of nested mappings and lists in which all tensors are on the CPU."""
+    if isinstance(content, torch.Tensor):
+        return content.cpu()
+    if isinstance(content, Mapping):
+        return {key: _on_cpu(value) for key, value in content.items()}
+    return [_on_cpu(value) for value in content] if isinstance(content, list) else content
 
 
 def _check_stored(packed: bytes) -> None:

@@ -96,7 +96,14 @@ class BranchedDistribution:
         return self._selector.exp()
 
     def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Draw flat actions ``[B, action_size]``, including the heads that the chosen branches do not use."""
+        """Draw flat actions ``[B, action_size]``, including the heads that the chosen branches do not use.
+
+        :param generator: the random generator; None for torch's default generator. The actions are on the device of the
+            generator. A generator of the CPU draws the same actions from a distribution on a GPU as from the same
+            distribution on the CPU.
+        """
+        if generator is not None and generator.device != self._owner.device:
+            return self._to(generator.device).sample(generator)
         parts = [] if self._selector is None else [_draw(self._selector, generator)]
         for head in self._heads:
             if len(head) == 1:
@@ -106,6 +113,13 @@ class BranchedDistribution:
                 noise = torch.randn(mean.shape, generator=generator, dtype=mean.dtype, device=mean.device)
                 parts.append(mean + log_std.exp() * noise)
         return torch.cat(parts, dim=-1)
+
+    def _to(self, device: torch.device) -> BranchedDistribution:
+        other = copy.copy(self)
+        other._owner = self._owner.to(device)
+        other._selector = None if self._selector is None else self._selector.to(device)
+        other._heads = [tuple(part.to(device) for part in head) for head in self._heads]
+        return other
 
     def mode(self) -> torch.Tensor:
         """The flat actions ``[B, action_size]`` with the most likely branch, the most likely value of each Discrete

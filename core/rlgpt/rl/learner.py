@@ -74,16 +74,25 @@ class Learner:
             self.network.observations.update(rollout.rows(rollout.observations["obs"][:-1]))
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
-        """Update the network with the decisions of ``rollout``.
+        """Update the network with the decisions of ``rollout``. First, the whole rollout is copied to the device of the
+        network, so all epochs use the same copy.
 
         If the budget ends a rollout before it has as many decisions as a minibatch, the rollout is skipped. Advantages
         are normalised to unit variance, so several epochs over a few decisions would damage the policy.
+
+        The ratio of the clipped objective compares the policy with the network at the beginning of the update (the
+        *proximal* policy), not with the policy that acted. If learning overlaps with acting
+        (:class:`~rlgpt.rl.actor_learner.ActorLearner`), the policy that acted is older by one update. The clipping then
+        still limits the change in this update, as in the decoupled objective of Hilton et al. (2021, "Batch
+        size-invariance for policy optimization", section 3). The decoupled objective also multiplies each decision by
+        the ratio of the proximal policy to the policy that acted; ``update`` takes this ratio as 1, which is accurate
+        as long as a single update changes the policy little.
 
         :param generator: the random generator that shuffles the decisions of the rollout. The sizes of minibatches
             differ by at most one decision.
         :raises TrainerError: the weights of the network are no longer finite.
         """
-        settings = self.hyperparameters
+        settings, device = self.hyperparameters, self.network.device
         envs = rollout.rewards.shape[1]
         if self.imitation is not None:
             for slot in range(envs):
@@ -91,6 +100,7 @@ class Learner:
         count = rollout.decisions
         if count < settings.num_steps * envs and count < settings.minibatch_size:
             return
+        rollout = rollout.to(device)
         batch = {key: rollout.rows(values[:-1]) for key, values in rollout.observations.items()}
         actions = rollout.rows(rollout.actions)
         if settings.normalize_observations:
@@ -105,7 +115,7 @@ class Learner:
             advantages = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
         parts = -(-count // settings.minibatch_size)
         for _ in range(settings.update_epochs):
-            order = torch.randperm(count, generator=generator)
+            order = torch.randperm(count, generator=generator).to(device)
             for rows in torch.tensor_split(order, parts):
                 chosen = {key: values[rows] for key, values in batch.items()}
                 self._step(chosen, actions[rows], old_log_probs[rows], advantages[rows], targets[rows])

@@ -53,7 +53,10 @@ class PolicyDistribution(Protocol):
 
     def sharpened(self, sharpness: float) -> PolicyDistribution: ...
 
-    def sample(self, generator: torch.Generator | None = None) -> torch.Tensor: ...
+    def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
+        """Draw flat actions on the device of ``generator``, or on the device of the distribution if ``generator`` is
+        None.
+        """
 
     def mode(self) -> torch.Tensor: ...
 
@@ -67,10 +70,27 @@ class PolicyNetwork(nn.Module, ABC):
     :ivar plan: tensor ``[choices]`` with a position in ``obs`` for each choice of the selector. The number in ``obs``
         at the position of a choice is 1 if this choice is the plan's choice. The position of a choice is -1 if ``obs``
         has no number for it.
+    :ivar sees_images: whether the observation contains images.
     """
 
     layout: ActionLayout
     plan: torch.Tensor
+    sees_images = False
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return next(self.parameters()).device
+
+    def act(self, batch: Batch, generator: torch.Generator) -> torch.Tensor:
+        """Draw an action at each observation of a batch.
+
+        :param batch: entries ``[B, ...]`` on any device. Entries on another device are copied to the network's device.
+        :param generator: a random generator of the CPU. With equal weights, the generator draws the same actions on
+            every device, apart from rounding errors.
+        :returns: flat actions ``[B, layout.action_size]``, on the CPU.
+        """
+        return self.distribution({key: entry.to(self.device) for key, entry in batch.items()}).sample(generator)
 
     @abstractmethod
     def distribution(self, batch: Batch) -> PolicyDistribution:
@@ -108,7 +128,6 @@ class ActorCritic(PolicyNetwork):
     :param plan_prior: probability that the untrained policy gives to the plan's choice. ``obs`` contains the plan's
         choice (:class:`~rlgpt.rl.plan_features.PlanFeatures`). The prior for the plan's choice remains a term of the
         logits during training. If ``plan_prior`` is 0, the logits have no prior.
-    :ivar sees_images: whether the observation contains images.
     :ivar deviation: factor of the probability ``1 - plan_prior`` of the choices that differ from the plan's choice.
     """
 
@@ -193,7 +212,7 @@ class ActorCritic(PolicyNetwork):
         """Make ``parameters`` the most likely parameters (:meth:`PolicyNetwork.start_from`), as biases of the output
         layer. After ``start_from``, the policy also explores less (:data:`AFTER_SEARCH`).
         """
-        self.output.bias[self._parameter_rows] = parameters
+        self.output.bias[self._parameter_rows] = parameters.to(self.device)
         self.log_std[self._parameter_stds] += math.log(AFTER_SEARCH)
         self.deviation.fill_(AFTER_SEARCH)
 
@@ -324,7 +343,7 @@ def take_over(
             own.zero_()
         own_places = np.ix_(*(pair[0] for pair in pairs if pair is not None))
         other_places = np.ix_(*(pair[1] for pair in pairs if pair is not None))
-        own[own_places] = other[other_places].to(own.dtype)
+        own[own_places] = other[other_places].to(own)
 
 
 def _matching(

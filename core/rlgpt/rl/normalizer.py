@@ -29,8 +29,8 @@ class RunningMoments(nn.Module):
 
     @torch.no_grad()
     def update(self, batch: torch.Tensor) -> None:
-        """Merge ``batch``, shape (B, size), into the running moments."""
-        batch = batch.to(torch.float64)
+        """Merge ``batch``, shape (B, size), into the running moments. The batch may be on another device."""
+        batch = batch.to(self.mean)
         added = float(len(batch))
         total = self.count + added
         mean = batch.mean(0)

@@ -141,7 +141,7 @@ class ParameterSearch:
 
         :param inputs: the observations of the environments ``slots``, as entries ``[B, ...]``.
         """
-        flat = self._network.distribution(inputs).sample(generator)
+        flat = self._network.act(inputs, generator)
         for row, slot in enumerate(slots):
             if inputs["duration"][row] == 0 or not self._playing[slot]:
                 self._playing[slot].append(self._draw(generator))
@@ -149,7 +149,7 @@ class ParameterSearch:
         offsets = torch.stack([self._playing[slot][-1] for slot in slots])
         flat[:, self._columns["parameters"]] = self._values(offsets).to(flat.dtype)
         if self._network.layout.choices:
-            plan = self._network.plan
+            plan = self._network.plan.cpu()
             marks = inputs["obs"][:, plan] * (plan >= 0) * inputs["action_mask"]
             planned = marks.amax(1) > 0
             flat[planned, 0] = marks.argmax(1)[planned].to(flat.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,18 +13,20 @@ import numpy as np
 import torch
 
 from rlgpt.domain import CurvePoint, TrainingRecord
-from rlgpt.errors import ConfigError, TrainingFolderError
-from rlgpt.files import Folder
+from rlgpt.errors import ConfigError
+from rlgpt.rl.actor_learner import ActorLearner
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_performance
-from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
+from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
+from rlgpt.rl.device import Device, check_device, named, resolved, torch_device
 from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.learner import Learner, PolicyLearner
 from rlgpt.rl.lock import exclusive
-from rlgpt.rl.network import ActorCritic, PolicyNetwork, take_over
+from rlgpt.rl.network import ActorCritic, PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch, SearchState
 from rlgpt.rl.policy_env import build, plugin_of
 from rlgpt.rl.policy_lane import Observation
+from rlgpt.rl.resume import begin_from, fit, opened, restore, save
 from rlgpt.rl.rollout import Collector, stack
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.rl.training_stats import TrainingStats
@@ -46,14 +48,32 @@ class PPO(Trainer):
         before the policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action
         has parameters, or if the policy does not begin as the plan (``plan_prior`` is 0). A training with a warm start
         skips the parameter search, too.
+    :param device: the device of the updates, ``cpu``, ``gpu`` or ``auto`` (:mod:`rlgpt.rl.device`). A training may
+        resume on another device than that on which it began.
+    :param overlap: whether to collect the next rollout during an update, with the weights from before the update
+        (:class:`~rlgpt.rl.actor_learner.ActorLearner`). With ``overlap``, a training needs less time, but its results
+        differ.
     """
 
     name = "ppo"
 
-    def __init__(self, *, workers: int = 0, segments: int = 30, parameter_search: float = 0.5) -> None:
+    def __init__(
+        self,
+        *,
+        workers: int = 0,
+        segments: int = 30,
+        parameter_search: float = 0.5,
+        device: Device = "cpu",
+        overlap: bool = False,
+    ) -> None:
         if not 0 <= parameter_search < 1:
             raise ConfigError(f"trainer.parameter_search is {parameter_search}; it must be at least 0 and below 1.")
         self.workers, self.segments, self.parameter_search = workers, segments, parameter_search
+        self.device, self.overlap = named(device), overlap
+
+    def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
+        """Check that this machine has the trainer's device (:meth:`Trainer.check`)."""
+        check_device(self.device)
 
     def searches(self, spec: EnvSpec) -> bool:
         setup = spec.setup
@@ -74,10 +94,12 @@ class PPO(Trainer):
         """Train as :meth:`Trainer.train` describes. The training exceeds the budget by less than one decision of each
         environment.
         """
+        check_device(self.device)
         folder.mkdir(parents=True, exist_ok=True)
         with exclusive(folder) as lock, _one_thread():
-            checkpoint = _open(folder)
+            checkpoint = opened(folder)
             network = self.network(spec, hyperparameters, seed)
+            network.to(torch_device(resolved(self.device, images=network.sees_images)))
             learner = self.learner(network, hyperparameters, spec.setup.gamma, budget)
             generator = torch.Generator().manual_seed(seed)
             returns = Returns.of(spec.setup, hyperparameters)
@@ -88,13 +110,16 @@ class PPO(Trainer):
                 possible = warm_start is None and ParameterSearch.possible(network.layout, spec.setup.plan_prior)
                 search = SearchState() if possible and self.parameter_search else None
                 state = TrainingState(hyperparameters=hyperparameters, axis_names=names, returns=returns, search=search)
-                _save(folder, state, learner, generator)
+                save(folder, state, learner, generator)
             else:
                 state = checkpoint.state
-                _restore(checkpoint, learner, generator, folder)
-            run = _Run(spec, state, learner, generator, folder)
+                restore(checkpoint, learner, generator, folder)
             envs = min(hyperparameters.num_envs, plugin_of(spec).limits(spec.task).max_envs)
-            with StepCounter(folder / STEPS_FILE, envs) as step_counter:
+            with (
+                ActorLearner(learner, generator, overlap=self.overlap) as actor_learner,
+                StepCounter(folder / STEPS_FILE, envs) as step_counter,
+            ):
+                run = _Run(spec, state, actor_learner, generator, folder)
                 every, end = max(1, budget // self.segments), int(self.parameter_search * budget)
                 over = step_counter.total >= budget
                 while not over:
@@ -156,11 +181,12 @@ class _Run:
     """The state of one call of :meth:`PPO.train`."""
 
     def __init__(
-        self, spec: EnvSpec, state: TrainingState, learner: PolicyLearner, generator: torch.Generator, folder: Path
+        self, spec: EnvSpec, state: TrainingState, actor_learner: ActorLearner, generator: torch.Generator, folder: Path
     ) -> None:
         self.stats = TrainingStats(state.tally)
         self.spec = with_quarantined(spec, self.stats.quarantined)
-        self.learner, self.generator, self.folder = learner, generator, folder
+        self._actor_learner, self.learner = actor_learner, actor_learner.learner
+        self.generator, self.folder = generator, folder
         self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
         self._given, self._best = spec.quarantined, state.best
         self._search = state.search
@@ -182,7 +208,8 @@ class _Run:
         :returns: whether the training is over. If the training is not over, it goes on with new environments of the
             changed recipe.
         """
-        before, collector = self.stage_spec, Collector(vector, self.learner.network, self.generator, self.stats)
+        before, actor_learner = self.stage_spec, self._actor_learner
+        collector = Collector(vector, actor_learner.actor, self.generator, self.stats)
         length, end = self.learner.rollout_length, step_counter.total + every
         searching = self._searching()
 
@@ -196,13 +223,14 @@ class _Run:
             self.decisions += rollout.rewards.numel()
             spent = step_counter.total
             if searching is None:
-                self.learner.update(rollout, self.generator)
+                actor_learner.update(rollout)
             else:
                 self.learner.remember(rollout)
                 searching.add(rollout)
                 self._search = searching.state
             if spent < min(end, limit):
                 continue
+            actor_learner.wait()
             end = spent + every
             point = self.stats.close_point(primitive_steps=spent, decisions=self.decisions)
             if self.stats.close_segment():
@@ -212,8 +240,9 @@ class _Run:
             self._best = performance if best else self._best
             if searching is not None and (spent >= search_end or searching.is_over(search_end)):
                 searching.finish(self.generator)
+                actor_learner.wait()
                 self._search, searching = searching.state.model_copy(update={"ended": spent}), None
-            _save(self.folder, self._state(), self.learner, self.generator, best=best)
+            save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:
                 return True
@@ -289,63 +318,3 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _open(folder: Path) -> Checkpoint | None:
-    """The checkpoint in ``folder``; None if no training began in ``folder``. A training writes a checkpoint before its
-    first step. If steps were counted and there is no checkpoint, the checkpoint was lost, and ``_open`` raises an
-    error.
-    """
-    files = Folder(folder, TrainingFolderError)
-    if not files.exists(FILE) and not files.exists(STEPS_FILE):
-        return None
-    return Checkpoint.load(folder)
-
-
-def begin_from(folder: Path, network: PolicyNetwork, returns: Returns) -> None:
-    """Copy the matching weights of the best policy in ``folder`` into ``network``. The weights of the value function
-    are copied only if ``returns`` is the same for both policies.
-
-    :raises TrainingFolderError: ``folder`` contains no policy, or the policy cannot be read.
-    """
-    other = Checkpoint.load_best(folder)
-    names, same = dict(other.state.axis_names), other.state.returns == returns
-    take_over(network, other.weights, names, same_returns=same)
-
-
-def fit(network: PolicyNetwork, checkpoint: Checkpoint, folder: Path) -> None:
-    own, theirs = _names(network.axis_names()), _names(checkpoint.state.axis_names)
-    if own != theirs:
-        lacks, has = sorted(own - theirs)[:8], sorted(theirs - own)[:8]
-        raise TrainingFolderError(
-            f"the policy in {folder} is for other actions or observations: it lacks {lacks or 'nothing'} and has "
-            f"{has or 'nothing'} in addition. Use the policy as a warm start, or use the setup of its training."
-        )
-    try:
-        network.load_state_dict(checkpoint.weights)
-    except RuntimeError as fault:
-        raise TrainingFolderError(
-            f"the policy in {folder} does not fit: {str(fault)[:300]}. Use the hyperparameters of its training."
-        ) from fault
-
-
-def _names(axes: Mapping[str, tuple[tuple[str, ...] | None, ...]]) -> set[str]:
-    return {f"{tensor}: {name}" for tensor, names in axes.items() for axis in names if axis for name in axis}
-
-
-def _restore(checkpoint: Checkpoint, learner: PolicyLearner, generator: torch.Generator, folder: Path) -> None:
-    fit(learner.network, checkpoint, folder)
-    try:
-        learner.optimizer.load_state_dict(checkpoint.optimizer)
-        generator.set_state(checkpoint.generator)
-    except (ValueError, KeyError, RuntimeError, TypeError) as fault:
-        raise TrainingFolderError(f"the optimiser's state in {folder} does not fit its policy: {fault}.") from fault
-    if learner.imitation is not None and checkpoint.imitation is not None:
-        learner.imitation.restore(checkpoint.imitation)
-
-
-def _save(
-    folder: Path, state: TrainingState, learner: PolicyLearner, generator: torch.Generator, *, best: bool = False
-) -> None:
-    weights, kept = learner.network.state_dict(), learner.imitation.tensors() if learner.imitation else None
-    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(folder, best=best)

@@ -20,7 +20,8 @@ from rlgpt.rl.vector import Transition, Vector
 @dataclass(frozen=True)
 class Rollout:
     """A rollout, which is at most T decisions in each of N environments. If an environment has fewer than T decisions,
-    its first rows in the rollout are empty.
+    its first rows in the rollout are empty. In a rollout of a :class:`Collector`, images are on the device of the
+    acting network, and all other tensors are on the CPU.
 
     :ivar observations: entries of the observations, ``[T + 1, N, ...]``; the last row is the input of the first
         decision of the next rollout.
@@ -47,14 +48,34 @@ class Rollout:
     taken: torch.Tensor | None = None
 
     def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
-        """The decisions of the environment ``slot``, as copies of its observations and actions, ``[T, ...]``, and the
-        ends of its episodes.
+        """The decisions of the environment ``slot``, as copies on the CPU of its observations and actions,
+        ``[T, ...]``, and the ends of its episodes.
         """
         begin = 0 if self.taken is None else int((~self.taken[:, slot]).sum())
         entries = {
-            key: values[begin:-1, slot].clone() for key, values in self.observations.items() if key != "duration"
+            key: values[begin:-1, slot].to("cpu", copy=True)
+            for key, values in self.observations.items()
+            if key != "duration"
         }
-        return entries, self.actions[begin:, slot].clone(), self.ends[slot]
+        return entries, self.actions[begin:, slot].to("cpu", copy=True), self.ends[slot]
+
+    def to(self, device: torch.device) -> Rollout:
+        """This rollout on ``device``. Tensors that are on ``device`` already are not copied."""
+
+        def moved(batch: Batch) -> Batch:
+            return {key: values.to(device) for key, values in batch.items()}
+
+        return Rollout(
+            moved(self.observations),
+            self.actions.to(device),
+            self.rewards.to(device),
+            self.durations.to(device),
+            self.terminated.to(device),
+            self.ended.to(device),
+            None if self.lasts is None else moved(self.lasts),
+            self.ends,
+            None if self.taken is None else self.taken.to(device),
+        )
 
     def rows(self, values: torch.Tensor) -> torch.Tensor:
         """Convert a tensor ``[T, N, ...]`` to ``[decisions, ...]``, without the empty rows of the rollout."""
@@ -106,6 +127,9 @@ class Collector:
 
     If environments decide at different times, a rollout has a different number of decisions for each environment. A
     decision that has not ended at the end of a rollout belongs to the next rollout.
+
+    An image is copied to the device of ``network`` once, as bytes, when the environment shows it. The image stays there
+    for the choice of the action and for the update.
     """
 
     def __init__(
@@ -115,7 +139,7 @@ class Collector:
         first = vector.reset()
         for _, verdicts in first:
             stats.add_verdicts(verdicts)
-        self._current = stack([observation for observation, _ in first])
+        self._current = self._stack([observation for observation, _ in first])
         self._chosen = torch.zeros(len(first), network.layout.action_size)
         self._ready = list(range(len(first)))
 
@@ -138,10 +162,14 @@ class Collector:
             pieces.append(self._piece(arrived, numbers, ends))
             if enough():
                 break
-        return _rollout(pieces, self._current, numbers, ends)
+        return self._rollout(pieces, numbers, ends)
 
     def _sample(self, inputs: Batch, _: Sequence[int], generator: torch.Generator) -> torch.Tensor:
-        return self._network.distribution(inputs).sample(generator)
+        return self._network.act(inputs, generator)
+
+    def _stack(self, observations: Sequence[Observation]) -> Batch:
+        device = self._network.device
+        return {key: v.to(device) if key.startswith("image_") else v for key, v in stack(observations).items()}
 
     def _piece(self, arrived: Sequence[tuple[int, Transition]], numbers: list[int], ends: list[list[End]]) -> _Piece:
         self._ready = slots = [slot for slot, _ in arrived]
@@ -163,7 +191,7 @@ class Collector:
         )
         for slot in chosen:
             numbers[slot] += 1
-        newest = stack([t.observation for _, t in arrived])
+        newest = self._stack([t.observation for _, t in arrived])
         if len(slots) == len(numbers):
             self._current = newest
         else:
@@ -172,44 +200,41 @@ class Collector:
                 self._current[key][slots] = values
         return piece
 
+    def _rollout(self, pieces: Sequence[_Piece], numbers: Sequence[int], ends: Sequence[Sequence[End]]) -> Rollout:
+        """Arrange the decisions of each environment by their numbers, with empty rows first."""
+        steps, count = max(numbers), len(numbers)
+        column = torch.tensor([slot for piece in pieces for slot in piece.slots])
+        empty = steps - torch.tensor(numbers)
+        row = torch.tensor([number for piece in pieces for number in piece.numbers]) + empty[column]
+
+        def arranged(rows: torch.Tensor, more: int = 0) -> torch.Tensor:
+            out = rows.new_zeros((steps + more, count, *rows.shape[1:]))
+            out[row, column] = rows
+            return out
+
+        observations = {}
+        for key in self._current:
+            observations[key] = arranged(torch.cat([piece.observations[key] for piece in pieces]), 1)
+            observations[key][-1] = self._current[key]
+        figures = torch.from_numpy(np.array([f for piece in pieces for f in piece.figures], dtype=np.float64))
+        rewards, durations, terminated, ended = (arranged(values) for values in figures.unbind(-1))
+        lasts = [last for piece in pieces for last in piece.lasts]
+        if lasts:  # The rows are in the order of ``ended.nonzero()``.
+            over = figures[:, 3].bool()
+            order = torch.argsort(row[over] * count + column[over])
+            lasts = [lasts[i] for i in order.tolist()]
+        return Rollout(
+            observations,
+            arranged(torch.cat([piece.actions for piece in pieces])),
+            rewards.float(),
+            durations,
+            terminated.bool(),
+            ended.bool(),
+            self._stack(lasts) if lasts else None,
+            tuple(map(tuple, ends)),
+            None if min(numbers) == steps else torch.arange(steps)[:, None] >= empty[None],
+        )
+
 
 def _pick(batch: Batch, slots: list[int]) -> Batch:
     return {key: values[slots] for key, values in batch.items()}
-
-
-def _rollout(
-    pieces: Sequence[_Piece], current: Batch, numbers: Sequence[int], ends: Sequence[Sequence[End]]
-) -> Rollout:
-    """Arrange the decisions of each environment by their numbers, with empty rows first."""
-    steps, count = max(numbers), len(numbers)
-    column = torch.tensor([slot for piece in pieces for slot in piece.slots])
-    empty = steps - torch.tensor(numbers)
-    row = torch.tensor([number for piece in pieces for number in piece.numbers]) + empty[column]
-
-    def arranged(rows: torch.Tensor, more: int = 0) -> torch.Tensor:
-        out = torch.zeros((steps + more, count, *rows.shape[1:]), dtype=rows.dtype)
-        out[row, column] = rows
-        return out
-
-    observations = {}
-    for key in current:
-        observations[key] = arranged(torch.cat([piece.observations[key] for piece in pieces]), 1)
-        observations[key][-1] = current[key]
-    figures = torch.from_numpy(np.array([f for piece in pieces for f in piece.figures], dtype=np.float64))
-    rewards, durations, terminated, ended = (arranged(values) for values in figures.unbind(-1))
-    lasts = [last for piece in pieces for last in piece.lasts]
-    if lasts:  # The rows are in the order of ``ended.nonzero()``.
-        over = figures[:, 3].bool()
-        order = torch.argsort(row[over] * count + column[over])
-        lasts = [lasts[i] for i in order.tolist()]
-    return Rollout(
-        observations,
-        arranged(torch.cat([piece.actions for piece in pieces])),
-        rewards.float(),
-        durations,
-        terminated.bool(),
-        ended.bool(),
-        stack(lasts) if lasts else None,
-        tuple(map(tuple, ends)),
-        None if min(numbers) == steps else torch.arange(steps)[:, None] >= empty[None],
-    )

@@ -53,6 +53,7 @@ class SoftLearner:
     :param gamma: discount per primitive step.
     :param budget: number of primitive steps of the whole training. The temperature falls geometrically until the last
         of the ``budget`` primitive steps.
+    :ivar replay: the replay memory, which is on the CPU.
     :ivar imitation: the learner itself. A checkpoint stores the tensors of the learner, which include the replay
         memory.
     """
@@ -97,7 +98,8 @@ class SoftLearner:
         # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
         for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
             self._owed -= 1
-            self._step(self.replay.sample(settings.batch_size, generator), generator)
+            rows = self.replay.sample(settings.batch_size, generator)
+            self._step({key: values.to(network.device) for key, values in rows.items()}, generator)
         if not all(bool(torch.isfinite(p).all()) for p in network.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
 

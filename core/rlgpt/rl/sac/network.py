@@ -69,7 +69,7 @@ class SoftActorCritic(PolicyNetwork):
     ) -> None:
         super().__init__()
         self.layout, self._names = layout, observation_names
-        self.plan = plan_columns(layout, observation_names)
+        self.register_buffer("plan", plan_columns(layout, observation_names), persistent=False)
         self._plan_prior = plan_prior if bool((self.plan >= 0).any()) else 0.0
         widths = [head.size for head in layout.heads]
         spans = [s for head in layout.heads for s in ([head.size] if head.kind == "discrete" else [1] * head.size)]
@@ -156,7 +156,7 @@ class SoftActorCritic(PolicyNetwork):
         shift, log_std, logits = torch.split(flat, [boxes, boxes, flat.shape[1] - 2 * boxes], dim=-1)
         std = self._prior_std * log_std.clamp(*LOG_STD).exp()
         offset = shift * self._prior_std
-        drawn = torch.randn(std.shape, generator=generator) if noise else torch.zeros_like(std)
+        drawn = _normal(std, generator) if noise else torch.zeros_like(std)
         numbers = torch.tanh(self._prior_mean + offset + noise * std * drawn)
         relative = (std.square() + offset.square()) / self._prior_std.square()
         from_prior = 0.5 * (relative - 1) - log_std.clamp(*LOG_STD)
@@ -171,7 +171,7 @@ class SoftActorCritic(PolicyNetwork):
             log_p = torch.log_softmax(logits[:, at : at + head.size], dim=-1)
             at += head.size
             p = log_p.exp()
-            index = torch.multinomial(p, 1, generator=generator) if noise else p.argmax(-1, keepdim=True)
+            index = _drawn(p, generator) if noise else p.argmax(-1, keepdim=True)
             chosen = torch.zeros_like(p).scatter_(1, index, 1.0)
             encoded.append(chosen + p - p.detach())  # straight-through (Bengio, Leonard and Courville 2013)
             divergences.append((p * log_p).sum(-1, keepdim=True) + math.log(head.size))
@@ -193,7 +193,7 @@ class SoftActorCritic(PolicyNetwork):
         )
         out = self.value(self.critic(rows.flatten(0, 1), frozen=frozen), frozen=frozen)
         out = out.view(CRITICS, len(self._patterns), count, -1)
-        branches = torch.arange(out.shape[-1])
+        branches = torch.arange(out.shape[-1], device=out.device)
         values: torch.Tensor = out[:, self._pattern_of, :, branches].permute(1, 2, 0)
         return values
 
@@ -216,7 +216,7 @@ class SoftActorCritic(PolicyNetwork):
 
     def encode(self, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Split flat actions ``[B, action_size]`` into branches ``[B]`` and encoded components ``[B, E]``."""
-        branch = actions[:, 0].long() if self.layout.choices else torch.zeros(len(actions), dtype=torch.long)
+        branch = (actions[:, 0] if self.layout.choices else actions.new_zeros(len(actions))).long()
         at, parts = int(bool(self.layout.choices)), [actions.new_zeros((len(actions), 0))]
         for head in self.layout.heads:
             part = actions[:, at : at + head.components]
@@ -239,7 +239,7 @@ class SoftActorCritic(PolicyNetwork):
     def start_from(self, parameters: torch.Tensor) -> None:
         """Make ``parameters`` the means of the prior (:meth:`rlgpt.rl.network.PolicyNetwork.start_from`)."""
         rows = [i for i, role in enumerate(self._roles) if role == "parameters"]
-        self._prior_mean[rows] = torch.atanh(parameters.clamp(-0.98, 0.98))
+        self._prior_mean[rows] = torch.atanh(parameters.clamp(-0.98, 0.98)).to(self._prior_mean)
 
     def axis_names(self) -> AxisNames:
         """The names along the axes of each weight tensor, as in :meth:`rlgpt.rl.network.ActorCritic.axis_names`."""
@@ -290,10 +290,11 @@ class SoftDistribution:
 
     @torch.no_grad()
     def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Draw flat actions ``[B, action_size]``."""
+        """Draw flat actions ``[B, action_size]`` on the device of ``generator``."""
         logits, encoded = self._choices(1 / math.sqrt(self._sharpness), generator)
         p = torch.softmax(logits * self._sharpness, dim=-1)
-        return self._network.flatten(torch.multinomial(p, 1, generator=generator).squeeze(-1), encoded)
+        flat = self._network.flatten(_drawn(p, generator).squeeze(-1), encoded)
+        return flat if generator is None else flat.to(generator.device)
 
     @torch.no_grad()
     def mode(self) -> torch.Tensor:
@@ -359,3 +360,17 @@ class Hidden(nn.Module):
             values = layer(values, frozen=frozen)
             values = functional.relu(functional.layer_norm(values, values.shape[-1:]))
         return values
+
+
+def _normal(like: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
+    """Standard normal numbers with the shape and device of ``like``, drawn on the device of ``generator``."""
+    device = like.device if generator is None else generator.device
+    return torch.randn(like.shape, generator=generator, device=device).to(like.device)
+
+
+def _drawn(p: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
+    """The index of one column for each row of the probabilities ``p``, ``[B, 1]``, drawn on the device of
+    ``generator``.
+    """
+    on = p if generator is None else p.to(generator.device)
+    return torch.multinomial(on, 1, generator=generator).to(p.device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.device import Device
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
@@ -21,6 +22,8 @@ class SAC(PPO):
     :param workers: number of processes for the environments. If ``workers`` is 0, the environments run in this process.
     :param segments: approximate number of segments into which a training is divided.
     :param parameter_search: share of the budget for the parameter search, as for :class:`~rlgpt.rl.ppo.PPO`.
+    :param device: the device of the updates, as for :class:`~rlgpt.rl.ppo.PPO`.
+    :param overlap: whether to collect the next rollout during an update, as for :class:`~rlgpt.rl.ppo.PPO`.
     :param updates_per_step: number of gradient steps for each primitive step.
     :param batch_size: number of decisions for each gradient step.
     :param width: number of units of each hidden layer.
@@ -40,6 +43,8 @@ class SAC(PPO):
         workers: int = 0,
         segments: int = 30,
         parameter_search: float = 0.5,
+        device: Device = "cpu",
+        overlap: bool = False,
         updates_per_step: float = 0.25,
         batch_size: int = 128,
         width: int = 128,
@@ -48,7 +53,9 @@ class SAC(PPO):
         capacity: int = 500_000,
         first_update: int = 2_000,
     ) -> None:
-        super().__init__(workers=workers, segments=segments, parameter_search=parameter_search)
+        super().__init__(
+            workers=workers, segments=segments, parameter_search=parameter_search, device=device, overlap=overlap
+        )
         if not 0 < final_temperature <= temperature:
             raise ConfigError(
                 f"trainer.temperature is {temperature} and trainer.final_temperature {final_temperature}; both must be "
@@ -59,7 +66,8 @@ class SAC(PPO):
         )
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
-        """Refuse self-imitation and observations with images (:meth:`Trainer.check`)."""
+        """Refuse self-imitation and observations with images, and check the device (:meth:`Trainer.check`)."""
+        super().check(spec, hyperparameters)
         self.network(spec, hyperparameters, 0)
 
     def network(self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int) -> SoftActorCritic:

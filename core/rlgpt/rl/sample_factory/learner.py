@@ -26,7 +26,7 @@ from rlgpt.rl.advantage import semi_markov_gae
 from rlgpt.rl.best import Performance, is_best
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.imitation import SelfImitation
-from rlgpt.rl.ppo import begin_from
+from rlgpt.rl.resume import begin_from
 from rlgpt.rl.sample_factory.entries import LAST
 from rlgpt.rl.sample_factory.episode_tag import EPISODE_TAG, TrajectoryReorderer
 from rlgpt.rl.sample_factory.job import STATUS_FILE, Job

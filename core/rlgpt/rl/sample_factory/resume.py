@@ -9,7 +9,7 @@ from pathlib import Path
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.checkpoint import FILE, Checkpoint
-from rlgpt.rl.ppo import fit
+from rlgpt.rl.resume import fit
 from rlgpt.rl.step_counter import STEPS_FILE, steps_in
 
 __all__ = ["fit", "resumable", "steps_of"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -15,7 +16,8 @@ from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
 from sample_factory.envs.env_utils import register_env
 from sample_factory.utils.attr_dict import AttrDict
 
-from rlgpt.errors import ConfigError, TrainerError
+from rlgpt.errors import ConfigError
+from rlgpt.rl.device import check_device, resolved
 from rlgpt.rl.encoder import check
 from rlgpt.rl.lanes import learns_from_lanes
 from rlgpt.rl.policy_env import build
@@ -76,14 +78,16 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
     :raises RlgptError: the job cannot run. ``run`` raises an RlgptError before Sample Factory starts any process.
     :raises RuntimeError: Sample Factory failed; the log contains the cause.
     """
-    _check_device(job)
-    cfg = configuration(job)
+    check_device(job.settings.device)
+    probe = Adapter(build(job.spec, seed=job.draw(1)), job, 0)
+    images = image_shapes(probe.observation_space)
+    for shape in images.values():
+        check(shape, job.hyperparameters.encoder)
+    device = resolved(job.settings.device, images=bool(images))
+    cfg = configuration(replace(job, settings=job.settings.model_copy(update={"device": device})))
     register_env(cfg.env, make_env)
     global_model_factory().register_actor_critic_factory(make_actor_critic)
-    probe = Adapter(build(job.spec, seed=job.draw(1)), job, 0)
     cfg.layout, cfg.observation_names = probe.env.layout, probe.env.observation_names
-    for shape in image_shapes(probe.observation_space).values():
-        check(shape, job.hyperparameters.encoder)
     info = extract_env_info(NonBatchedVecEnv(probe), cfg)
     probe.close()
     runner = (BudgetedSerialRunner if cfg.serial_mode else BudgetedParallelRunner)(cfg)
@@ -94,15 +98,3 @@ def run(job: Job, stop: threading.Event, send: Callable[[dict[str, Any]], None])
             status = runner.run()
     if status != ExperimentStatus.SUCCESS:
         raise RuntimeError("Sample Factory failed")
-
-
-def _check_device(job: Job) -> None:
-    if job.settings.device == "cpu":
-        return
-    import torch
-
-    if not torch.cuda.is_available():
-        raise TrainerError(
-            "device=gpu needs CUDA, which torch does not find on this machine. Use device=cpu, or install a build of "
-            "torch with CUDA and check `python -c 'import torch; print(torch.cuda.is_available())'`."
-        )

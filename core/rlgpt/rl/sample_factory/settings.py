@@ -12,6 +12,7 @@ from pydantic import Field
 from rlgpt.domain import Scalar, Value
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.device import Device
 
 Extra = Mapping[str, Scalar]
 
@@ -47,7 +48,9 @@ class SampleFactorySettings(Value):
         le=2,
         description="2: one half of a worker's environments steps while the other half waits for actions",
     )
-    device: Literal["cpu", "gpu"] = "cpu"
+    device: Device = Field(
+        default="cpu", description="device of inference and learning; auto: a GPU for images if there is CUDA"
+    )
     asynchronous: bool = Field(
         default=False, description="whether to collect while learning (policy lag), for throughput"
     )

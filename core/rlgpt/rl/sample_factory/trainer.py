@@ -13,6 +13,7 @@ from rlgpt.files import Folder
 from rlgpt.options.violations import to_quarantine
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.checkpoint import Checkpoint
+from rlgpt.rl.device import check_device
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.policy_env import plugin_of
 from rlgpt.rl.ppo import PPO
@@ -53,6 +54,10 @@ class SampleFactory(Trainer):
                 "rlgpt's repository), or use the trainer ppo."
             )
         self.settings = settings or SampleFactorySettings()
+
+    def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
+        """Check that this machine has the trainer's device (:meth:`Trainer.check`)."""
+        check_device(self.settings.device)
 
     def train(
         self,

@@ -1,0 +1,75 @@
+"""Begins, stores and resumes the trainings of the built-in trainers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+
+from rlgpt.errors import TrainingFolderError
+from rlgpt.files import Folder
+from rlgpt.rl.checkpoint import FILE, Checkpoint, Returns, TrainingState
+from rlgpt.rl.learner import PolicyLearner
+from rlgpt.rl.network import PolicyNetwork, take_over
+from rlgpt.rl.step_counter import STEPS_FILE
+
+
+def opened(folder: Path) -> Checkpoint | None:
+    """The checkpoint in ``folder``; None if no training began in ``folder``. A training writes a checkpoint before its
+    first step. If steps were counted and there is no checkpoint, the checkpoint was lost, and ``opened`` raises an
+    error.
+    """
+    files = Folder(folder, TrainingFolderError)
+    if not files.exists(FILE) and not files.exists(STEPS_FILE):
+        return None
+    return Checkpoint.load(folder)
+
+
+def begin_from(folder: Path, network: PolicyNetwork, returns: Returns) -> None:
+    """Copy the matching weights of the best policy in ``folder`` into ``network``. The weights of the value function
+    are copied only if ``returns`` is the same for both policies.
+
+    :raises TrainingFolderError: ``folder`` contains no policy, or the policy cannot be read.
+    """
+    other = Checkpoint.load_best(folder)
+    names, same = dict(other.state.axis_names), other.state.returns == returns
+    take_over(network, other.weights, names, same_returns=same)
+
+
+def fit(network: PolicyNetwork, checkpoint: Checkpoint, folder: Path) -> None:
+    own, theirs = _names(network.axis_names()), _names(checkpoint.state.axis_names)
+    if own != theirs:
+        lacks, has = sorted(own - theirs)[:8], sorted(theirs - own)[:8]
+        raise TrainingFolderError(
+            f"the policy in {folder} is for other actions or observations: it lacks {lacks or 'nothing'} and has "
+            f"{has or 'nothing'} in addition. Use the policy as a warm start, or use the setup of its training."
+        )
+    try:
+        network.load_state_dict(checkpoint.weights)
+    except RuntimeError as fault:
+        raise TrainingFolderError(
+            f"the policy in {folder} does not fit: {str(fault)[:300]}. Use the hyperparameters of its training."
+        ) from fault
+
+
+def _names(axes: Mapping[str, tuple[tuple[str, ...] | None, ...]]) -> set[str]:
+    return {f"{tensor}: {name}" for tensor, names in axes.items() for axis in names if axis for name in axis}
+
+
+def restore(checkpoint: Checkpoint, learner: PolicyLearner, generator: torch.Generator, folder: Path) -> None:
+    fit(learner.network, checkpoint, folder)
+    try:
+        learner.optimizer.load_state_dict(checkpoint.optimizer)
+        generator.set_state(checkpoint.generator)
+    except (ValueError, KeyError, RuntimeError, TypeError) as fault:
+        raise TrainingFolderError(f"the optimiser's state in {folder} does not fit its policy: {fault}.") from fault
+    if learner.imitation is not None and checkpoint.imitation is not None:
+        learner.imitation.restore(checkpoint.imitation)
+
+
+def save(
+    folder: Path, state: TrainingState, learner: PolicyLearner, generator: torch.Generator, *, best: bool = False
+) -> None:
+    weights, kept = learner.network.state_dict(), learner.imitation.tensors() if learner.imitation else None
+    Checkpoint(state, weights, learner.optimizer.state_dict(), generator.get_state(), kept).save(folder, best=best)
