@@ -196,8 +196,9 @@ class Collector:
             self._current = newest
         else:
             self._current = {key: values.clone() for key, values in self._current.items()}
+            rows = torch.tensor(slots)
             for key, values in newest.items():
-                self._current[key][slots] = values
+                self._current[key][rows] = values
         return piece
 
     def _rollout(self, pieces: Sequence[_Piece], numbers: Sequence[int], ends: Sequence[Sequence[End]]) -> Rollout:
@@ -237,4 +238,5 @@ class Collector:
 
 
 def _pick(batch: Batch, slots: list[int]) -> Batch:
-    return {key: values[slots] for key, values in batch.items()}
+    rows = torch.tensor(slots, dtype=torch.long)
+    return {key: values[rows] for key, values in batch.items()}
