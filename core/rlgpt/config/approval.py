@@ -16,6 +16,7 @@ from rlgpt.config.components import effective, factory_of
 from rlgpt.config.run_config import PlannerConfig, RunConfig
 from rlgpt.errors import ConfigError, UnknownNameError
 from rlgpt.plugin import PluginManager
+from rlgpt.rl.device import DEVICES
 from rlgpt.runs import Run
 
 _HARMLESS = (
@@ -25,6 +26,9 @@ _HARMLESS = (
 """Settings that need no approval, because they have effects only inside the run's folder, and their types limit their
 values.
 """
+_HARMLESS_VALUES = {"trainer.device": DEVICES, "trainer.overlap": (False, True)}
+"""The values of settings that need no approval. They decide only which processor of this machine computes, and when."""
+
 _UNUSED_IN_EVALUATION = {
     *("llm", "agents", "planner", "executor", "skills"),
     *("budget", "iterations", "repairs", "selection_episodes", "report_episodes", "traces"),
@@ -79,7 +83,11 @@ def unapproved(config: RunConfig, given: Collection[str], manager: PluginManager
     plain["environment"] = {"id": environment} if environment is not None and ":" in environment else {}
     leaves = {key: value for key, value in _leaves(plain) if key.partition(".")[0] not in _HARMLESS}
     return {
-        key: value for key, value in leaves.items() if _differs(value, _at(default, key)) and not _is_given(key, given)
+        key: value
+        for key, value in leaves.items()
+        if _differs(value, _at(default, key))
+        and value not in _HARMLESS_VALUES.get(key, ())
+        and not _is_given(key, given)
     }
 
 

@@ -212,8 +212,8 @@ class ActorCritic(PolicyNetwork):
         """Make ``parameters`` the most likely parameters (:meth:`PolicyNetwork.start_from`), as biases of the output
         layer. After ``start_from``, the policy also explores less (:data:`AFTER_SEARCH`).
         """
-        self.output.bias[self._parameter_rows] = parameters.to(self.device)
-        self.log_std[self._parameter_stds] += math.log(AFTER_SEARCH)
+        self.output.bias[torch.tensor(self._parameter_rows)] = parameters.to(self.device)
+        self.log_std[torch.tensor(self._parameter_stds)] += math.log(AFTER_SEARCH)
         self.deviation.fill_(AFTER_SEARCH)
 
     def axis_names(self) -> AxisNames:

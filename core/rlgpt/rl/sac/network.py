@@ -238,7 +238,7 @@ class SoftActorCritic(PolicyNetwork):
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
         """Make ``parameters`` the means of the prior (:meth:`rlgpt.rl.network.PolicyNetwork.start_from`)."""
-        rows = [i for i, role in enumerate(self._roles) if role == "parameters"]
+        rows = torch.tensor([i for i, role in enumerate(self._roles) if role == "parameters"])
         self._prior_mean[rows] = torch.atanh(parameters.clamp(-0.98, 0.98)).to(self._prior_mean)
 
     def axis_names(self) -> AxisNames:
