@@ -109,6 +109,18 @@ def test_commands_do_not_import_the_trainer_module_of_a_run_made_by_others(
     assert "trainer" in done.err
 
 
+def test_approval_of_a_run_made_by_others_does_not_ask_for_its_device(shared: Path) -> None:
+    """The value of a device is one of three words. Any other value needs approval, because it could be a path."""
+    set_config(shared, trainer={"name": "ppo", "device": "gpu", "overlap": True, "workers": 500})
+    done = rlgpt("resume", shared)
+    assert done.status == 2
+    assert "trainer.workers=500" in done.err
+    assert "trainer.device" not in done.err
+    assert "trainer.overlap" not in done.err
+    set_config(shared, trainer={"name": "ppo", "device": "/dev/sda"})
+    assert "trainer.device=/dev/sda" in rlgpt("resume", shared).err
+
+
 @pytest.mark.parametrize("given", [(), ("executor=in_process",)])
 def test_evaluation_never_uses_the_executor_of_a_run_made_by_others(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]

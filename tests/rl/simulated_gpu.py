@@ -8,6 +8,7 @@ gradients.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -82,7 +83,8 @@ def simulated_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatedGPU]:
     before = torch.__future__.get_swap_module_params_on_conversion()
     torch.__future__.set_swap_module_params_on_conversion(True)
     try:
-        with simulated:
+        with warnings.catch_warnings(), simulated:
+            warnings.filterwarnings("ignore", "(?s)for .*copying from a non-meta parameter")  # Here it is no no-op.
             yield simulated
     finally:
         torch.__future__.set_swap_module_params_on_conversion(before)

@@ -28,7 +28,9 @@ FORK = EnvSpec(TASK, SETUP, (WALK,), factory=fork_plugin)
 REACH = action(
     "reach", "def run(x=0.5):\n    yield use()\n", parameters=(Parameter(name="x", low=0, high=1, default=0.5),)
 )
-SMALL = Hyperparameters(num_envs=4, num_steps=16, minibatch_size=32, update_epochs=2, learning_rate=1e-3)
+SMALL = Hyperparameters(
+    num_envs=4, num_steps=16, minibatch_size=32, update_epochs=2, learning_rate=1e-3, imitation_minibatches=2
+)
 
 
 @pytest.fixture(params=["cpu", "simulated", pytest.param("gpu", marks=needs_gpu)])
@@ -141,7 +143,7 @@ def test_training_resumes_on_each_device(device: Device, tmp_path: Path) -> None
     assert "output.weight" in differ(before, weights(tmp_path / "train"))
 
 
-@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("overlap", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["numbers", "images", "search", "warm start", "sac"])
 def test_training_on_a_gpu_computes_the_same_as_on_the_cpu(
     kind: str, overlap: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -160,7 +162,7 @@ def test_training_on_a_gpu_computes_the_same_as_on_the_cpu(
     def weights_on(device: Device) -> dict[str, torch.Tensor]:
         trainer = sac(device, overlap=overlap) if kind == "sac" else PPO(segments=2, device=device, overlap=overlap)
         folder, settings = tmp_path / device, SMALL.model_copy(update=changes)
-        trainer.train(recipe, budget=300, seed=0, folder=folder, hyperparameters=settings, warm_start=warm)
+        trainer.train(recipe, budget=200, seed=0, folder=folder, hyperparameters=settings, warm_start=warm)
         return weights(folder)
 
     on_the_cpu = weights_on("cpu")
