@@ -27,6 +27,7 @@ import pstats
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from rlgpt.plugin.manager import PluginManager
 
 TASK, LANES = "craftax/symbolic", 64
 PARTS = ("voxels", "craftax")
+Clock = Callable[[], float]
 GATHER = """
 def can_start(view):
     return view["{tool}"] >= {least} and view["inventory"]["{item}"] < 9 and "{thing}" in view["things"]
@@ -95,12 +97,12 @@ class Rollout:
     actions are equally likely, because the mask never excludes them.
     """
 
-    def __init__(self, plugin: Any, task: Any) -> None:
+    def __init__(self, plugin: Any, task: Any, lanes: int = LANES) -> None:
         self.steps = self.decisions = 0
-        venv = plugin.make_vector(task, count=LANES, seed=0)
+        venv = plugin.make_vector(task, count=lanes, seed=0)
         self._env = extend_vector(venv, ACTIONS, plugin=plugin, task=task, on_step=self._count)
         self._offset, self._rng = self._env.setup.offset, np.random.default_rng(0)
-        self._ready = self._env.begin({lane: lane for lane in range(LANES)})
+        self._ready = self._env.begin({lane: lane for lane in range(lanes)})
 
     def play(self, steps: int) -> None:
         """Continue the rollout for at least ``steps`` primitive steps."""
@@ -123,27 +125,32 @@ class Rollout:
         self.steps += step > 0
 
 
-def measure_simulator(plugin: Any, task: Any, calls: int) -> float:
-    venv, rng = plugin.make_vector(task, count=LANES, seed=0), np.random.default_rng(0)
+def measure_simulator(
+    plugin: Any, task: Any, calls: int, *, lanes: int = LANES, clock: Clock = time.process_time
+) -> float:
+    """Measure the primitive steps per second of the batch alone, without its resets."""
+    venv, rng = plugin.make_vector(task, count=lanes, seed=0), np.random.default_rng(0)
     venv.reset(seed=0)
     seconds = 0.0
     for call in range(calls + 5):
-        actions = rng.integers(venv.single_action_space.n, size=LANES)
-        began = time.process_time()
+        actions = rng.integers(venv.single_action_space.n, size=lanes)
+        began = clock()
         _, _, terminated, truncated, _ = venv.step(actions)
-        seconds += (time.process_time() - began) * (call >= 5)
+        seconds += (clock() - began) * (call >= 5)
         if (over := terminated | truncated).any():
             venv.reset(options={"reset_mask": over})
-    return LANES * calls / seconds
+    return lanes * calls / seconds
 
 
-def measure_rollout(plugin: Any, task: Any, steps: int, *, profile: bool) -> tuple[float, float]:
-    """Measure the primitive steps per CPU-second and per decision of a rollout."""
-    rollout = Rollout(plugin, task)
+def measure_rollout(
+    plugin: Any, task: Any, steps: int, *, profile: bool, lanes: int = LANES, clock: Clock = time.process_time
+) -> tuple[float, float]:
+    """Measure the primitive steps of a rollout per second and per decision."""
+    rollout = Rollout(plugin, task, lanes)
     rollout.play(steps // 4)
-    begun, decisions, began = rollout.steps, rollout.decisions, time.process_time()
+    begun, decisions, began = rollout.steps, rollout.decisions, clock()
     rollout.play(steps)
-    seconds, taken = time.process_time() - began, rollout.steps - begun
+    seconds, taken = clock() - began, rollout.steps - begun
     decided = rollout.decisions - decisions
     if profile:
         profiler = cProfile.Profile()

@@ -29,9 +29,6 @@ _SIZE = HEIGHT, WIDTH
 _KINDS = 8
 _CHANNELS = len(BLOCKS) + len(ITEMS) + 5 * _KINDS + 1
 
-OPTIONS = {"xla_cpu_multi_thread_eigen": False}
-"""One thread: the arrays are small, and other environments use the other cores."""
-
 _THREADS = "NPROC"
 """The environment variable from which JAX takes the number of its threads when it starts."""
 
@@ -86,8 +83,17 @@ def simulator() -> Simulator:
 
     prepare()
     reset, step = functions()
-    compiled = functools.partial(jax.jit, compiler_options=OPTIONS)
+    compiled = functools.partial(jax.jit, compiler_options=options())
     return Simulator(compiled(reset), compiled(step), jax.random.PRNGKey)
+
+
+def options() -> dict[str, bool]:
+    """The compiler options of the simulator. On the CPU, the simulator has one thread, because the arrays are small and
+    other environments use the other cores. On a GPU, the simulator has no option of its own.
+    """
+    import jax
+
+    return {"xla_cpu_multi_thread_eigen": False} if jax.default_backend() == "cpu" else {}
 
 
 def functions() -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -16,7 +16,7 @@ from rlgpt.domain import Task
 
 from rlgpt_craftax.names import ACHIEVEMENTS, ACTIONS
 from rlgpt_craftax.observation import Offset, movements, observation_of, space
-from rlgpt_craftax.simulator import OPTIONS, functions, prepare, simulator
+from rlgpt_craftax.simulator import functions, options, prepare, simulator
 
 _SEEDS = 1 << 32
 
@@ -111,7 +111,7 @@ def _compiled() -> tuple[Any, Any]:
 
     prepare()
     _, step = functions()
-    compiled = functools.partial(jax.jit, compiler_options=OPTIONS)
+    compiled = functools.partial(jax.jit, compiler_options=options())
 
     def put(states: Any, state: Any, lane: Any) -> Any:
         return jax.tree_util.tree_map(lambda rows, row: rows.at[lane].set(row), states, state)
