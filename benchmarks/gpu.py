@@ -54,6 +54,8 @@ UNIT = "primitive steps per second"
 POLL_SECONDS = 0.005
 START_SECONDS = 45.0
 """Time for the start of a row. A row is left out if its start and its measurement might not fit into the time left."""
+TRAINING_SECONDS = 120.0
+"""Time limit of the row of a training. A failed learner of plain Sample Factory does not end its process."""
 
 
 def rows(workers: Sequence[int]) -> list[str]:
@@ -174,7 +176,7 @@ def simulation(row: str, given: argparse.Namespace, left: float) -> str:
 
 def training(row: str, given: argparse.Namespace, left: float) -> str:
     """Measure a training from the end of its second rollout, for at least ``given.seconds`` and one rollout."""
-    end = time.monotonic() + left
+    end = time.monotonic() + min(left, TRAINING_SECONDS)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
         folder, log = Path(made) / "training", Path(made) / "log"
         folder.mkdir()

@@ -29,7 +29,8 @@ TRAINERS = ("ppo", "sample_factory", "plain_sample_factory", "ppo_overlap")
 
 class Busy(gymnasium.Env[Any, Any]):
     """An environment with random observations, in which a step takes 1 ms of CPU time, about as long as a step of a
-    simulator of a robot. All observations are drawn before the first episode.
+    simulator of a robot. All observations are drawn before the first episode. The key of the observation is ``obs``,
+    because plain Sample Factory scales images only under this key.
 
     :param kind: ``numbers`` (59 numbers) or ``pixels`` (an image of 3 x 64 x 64 bytes).
     """
@@ -40,7 +41,7 @@ class Busy(gymnasium.Env[Any, Any]):
     def __init__(self, kind: str) -> None:
         shape, rng = SHAPES[kind], np.random.default_rng(0)
         box = spaces.Box(0, 255, shape, np.uint8) if kind == "pixels" else spaces.Box(-10, 10, shape, np.float32)
-        self.observation_space, self.action_space = spaces.Dict({"seen": box}), spaces.Box(-1, 1, (9,), np.float32)
+        self.observation_space, self.action_space = spaces.Dict({"obs": box}), spaces.Box(-1, 1, (9,), np.float32)
         self._drawn = [rng.uniform(0, 10, shape).astype(box.dtype) for _ in range(32)]
         self._step = 0
 
@@ -57,7 +58,7 @@ class Busy(gymnasium.Env[Any, Any]):
         return self._seen(), float(action[0]), False, self._step == HORIZON, {"success": False}
 
     def _seen(self) -> dict[str, Any]:
-        return {"seen": self._drawn[self._step % len(self._drawn)]}
+        return {"obs": self._drawn[self._step % len(self._drawn)]}
 
 
 def plugin(kind: str, task: Task) -> GenericPlugin:
@@ -67,7 +68,7 @@ def plugin(kind: str, task: Task) -> GenericPlugin:
 
 def spec(kind: str) -> EnvSpec:
     task = Task(id=f"busy/{kind}", goal="none", horizon=HORIZON, success="never")
-    setup = RLSetup(reward_weights={"env_reward": 1.0}, observation_keys=("seen",))
+    setup = RLSetup(reward_weights={"env_reward": 1.0}, observation_keys=("obs",))
     return EnvSpec(task, setup, factory=functools.partial(plugin, kind))
 
 

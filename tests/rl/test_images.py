@@ -4,6 +4,7 @@ network.
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,11 @@ def test_advantages_do_not_depend_on_the_minibatch_size(tmp_path: Path) -> None:
             torch.testing.assert_close(one, other)
 
 
-def test_sample_factory_passes_images_to_the_network_as_bytes(tmp_path: Path) -> None:
-    learner, info, cfg = made(job_of(tmp_path, spec(16, first=True)))
+@pytest.mark.parametrize("keys", [("eye", "step"), ("eye",)])
+def test_sample_factory_passes_images_to_the_network_as_bytes(keys: tuple[str, ...], tmp_path: Path) -> None:
+    recipe = spec(16, first=True)
+    recipe = dataclasses.replace(recipe, setup=recipe.setup.model_copy(update={"observation_keys": keys}))
+    learner, info, cfg = made(job_of(tmp_path, recipe))
     batch = alloc_trajectory_tensors(info, 2, cfg.rollout, get_rnn_size(cfg), torch.device("cpu"), False)
     pictures = {key: values for key, values in batch["obs"].items() if "image_eye" in key}
     assert set(pictures) == {"image_eye", "last_image_eye"}
