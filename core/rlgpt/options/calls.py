@@ -101,10 +101,19 @@ class Calls:
         return call
 
     def _corrected(self, proposal: Any, residual: np.ndarray | None) -> Any:
-        """Return ``proposal`` plus the policy's correction, clipped to the bounds of the Box."""
+        """Return ``proposal`` plus the policy's correction, clipped to the bounds of the Box. A proposal in another
+        space (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.low_level_space`) stays as it is.
+        """
         box = self._setup.action_space
-        if residual is None or not isinstance(box, spaces.Box) or np.shape(proposal) != box.shape:
+        if residual is None or not isinstance(box, spaces.Box) or not _has_shape(proposal, box.shape):
             return proposal
         low, high = box.low.astype(np.float64), box.high.astype(np.float64)
         moved = np.asarray(proposal, np.float64) + self._setup.residual * residual * (high - low) / 2
         return np.clip(moved, low, high).astype(box.dtype)
+
+
+def _has_shape(proposal: Any, shape: tuple[int, ...]) -> bool:
+    try:
+        return np.shape(proposal) == shape
+    except ValueError:  # The parts of the proposal have different shapes.
+        return False

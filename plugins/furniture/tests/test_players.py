@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from rlgpt.domain import Task
+from rlgpt import extend
+from rlgpt.domain import CodedAction, Task
 from rlgpt.plugin.base import EnvironmentPlugin
 from rlgpt.testing.player import Player
 from rlgpt_furniture.env import ARM_JOINTS
 from rlgpt_furniture.plugin import FurniturePlugin
 from rlgpt_furniture.scene import SUBSTEPS
+from rlgpt_furniture.tasks import make_tasks
 
 _spec = importlib.util.spec_from_file_location("furniture_players", Path(__file__).with_name("players.py"))
 assert _spec is not None
@@ -185,3 +188,17 @@ def test_random_and_constant_actions_solve_at_most_2_percent_of_furniture_episod
         wins += info["success"]
     env.close()
     assert wins <= 0.02 * episodes
+
+
+def test_policy_corrects_no_action_of_another_space_than_its_own() -> None:
+    """The primitives move the joints, and the policy's actions are motions of the hand."""
+    task = make_tasks()["furniture/one_leg"]
+    lift = CodedAction(name="lift", doc="", source="def run():\n    yield move_by(dz=0.05)\n")
+    episodes = []
+    for correction in (-1.0, 1.0):
+        plugin = FurniturePlugin()
+        with closing(extend(plugin.make_env(task, seed=0), [lift], plugin=plugin, task=task, residual=0.2)) as env:
+            env.reset(seed=0)
+            episodes.append(env.step((1, np.zeros(8, np.float32), np.full(8, correction, np.float32)))[0])
+    for key, values in episodes[0].items():
+        np.testing.assert_array_equal(values, episodes[1][key])
