@@ -1,5 +1,5 @@
-"""Measures how rehearsals scale over the workers of a Ray cluster on this machine, and compares the measured times with
-a model.
+"""Measures how rehearsals, and the rollouts of a training, scale over the workers of a Ray cluster on this machine, and
+compares the measured times with a model.
 
     python benchmarks/scale.py             # a few minutes on an idle machine with two cores
     python benchmarks/scale.py --quick     # a smoke test without useful figures
@@ -13,6 +13,14 @@ a model.
 ``scale/measured/N``              seconds of all rehearsals on N workers, which have executed a job before
 ``scale/predicted/N``             the seconds by the model ``jobs * max(dispatch, (job + round_trip) / N)``
 ``scale/saturation``              number of workers that the serial part can supply, ``(job + round_trip) / dispatch``
+``scale/rollout/share``           CPU seconds of one share of a rollout in the kitchen in this process
+``scale/rollout/sent/decision``   bytes sent for each decision of a rollout, with the weights for each share
+``scale/rollout/back/decision``   bytes sent back for each decision
+``scale/rollout/weights``         bytes of the policy's network, which each machine gets once for each rollout
+``scale/rollout/serial``          CPU seconds of this process for a rollout of a Ray cluster, without the update
+``scale/rollout/update``          seconds of the update of PPO that follows a rollout
+``scale/rollout/measured/N``      seconds of a rollout and its update on N workers that have their environments
+``scale/rollout/predicted/N``     the seconds by the model ``serial + update + shares * (share + round_trip) / N``
 ================================  ==================================================================================
 
 A worker is a process with one thread. The predicted times come from a model of the measured job, dispatch and round
@@ -27,26 +35,42 @@ import os
 import pickle
 import statistics
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 os.environ.update({f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")})
 
+import torch
 from reporting import commit, emit
 from rlgpt import CodedAction
-from rlgpt.executors import Executor, Job
+from rlgpt.executors import Executor, Job, Lost
+from rlgpt.executors.local import InProcess
 from rlgpt.executors.ray import Ray
 from rlgpt.loop.candidates import CandidateJob, rehearse_candidate
 from rlgpt.loop.rehearse import RehearsalResult
 from rlgpt.loop.settings import Seeds
 from rlgpt.plugin.manager import PluginManager
-from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.collecting import ExecutorSource
+from rlgpt.rl.learner import Learner
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.rollout_job import RolloutJob, RolloutWorker
+from rlgpt.rl.step_counter import StepCounter
+from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 
 TASK = "kitchen/microwave"
 HOLDS = "def run():\n    for _ in range(24):\n        view = yield observe()\n        yield hold(steps=10)\n"
 WORKERS = (1, 2)
+SHORT_HOLDS = "def run():\n    for _ in range(2):\n        yield hold(steps=10)\n"
+SHARES = 2
+SETTINGS = Hyperparameters(num_envs=8, num_steps=16)
+"""A rollout has 128 decisions. With the setup's ``plan_prior``, about three of four decisions are for the coded action
+of 20 primitive steps; the others are base actions of one step.
+"""
 
 
 @dataclass(frozen=True)
@@ -85,7 +109,13 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few jobs: a smoke test, its figures mean nothing")
     count, repeats = (2, 1) if parser.parse_args().quick else (4, 3)
     facts = {"commit": commit(), "jobs": count, "load": round(os.getloadavg()[0], 1)}
+    trip = measure_rehearsals(count, repeats, facts)
+    measure_rollouts(repeats, trip, facts)
+    return 0
 
+
+def measure_rehearsals(count: int, repeats: int, facts: dict[str, Any]) -> float:
+    """Measure ``count`` rehearsals, and return the seconds of a round trip."""
     job = rehearsal(0)
     result = rehearse_candidate(job)
     sent, back = len(pickle.dumps(job)), len(pickle.dumps(result))
@@ -121,9 +151,103 @@ def main() -> int:
         figures = measured[workers]
         emit(f"scale/measured/{workers}", statistics.median(figures), "s", all=figures, **facts)
         emit(f"scale/predicted/{workers}", count * max(dispatch, (play + trip) / workers), "s", **facts)
-    facts["load_after"] = round(os.getloadavg()[0], 1)
-    emit("scale/saturation", (play + trip) / dispatch, "workers", **facts)
-    return 0
+    load = round(os.getloadavg()[0], 1)
+    emit("scale/saturation", (play + trip) / dispatch, "workers", load_after=load, **facts)
+    return trip
+
+
+@dataclass
+class Training:
+    """The rollouts and updates of a training on ``executor``."""
+
+    executor: Executor[RolloutJob, bytes]
+
+    def __post_init__(self) -> None:
+        plugin, task = PluginManager().task(TASK)
+        action = CodedAction(name="holds", doc="Hold.", source=SHORT_HOLDS, max_steps=30)
+        setup = plugin.default_setup(task).model_copy(update={"coded_actions": (action.name,), "plan_prior": 0.75})
+        spec = EnvSpec(task, setup, (action,))
+        network = PPO().network(spec, SETTINGS, 0)
+        self._learner, self._stats = Learner(network, SETTINGS, setup.gamma), TrainingStats(TrainingStatsState())
+        self._folder = tempfile.TemporaryDirectory()
+        counter = StepCounter(Path(self._folder.name) / "steps", SETTINGS.num_envs)
+        seeds = range(SETTINGS.num_envs)
+        self._counter = counter
+        self._source = ExecutorSource(self.executor, spec, seeds, SHARES, (0, 0), network, self._stats, counter)
+        self.rollout()  # The workers make their environments.
+
+    def rollout(self) -> tuple[float, float, float]:
+        """Collect a rollout, and learn from it. Return the seconds that passed, the CPU seconds of this process for the
+        rollout, and the seconds of the update.
+        """
+        began, used = time.perf_counter(), time.process_time()
+        rollout = self._source.collect(SETTINGS.num_steps, sys.maxsize, None)
+        used = time.process_time() - used
+        collected = time.perf_counter()
+        self._learner.update(rollout, torch.Generator().manual_seed(0))
+        ended = time.perf_counter()
+        return ended - began, used, ended - collected
+
+    @property
+    def steps(self) -> int:
+        return self._counter.total
+
+
+class Weighing(InProcess[RolloutJob, bytes]):
+    """An executor in this process that adds up the bytes of its jobs and of their results."""
+
+    def __init__(self) -> None:
+        super().__init__(RolloutWorker())
+        self.sent, self.back, self.broadcasts = 0, 0, list[int]()
+
+    def broadcast(self, value: Any) -> Any:
+        self.broadcasts.append(len(value))
+        return super().broadcast(value)
+
+    def submit(self, job: RolloutJob) -> None:
+        self.sent += len(pickle.dumps(replace(job, recipe=bytes, model=bytes)))
+        super().submit(job)
+
+    def as_completed(self) -> Iterator[tuple[RolloutJob, bytes | Lost]]:
+        for job, outcome in super().as_completed():
+            self.back += 0 if isinstance(outcome, Lost) else len(outcome)
+            yield job, outcome
+
+
+def measure_rollouts(repeats: int, trip: float, facts: dict[str, Any]) -> None:
+    """Measure the rollouts of a training.
+
+    :param trip: seconds of a round trip.
+    """
+    decisions = SETTINGS.num_envs * SETTINGS.num_steps
+    facts = {**facts, "shares": SHARES, "decisions": decisions, "load": round(os.getloadavg()[0], 1)}
+    weighing = Weighing()
+    here, measured = Training(weighing), dict[int, list[float]]()
+    weighing.sent = weighing.back = 0
+    before = here.steps
+    shares = [here.rollout()[1] / SHARES for _ in range(repeats)]
+    share = statistics.median(shares)
+    weights = weighing.broadcasts[-1]
+    sent = (weighing.sent / repeats + SHARES * weights) / decisions
+    emit("scale/rollout/share", share, "s", steps=(here.steps - before) / repeats / SHARES, all=shares, **facts)
+    emit("scale/rollout/sent/decision", sent, "bytes", **facts)
+    emit("scale/rollout/back/decision", weighing.back / repeats / decisions, "bytes", **facts)
+    emit("scale/rollout/weights", weights, "bytes", **facts)
+    serial: list[float] = []
+    update: list[float] = []
+    for workers in WORKERS:
+        with Ray(RolloutWorker(), jobs=workers) as executor:
+            training = Training(executor)
+            figures = [training.rollout() for _ in range(repeats)]
+        measured[workers] = [seconds for seconds, _, _ in figures]
+        serial += [used for _, used, _ in figures]
+        update += [seconds for _, _, seconds in figures]
+    fixed = statistics.median(serial) + statistics.median(update)
+    emit("scale/rollout/serial", statistics.median(serial), "s", all=serial, **facts)
+    emit("scale/rollout/update", statistics.median(update), "s", all=update, **facts)
+    for workers, times in measured.items():
+        emit(f"scale/rollout/measured/{workers}", statistics.median(times), "s", all=times, **facts)
+        emit(f"scale/rollout/predicted/{workers}", fixed + SHARES * (share + trip) / workers, "s", **facts)
 
 
 if __name__ == "__main__":

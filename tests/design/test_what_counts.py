@@ -19,6 +19,7 @@ from rlgpt.config.trial import try_out
 from rlgpt.domain import Metric, Score
 from rlgpt.domain.validated import validated
 from rlgpt.errors import ConfigError, RunError
+from rlgpt.executors.local import InProcess
 from rlgpt.loop import Observer
 from rlgpt.plugin import PluginManager
 from rlgpt.plugin.generic import GenericPlugin
@@ -70,6 +71,11 @@ def begin(folder: Path, make=Road, success=None, **environment):
     config = with_record(config.model_copy(update={"folder": str(folder)}), folder)
     objects = Objects(make_env=make, success=function)
     return heard, begin_or_resume(build(config, folder, PluginManager(), objects=objects, observer=heard))
+
+
+def test_training_of_a_run_uses_an_executor_only_if_the_user_chooses_one(tmp_path: Path) -> None:
+    _, context = begin(tmp_path / "run")
+    assert context.executor is InProcess, "trainings distinguish this executor from those that the user chooses"
 
 
 def test_run_without_a_success_rule_uses_the_return_as_score_and_reports_it(tmp_path: Path) -> None:

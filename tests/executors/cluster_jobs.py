@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rlgpt.executors import Job
 
@@ -25,8 +27,29 @@ class Task(Job):
     kills: bool = False
 
 
+@dataclass(frozen=True)
+class Broadcast(Task):
+    """A job whose value is the result of a function."""
+
+    source: Callable[[], Any] = int
+
+
+class Unpicklable(int):
+    """A number whose square cannot be pickled."""
+
+    def __pow__(self, other: Any) -> Any:
+        return lambda: other
+
+
+def unpicklable() -> int:
+    return Unpicklable(1)
+
+
 def square(job: Task) -> int:
     """The square of the job's value. A negative value is an error."""
+    if isinstance(job, Broadcast):
+        square: int = job.source() ** 2
+        return square
     executions = executions_of(job.says)
     if job.says is not None:
         with job.says.open("a") as file:

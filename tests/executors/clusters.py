@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
-MODULES = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "loop")]
-"""Folders of the modules with jobs, and of the story that runs play."""
+MODULES = [str(Path(__file__).parents[1] / folder) for folder in ("executors", "loop", "rl")]
+"""Folders of the modules with jobs, of the story that runs play, and of the environments that trainings use."""
 
 
 @contextmanager
@@ -22,3 +24,15 @@ def ray_environment() -> Iterator[pytest.MonkeyPatch]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("PYTHONPATH", os.pathsep.join([*MODULES, os.environ.get("PYTHONPATH", "")]))
         yield patch
+
+
+def pipe(path: Path) -> Path:
+    os.mkfifo(path)
+    return path
+
+
+def lose(cluster: Any, node: Any) -> None:
+    """Remove ``node`` without notice, and wait until its processes have ended."""
+    workers = psutil.Process(node.all_processes["raylet"][0].process.pid).children(recursive=True)
+    cluster.remove_node(node, allow_graceful=False)
+    psutil.wait_procs(workers)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "loop")]
+sys.path[:0] = [str(Path(__file__).parents[1] / folder) for folder in ("executors", "loop", "rl")]
 
 
 @pytest.fixture(scope="module")
@@ -29,3 +29,11 @@ def cluster() -> Iterator[Any]:
         finally:
             ray.shutdown()
             made.shutdown()
+
+
+@pytest.fixture
+def nodes(cluster: Any) -> Any:
+    """The cluster without nodes that run jobs."""
+    for node in list(cluster.worker_nodes):
+        cluster.remove_node(node)
+    return cluster

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_jobs import Task, square
+from cluster_jobs import Broadcast, Task, executions_of, square, unpicklable
 from rlgpt.config import components
 from rlgpt.config.components import Component, make
 from rlgpt.errors import ConfigError
@@ -64,6 +64,24 @@ def test_executor_says_how_many_jobs_run_at_the_same_time(make_executor: Make, w
             assert executor.workers == 1
 
 
+def test_one_process_executes_the_jobs_of_a_home(make_executor: Make, tmp_path: Path) -> None:
+    with make_executor() as executor:
+        for number in range(6):
+            executor.submit(Task(number, "", value=number, says=tmp_path / str(number % 2), home=number % 2))
+        outcomes = {job.number: outcome for job, outcome in executor.as_completed()}
+    assert outcomes == {number: number**2 for number in range(6)}
+    for home in range(2):
+        executions = executions_of(tmp_path / str(home))
+        assert len(executions) == 3
+        assert len(set(executions)) == 1
+
+
+def test_jobs_of_a_home_get_a_value_that_the_executor_broadcasts(make_executor: Make) -> None:
+    with make_executor() as executor:
+        executor.submit(Broadcast(0, "", source=executor.broadcast(7), home=0))
+        assert [outcome for _, outcome in executor.as_completed()] == [49]
+
+
 def test_executor_raises_the_error_of_a_job(make_executor: Make) -> None:
     with make_executor() as executor:
         executor.submit(Task(0, "", value=-1))
@@ -77,6 +95,21 @@ def test_process_executor_reports_a_killed_process_and_runs_the_other_jobs(tmp_p
         executor.submit(Task(1, "", value=3))
         outcomes = [outcome for _, outcome in executor.as_completed()]
     assert outcomes == [Lost("its process was killed"), 9]
+
+
+def test_next_job_of_a_home_is_executed_after_its_process_was_killed(tmp_path: Path) -> None:
+    with executor_of("processes", jobs=1) as executor:
+        executor.submit(Task(0, "", says=tmp_path / "0", kills=True, home=0))
+        executor.submit(Task(1, "", value=3, home=0))
+        outcomes = {job.number: outcome for job, outcome in executor.as_completed()}
+    assert outcomes == {0: Lost("its process was killed"), 1: 9}
+
+
+def test_result_that_cannot_be_pickled_is_an_error_that_names_it() -> None:
+    with executor_of("processes", jobs=1) as executor:
+        executor.submit(Broadcast(0, "", source=unpicklable))
+        with pytest.raises(Exception, match="pickle"):
+            list(executor.as_completed())
 
 
 def test_executor_without_ray_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

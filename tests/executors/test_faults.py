@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 from cluster_jobs import Task, executions_of, square
+from clusters import lose, pipe
 from rlgpt.domain import Iteration
 from rlgpt.executors import Lost
 from rlgpt.runs import Run
@@ -22,30 +22,10 @@ from story_jobs import StoryJob, run_story
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def nodes(cluster: Any) -> Any:
-    """The cluster without nodes that run jobs."""
-    for node in list(cluster.worker_nodes):
-        cluster.remove_node(node)
-    return cluster
-
-
 def ray_executor(cluster: Any, work: Any, **settings: Any) -> Any:
     from rlgpt.executors.ray import Ray
 
     return Ray(work, address=cluster.address, **settings)
-
-
-def pipe(path: Path) -> Path:
-    os.mkfifo(path)
-    return path
-
-
-def lose(cluster: Any, node: Any) -> None:
-    """Remove ``node`` without notice, and wait until its processes have ended."""
-    workers = psutil.Process(node.all_processes["raylet"][0].process.pid).children(recursive=True)
-    cluster.remove_node(node, allow_graceful=False)
-    psutil.wait_procs(workers)
 
 
 def logs(folder: Path, name: str) -> list[str]:

@@ -133,6 +133,14 @@ def test_evaluation_never_uses_the_executor_of_a_run_made_by_others(
     assert "planted_module" not in sys.modules
 
 
+def test_resume_refuses_the_executor_of_a_run_made_by_others(shared: Path) -> None:
+    """The workers of an executor collect the rollouts of a training, so a run could begin on a machine of others."""
+    set_config(shared, executor={"name": "ray", "address": "203.0.113.1:6379"})
+    done = rlgpt("resume", shared)
+    assert done.status == 2
+    assert "executor.name=ray executor.address=203.0.113.1:6379" in done.err
+
+
 @pytest.mark.parametrize("command", ["resume", "evaluate"])
 def test_commands_do_not_import_the_environment_module_of_a_run_made_by_others(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str

@@ -114,6 +114,20 @@ def test_lost_worker_of_a_report_is_an_error_that_says_what_to_do(finished: Fini
         ctx.evaluate_kept(finished[2].history[0], seeds=range(3))
 
 
+def test_training_of_a_run_collects_its_rollouts_on_the_executor(tmp_path: Path) -> None:
+    homes: set[int | None] = set()
+
+    class Noting(InProcess[Any, Any]):
+        def submit(self, job: Any) -> None:
+            homes.add(job.home)
+            super().submit(job)
+
+    ctx = context(tmp_path / "run", PPO(workers=2), settings=SHORT, executor=Noting)
+    run(ctx)
+    assert homes == {None, 0, 1}, "jobs of the report, and two shares of each rollout"
+    assert ctx.run.record.steps.total == counted(tmp_path / "run" / "env_steps")
+
+
 def test_seeds_of_selection_report_training_and_rehearsal_are_disjoint() -> None:
     sets = [
         set(part)

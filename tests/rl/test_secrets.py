@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from rlgpt.domain import RLSetup
+from rlgpt.executors.local import Processes
 from rlgpt.rl import vector
-from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.ppo import PPO
 from rlgpt.rl.vector import WorkerVector
 from rlgpt.secrets import is_secret, secrets_hidden, without_secrets
 from rlgpt.testing.grid import TASKS
@@ -53,3 +55,17 @@ def test_worker_processes_get_no_api_key(guarded: bool, tmp_path: Path, monkeypa
         workers.reset()
     assert ("canary-31337" in out.read_text()) is not guarded
     assert ("CANARY_API_KEY" in out.read_text()) is not guarded
+
+
+@pytest.mark.slow
+def test_worker_processes_of_an_executor_get_no_api_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
+    out = tmp_path / "environment"
+    plugin = telling(out, TASKS["grid/key"])
+    spec = EnvSpec(TASKS["grid/key"], plugin.default_setup(TASKS["grid/key"]), (), functools.partial(telling, out))
+    settings = Hyperparameters(num_envs=1, num_steps=8)
+    trainer = PPO(workers=1).on(functools.partial(Processes, jobs=1))
+    trainer.train(spec, budget=10, seed=0, folder=tmp_path / "train", hyperparameters=settings)
+    assert "canary-31337" not in out.read_text()
+    assert "CANARY_API_KEY" not in out.read_text()
+    assert os.environ["CANARY_API_KEY"] == "canary-31337"

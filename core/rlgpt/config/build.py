@@ -4,7 +4,6 @@ in the configuration is found before a file is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from rlgpt.config.recordings import choosable
 from rlgpt.config.run_config import AgentsConfig, RunConfig
 from rlgpt.config.settings import complete, refuse_keys
 from rlgpt.errors import ConfigError, TranscriptError
-from rlgpt.executors import Executor, Work
+from rlgpt.executors import Executor, MakeExecutor
+from rlgpt.executors.local import InProcess
 from rlgpt.llm.base import LLM
 from rlgpt.llm.build import LLMContext, build_llm
 from rlgpt.llm.reporting import ReportingLLM
@@ -102,13 +102,16 @@ def _check_trainer(config: RunConfig, place: Place, trainer: Trainer) -> None:
     trainer.check(EnvSpec(place.task, setup, (), place.factory), Hyperparameters(**config.hyperparameters.model_dump()))
 
 
-def _executor(config: RunConfig, manager: PluginManager) -> Callable[[Work[Any, Any]], Executor[Any, Any]]:
+def _executor(config: RunConfig, manager: PluginManager) -> MakeExecutor:
     """A function that makes the executor of the configuration.
 
     :raises RlgptError: the configured executor or one of its settings does not exist.
     """
     part = config.executor
-    checked("executor", factory_of("executor", part, manager), part.settings, 1)
+    factory = factory_of("executor", part, manager)
+    checked("executor", factory, part.settings, 1)
+    if factory is InProcess:
+        return InProcess
     return lambda work: make("executor", part, Executor, manager, work)  # type: ignore[type-abstract]
 
 

@@ -154,7 +154,7 @@ class RunConfig(LoopSettings):
     )
     executor: Component = Field(
         default=Component(name="in_process"),
-        description="runs the jobs of a sweep, the rehearsals of candidates, and the episodes of plans and reports",
+        description="runs the jobs of a sweep; the rehearsals, rollouts, plans' and reports' episodes of a run",
     )
 
     @model_validator(mode="before")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from rlgpt.errors import RunError
 
@@ -24,11 +25,15 @@ class Job:
     :ivar folder: the folder of the job. A job with a folder has its own process, whose output is written to
         ``output.txt`` in this folder. A short job without output has the folder None, and one process executes many
         such jobs.
+    :ivar home: number of the job's home. Jobs with the same home are executed one after another in the same process, as
+        long as this process lives, so ``work`` can reuse what it made for an earlier job. With the home None, any
+        process executes the job. A job with a home has no folder. Either all jobs of an executor have a home, or none.
     """
 
     number: int
     name: str
     folder: Path | None = None
+    home: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,12 @@ class Lost:
 
 J = TypeVar("J", bound=Job)
 R = TypeVar("R")
+T = TypeVar("T")
 
 Work = Callable[[J], R]
-"""A picklable function that executes one job."""
+"""A picklable function that executes one job. If a process executes several jobs with a home, it has one copy of the
+function for all of them.
+"""
 
 
 class Executor(ABC, Generic[J, R]):
@@ -68,6 +76,14 @@ class Executor(ABC, Generic[J, R]):
 
         :param job: a value that can be pickled.
         """
+
+    def broadcast(self, value: T) -> Callable[[], T]:
+        """Make a function that returns ``value``, for jobs with the same large value. An executor of several machines
+        sends the value to each machine only once. By default, each job contains the value.
+
+        :param value: a value that can be pickled.
+        """
+        return partial(_same, value)
 
     @abstractmethod
     def as_completed(self) -> Iterator[tuple[J, R | Lost]]:
@@ -96,3 +112,11 @@ class Executor(ABC, Generic[J, R]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         return None
+
+
+MakeExecutor = Callable[[Work[Any, Any]], Executor[Any, Any]]
+"""A function that makes an executor of a function that executes jobs."""
+
+
+def _same(value: T) -> T:
+    return value

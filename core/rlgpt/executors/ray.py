@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import socket
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,8 +15,9 @@ import ray
 from filelock import FileLock
 
 from rlgpt.errors import ConfigError
-from rlgpt.executors.base import Executor, J, Lost, R, Work
+from rlgpt.executors.base import Executor, J, Lost, R, T, Work
 from rlgpt.executors.output import begins, ended, with_output
+from rlgpt.executors.ray_homes import Homes
 
 LOCAL = "local"
 CONNECT_SECONDS = 10
@@ -71,6 +73,8 @@ class Ray(Executor[J, R]):
         # A process with redirected output executes one job.
         self._execute_alone = ray.remote(**options, max_calls=1)(_execute)
         self._work = ray.put(work)
+        self._homes = Homes(self._work, cpus=cpus, gpus=gpus)
+        self._repeated: dict[Any, int] = {}
 
     @property
     def workers(self) -> int:
@@ -81,7 +85,13 @@ class Ray(Executor[J, R]):
         room = [int(has.get(kind, 0) / count) for kind, count in self._needs.items() if count]
         return max(1, min([*room, *([] if self._jobs is None else [self._jobs])], default=1))
 
+    def broadcast(self, value: T) -> Callable[[], T]:
+        return partial(ray.get, ray.put(value))
+
     def submit(self, job: J) -> None:
+        if job.home is not None:
+            self._running[self._homes.execute(job.home, job, most=self.workers)] = job
+            return
         self._waiting.append(job)
         self._start()
 
@@ -90,6 +100,8 @@ class Ray(Executor[J, R]):
             (done, *_), _ = ray.wait(list(self._running))
             job = self._running.pop(done)
             outcome = self._outcome(done)
+            if isinstance(outcome, Lost) and self._repeats(done, job):
+                continue
             self._start()
             ended(job, outcome)
             yield job, outcome
@@ -98,8 +110,10 @@ class Ray(Executor[J, R]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._waiting.clear()
-        for reference in self._running:
-            ray.cancel(reference, force=True)
+        self._homes.close()
+        for reference, job in self._running.items():
+            if job.home is None:
+                ray.cancel(reference, force=True)
         ray.wait(list(self._running), num_returns=len(self._running)) if self._running else None
 
     def _start(self) -> None:
@@ -110,6 +124,18 @@ class Ray(Executor[J, R]):
             remote = self._execute if job.folder is None else self._execute_alone
             begins(job)
             self._running[remote.remote(self._work, job, os.getcwd())] = job
+
+    def _repeats(self, reference: Any, job: J) -> bool:
+        """Execute a lost job with a home again, in another process, unless it was lost too often. (Ray itself repeats
+        the jobs without a home.)
+        """
+        repeated = self._repeated.pop(reference, 0)
+        if job.home is None or repeated == self._retries:
+            return False
+        self._homes.lose(job.home)
+        again = self._homes.execute(job.home, job, most=self.workers)
+        self._running[again], self._repeated[again] = job, repeated + 1
+        return True
 
     def _outcome(self, reference: Any) -> R | Lost:
         try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rlgpt.agents.build import Agents
 from rlgpt.domain import CodedReward, Evaluation, Iteration, Mode, RLSetup, Task, TrainingRecord, World
-from rlgpt.executors import Executor, Work
+from rlgpt.executors import MakeExecutor
 from rlgpt.executors.local import InProcess
 from rlgpt.loop.allotment import Allotment
 from rlgpt.loop.code import Code
@@ -37,8 +37,8 @@ class LoopContext:
         run uses no skill library.
     :ivar fixed_hyperparameters: names of the hyperparameters that the user chose. An RLSetup cannot change the
         hyperparameters that the user chose.
-    :ivar executor: a function that makes the executor for the rehearsals of candidates, and for the episodes of plans
-        and reports.
+    :ivar executor: a function that makes the executor for the rehearsals of candidates, the rollouts of trainings, and
+        the episodes of plans and reports.
     :ivar world: the names of actions and observations for the bundle, if the environment has no plugin; else None.
     """
 
@@ -56,7 +56,7 @@ class LoopContext:
     world: World | None = None
     fixed_hyperparameters: frozenset[str] = frozenset()
     skills: SkillLibrary | None = None
-    executor: Callable[[Work[Any, Any]], Executor[Any, Any]] = InProcess
+    executor: MakeExecutor = InProcess
 
     @cached_property
     def sandbox(self) -> Sandbox:

@@ -20,6 +20,7 @@ from rlgpt.domain import (
     TrainingRecord,
 )
 from rlgpt.errors import UnknownNameError
+from rlgpt.executors.local import InProcess
 from rlgpt.loop.code import Code, Tried
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.inner import write_code
@@ -209,6 +210,8 @@ class Stages:
         start = ctx.run.record.steps.total - before
         ctx.observer.stage("train", iteration=self.index, budget=budget, start=start)
 
+        trainer = ctx.trainer if ctx.executor is InProcess else ctx.trainer.on(ctx.executor)
+
         def progress(point: CurvePoint) -> None:
             ctx.observer.training(point, budget)
             ctx.book.trained(ctx.trainer.spent(ctx.train_folder(self.index)) - before)
@@ -216,7 +219,7 @@ class Stages:
         record = ctx.run.once(
             f"{self._folder}/training",
             TrainingRecord,
-            lambda: ctx.trainer.train(
+            lambda: trainer.train(
                 replace(spec, starts=starts.states),
                 budget=budget,
                 seed=ctx.seeds.training(self.index),

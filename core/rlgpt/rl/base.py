@@ -18,6 +18,7 @@ from rlgpt.domain.validated import validated
 if TYPE_CHECKING:
     import numpy as np
 
+    from rlgpt.executors.base import MakeExecutor
     from rlgpt.plugin.states import EpisodeState
 
 
@@ -182,6 +183,14 @@ class Trainer(ABC):
         parameters.
         """
         return False
+
+    def on(self, executor: MakeExecutor) -> Trainer:
+        """A trainer with the same settings that may use the workers of an executor, for example on other machines. By
+        default, a trainer does not use an executor.
+
+        :param executor: a function that makes the executor.
+        """
+        return self
 
     @abstractmethod
     def train(

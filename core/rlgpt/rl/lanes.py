@@ -17,7 +17,7 @@ from rlgpt.domain import Verdict
 from rlgpt.errors import PluginError
 from rlgpt.options import Arrival, extend_vector
 from rlgpt.rl.base import EnvSpec
-from rlgpt.rl.policy_env import TRAINING_SEEDS, actions_of, arguments_of, plugin_of
+from rlgpt.rl.policy_env import actions_of, arguments_of, plugin_of, training_seeds
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.rl.vector import Transition, Vector
@@ -63,7 +63,7 @@ class LaneVector(Vector):
         keys, space = spec.setup.observation_keys, venv.single_observation_space
         self._form = PolicyFormat(self._env.setup, space, keys, spec.setup.plan_prior)
         self._logs = [EpisodeLog(lane) for lane in self._env.lanes]
-        self._seeds = [np.random.default_rng(np.random.SeedSequence(seed)) for seed in seeds]
+        self._seeds = [training_seeds(seed) for seed in seeds]
         self._ended: dict[int, Transition] = {}
 
     @classmethod
@@ -149,7 +149,7 @@ class LaneVector(Vector):
         return dataclasses.replace(end, observation=first, verdicts=(*end.verdicts, *verdicts))
 
     def _begin(self, lanes: Iterable[int]) -> dict[int, tuple[Observation, tuple[Verdict, ...]]]:
-        seeds: dict[int, int | None] = {lane: int(self._seeds[lane].integers(*TRAINING_SEEDS)) for lane in lanes}
+        seeds: dict[int, int | None] = {lane: next(self._seeds[lane]) for lane in lanes}
         arrivals = self._env.begin(seeds)
         seen = self._observations(arrivals)
         return {a.lane: (o, self._begun(a.lane, a.info, seeds[a.lane])) for a, o in zip(arrivals, seen, strict=True)}

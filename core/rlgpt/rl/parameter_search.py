@@ -99,6 +99,10 @@ class SearchState(Value):
         return SearchRecord(episodes=len(self.points), successes=sum(self.successes), ended=self.ended, found=found)
 
 
+Playing = tuple[tuple[tuple[float, ...], ...], ...]
+"""For each environment, the parameters of its episodes whose results a :class:`ParameterSearch` does not have yet."""
+
+
 class ParameterSearch:
     """Chooses the actions during the parameter search, and learns from the finished episodes.
 
@@ -109,7 +113,7 @@ class ParameterSearch:
     """
 
     def __init__(self, network: PolicyNetwork, initial_std: float, state: SearchState) -> None:
-        self._network, self._std = network, initial_std
+        self._network, self.initial_std = network, initial_std
         layout = network.layout
         self._default = torch.tensor(_initial(layout), dtype=torch.float64)
         self._columns = {role: _columns(layout, role) for role in ("parameters", "residual")}
@@ -134,6 +138,15 @@ class ParameterSearch:
             returns=tuple(self._returns),
             found=self._found,
         )
+
+    def playing(self, slots: Sequence[int]) -> Playing:
+        """The parameters of the episodes in progress in the environments ``slots``."""
+        return tuple(tuple(tuple(offsets.tolist()) for offsets in self._playing[slot]) for slot in slots)
+
+    def set_playing(self, slots: Sequence[int], playing: Playing) -> None:
+        """Set what :meth:`playing` returns for the environments ``slots``."""
+        for slot, episodes in zip(slots, playing, strict=True):
+            self._playing[slot] = deque(torch.tensor(offsets, dtype=torch.float64) for offsets in episodes)
 
     @torch.no_grad()
     def choose(self, inputs: Batch, slots: Sequence[int], generator: torch.Generator) -> torch.Tensor:
@@ -220,7 +233,7 @@ class ParameterSearch:
 
     def _inside(self, offsets: torch.Tensor) -> torch.Tensor:
         """Limit ``offsets`` (differences from the defaults) to the ranges of the parameters."""
-        return (self._values(offsets) - self._default) / self._std
+        return (self._values(offsets) - self._default) / self.initial_std
 
     def _tried(self) -> torch.Tensor:
         return torch.tensor(self._points, dtype=torch.float64).view(-1, len(self._default))
@@ -229,7 +242,7 @@ class ParameterSearch:
         return torch.zeros(1, len(self._default), dtype=torch.float64)
 
     def _values(self, offsets: torch.Tensor) -> torch.Tensor:
-        return (self._default + self._std * offsets).clamp(-1.0, 1.0)
+        return (self._default + self.initial_std * offsets).clamp(-1.0, 1.0)
 
     def _data(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The points ``[n, d]`` of the search and their results ``[n]``. The result of a point is the sum of success

@@ -5,7 +5,7 @@ observation vector, an action mask, a duration and normalised actions.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 TRAINING_SEEDS = (2**30, 2**31)
 """The range from which a reset without a seed draws its seed. Seeds of evaluations are outside this range."""
+
+
+def training_seeds(seed: int) -> Iterator[int]:
+    """The seeds of the training episodes in an environment with the seed ``seed``."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    while True:
+        yield int(rng.integers(*TRAINING_SEEDS))
 
 
 class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
@@ -70,14 +77,14 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
         self.observation_names = form.observation_names
         self.action_space: gymnasium.Space[Any] = form.action_space
         self.observation_space: gymnasium.Space[Any] = form.observation_space
-        self._seeds = np.random.default_rng(np.random.SeedSequence(seed))
+        self._seeds = training_seeds(seed)
         self._log = EpisodeLog(env.lane)
         self._begun: EpisodeState | Mapping[str, Any] | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        seed = int(self._seeds.integers(*TRAINING_SEEDS)) if seed is None else seed
+        seed = next(self._seeds) if seed is None else seed
         late = self._begun = None if self._late is None else self._late.draw(seed)
         if isinstance(late, EpisodeState):
             observation, info = self.extended.restore_episode(late, seed=seed)
@@ -121,6 +128,17 @@ class PolicyEnv(gymnasium.Wrapper[Observation, Any, Any, Any]):
     def usage(self) -> Mapping[str, int]:
         """For each action, the number of decisions for this action in the episode so far."""
         return self._log.usage
+
+    @property
+    def reached(self) -> tuple[EpisodeState, ...]:
+        """The start states that the training itself reached in this environment (:class:`LateStarts`)."""
+        return tuple(self._late.reached) if isinstance(self._late, LateStarts) else ()
+
+    def restore_reached(self, states: Iterable[EpisodeState]) -> None:
+        """Restore the states that :attr:`reached` returned."""
+        for state in states:
+            if isinstance(self._late, LateStarts):
+                self._late.add(state)
 
     def quarantine(self, names: Iterable[str]) -> None:
         """From the next reset on, mask exactly the coded actions in ``names``."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ import torch
 
 from rlgpt.domain import CurvePoint, TrainingRecord
 from rlgpt.errors import ConfigError
+from rlgpt.executors.base import Executor, MakeExecutor
 from rlgpt.rl.actor_learner import ActorLearner
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.best import is_best, recent_performance
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
+from rlgpt.rl.collecting import ExecutorSource, RolloutSource, VectorSource, rollout_executor, vector_of
 from rlgpt.rl.device import Device, check_device, named, resolved, torch_device
-from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.learner import Learner, PolicyLearner
 from rlgpt.rl.lock import exclusive
 from rlgpt.rl.network import ActorCritic, PolicyNetwork
@@ -27,10 +28,11 @@ from rlgpt.rl.parameter_search import ParameterSearch, SearchState
 from rlgpt.rl.policy_env import build, plugin_of
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.resume import begin_from, fit, opened, restore, save
-from rlgpt.rl.rollout import Collector, stack
+from rlgpt.rl.rollout import stack
+from rlgpt.rl.rollout_job import RolloutJob, one_thread
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
 from rlgpt.rl.training_stats import TrainingStats
-from rlgpt.rl.vector import LocalVector, Vector, WorkerVector, with_quarantined
+from rlgpt.rl.vector import with_quarantined
 
 
 class PPO(Trainer):
@@ -42,7 +44,8 @@ class PPO(Trainer):
 
     :param workers: number of processes in which the environments run. If ``workers`` is 0, the environments run in this
         process, which is faster except for slow simulators. If the plugin has a batch simulator and the setup has no
-        reset option, these environments are the lanes of the simulator.
+        reset option, these environments are the lanes of the simulator. If the run has an executor of other processes
+        or machines (:meth:`on`), ``workers`` is the number of shares into which a rollout is divided among its workers.
     :param segments: approximate number of segments.
     :param parameter_search: largest share of the budget for the search of constant parameters of the coded actions,
         before the policy learns (:mod:`rlgpt.rl.parameter_search`). The parameter search is skipped if no coded action
@@ -70,6 +73,15 @@ class PPO(Trainer):
             raise ConfigError(f"trainer.parameter_search is {parameter_search}; it must be at least 0 and below 1.")
         self.workers, self.segments, self.parameter_search = workers, segments, parameter_search
         self.device, self.overlap = named(device), overlap
+        self._executor: MakeExecutor | None = None
+
+    def on(self, executor: MakeExecutor) -> PPO:
+        """The trainer whose rollouts the executor's workers collect, in as many shares as the setting ``workers`` says.
+        If ``workers`` is 0, the trainer does not use an executor.
+        """
+        trainer = copy.copy(self)
+        trainer._executor = executor if self.workers else None
+        return trainer
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
         """Check that this machine has the trainer's device (:meth:`Trainer.check`)."""
@@ -96,7 +108,7 @@ class PPO(Trainer):
         """
         check_device(self.device)
         folder.mkdir(parents=True, exist_ok=True)
-        with exclusive(folder) as lock, _one_thread():
+        with exclusive(folder) as lock, one_thread(), rollout_executor(self._executor) as executor:
             checkpoint = opened(folder)
             network = self.network(spec, hyperparameters, seed)
             network.to(torch_device(resolved(self.device, images=network.sees_images)))
@@ -123,8 +135,8 @@ class PPO(Trainer):
                 every, end = max(1, budget // self.segments), int(self.parameter_search * budget)
                 over = step_counter.total >= budget
                 while not over:
-                    with self._vector(run.stage_spec, seed, step_counter.total, envs, folder, lock) as vector:
-                        over = run.segments(vector, step_counter, budget, every, progress, search_end=end)
+                    with self._source(run, executor, seed, step_counter, envs, folder, lock) as source:
+                        over = run.segments(source, step_counter, budget, every, progress, search_end=end)
                 return run.record(self.name, step_counter.total)
 
     def load(self, folder: Path, spec: EnvSpec) -> Policy:
@@ -152,13 +164,25 @@ class PPO(Trainer):
         assert isinstance(network, ActorCritic)
         return Learner(network, hyperparameters, gamma)
 
-    def _vector(self, spec: EnvSpec, seed: int, spent: int, envs: int, folder: Path, lock: int) -> Vector:
+    def _source(
+        self,
+        run: _Run,
+        executor: Executor[RolloutJob, bytes] | None,
+        seed: int,
+        step_counter: StepCounter,
+        envs: int,
+        folder: Path,
+        lock: int,
+    ) -> RolloutSource:
+        """The source of the rollouts of the training's present stage."""
+        spec, network, stats, spent = run.stage_spec, run.actor, run.stats, step_counter.total
         # A resumed training must not repeat the episodes of its first session.
         seeds = [int(s) for s in np.random.SeedSequence([seed, spent]).generate_state(envs)]
-        if self.workers:
-            return WorkerVector(spec, seeds, folder / STEPS_FILE, self.workers, lock=lock)
-        lanes = LaneVector.open(spec, seeds, folder / STEPS_FILE)
-        return LocalVector(spec, seeds, folder / STEPS_FILE) if lanes is None else lanes
+        if executor is not None:
+            entropy = (seed, spent)
+            return ExecutorSource(executor, spec, seeds, self.workers, entropy, network, stats, step_counter)
+        vector = vector_of(spec, seeds, folder / STEPS_FILE, self.workers, lock)
+        return VectorSource(vector, network, run.generator, stats, step_counter)
 
 
 class NetworkPolicy(Policy):
@@ -191,9 +215,14 @@ class _Run:
         self._given, self._best = spec.quarantined, state.best
         self._search = state.search
 
+    @property
+    def actor(self) -> PolicyNetwork:
+        """The network that acts in the environments."""
+        return self._actor_learner.actor
+
     def segments(
         self,
-        vector: Vector,
+        source: RolloutSource,
         step_counter: StepCounter,
         budget: int,
         every: int,
@@ -209,18 +238,13 @@ class _Run:
             changed recipe.
         """
         before, actor_learner = self.stage_spec, self._actor_learner
-        collector = Collector(vector, actor_learner.actor, self.generator, self.stats)
         length, end = self.learner.rollout_length, step_counter.total + every
         searching = self._searching()
 
-        def until(limit: int) -> Callable[[], bool]:
-            return lambda: step_counter.total >= limit
-
         while True:
-            choose = None if searching is None else searching.choose
             limit = budget if searching is None else min(end, search_end, budget)
-            rollout = collector.collect(length, until(limit), choose)
-            self.decisions += rollout.rewards.numel()
+            rollout = source.collect(length, limit, searching)
+            self.decisions += rollout.decisions
             spent = step_counter.total
             if searching is None:
                 actor_learner.update(rollout)
@@ -234,7 +258,7 @@ class _Run:
             end = spent + every
             point = self.stats.close_point(primitive_steps=spent, decisions=self.decisions)
             if self.stats.close_segment():
-                vector.quarantine((*self._given, *self.stats.quarantined))
+                source.quarantine((*self._given, *self.stats.quarantined))
             performance = recent_performance(self._learnt(), self.spec.task.score)
             best = point is not None and is_best(performance, self._best)
             self._best = performance if best else self._best
@@ -305,16 +329,3 @@ class _Run:
             returns=Returns.of(self.spec.setup, self.learner.hyperparameters),
             search=self._search,
         )
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Limit torch to one thread. If processes share cores, small networks are up to four times faster with one torch
-    thread than with several.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

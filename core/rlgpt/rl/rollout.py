@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 
+from rlgpt.domain import Verdict
 from rlgpt.errors import TrainerError
 from rlgpt.rl.imitation import End
 from rlgpt.rl.network import Batch, PolicyNetwork
 from rlgpt.rl.policy_lane import Observation
-from rlgpt.rl.training_stats import TrainingStats
 from rlgpt.rl.vector import Transition, Vector
 
 
@@ -122,6 +122,14 @@ class _Piece(NamedTuple):
     lasts: list[Observation]
 
 
+class EpisodeStats(Protocol):
+    """An object to which a :class:`Collector` adds finished episodes and verdicts."""
+
+    def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None: ...
+
+    def add_verdicts(self, verdicts: Iterable[Verdict]) -> None: ...
+
+
 class Collector:
     """Runs the policy of ``network`` in the environments of ``vector``. A rollout may contain the ends of episodes.
 
@@ -132,9 +140,7 @@ class Collector:
     for the choice of the action and for the update.
     """
 
-    def __init__(
-        self, vector: Vector, network: PolicyNetwork, generator: torch.Generator, stats: TrainingStats
-    ) -> None:
+    def __init__(self, vector: Vector, network: PolicyNetwork, generator: torch.Generator, stats: EpisodeStats) -> None:
         self._vector, self._network, self._generator, self._stats = vector, network, generator, stats
         first = vector.reset()
         for _, verdicts in first:
@@ -235,6 +241,40 @@ class Collector:
             tuple(map(tuple, ends)),
             None if min(numbers) == steps else torch.arange(steps)[:, None] >= empty[None],
         )
+
+
+def join(parts: Sequence[Rollout]) -> Rollout:
+    """Join rollouts of different environments into one rollout. The environments of ``parts[0]`` are first."""
+    steps = max(len(part.rewards) for part in parts)
+
+    def joined(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+        """Join tensors ``[T, N, ...]`` of different lengths, with empty rows first."""
+        longest = max(map(len, tensors))
+        padded = [torch.cat([t.new_zeros((longest - len(t), *t.shape[1:])), t]) for t in tensors]
+        return torch.cat(padded, dim=1)
+
+    taken = joined([torch.ones_like(p.ended) if p.taken is None else p.taken for p in parts])
+    ended = joined([part.ended for part in parts])
+    # The last observations are in the order of ``ended.nonzero()``, first of each part, then of the whole rollout.
+    firsts = np.cumsum([0, *(part.rewards.shape[1] for part in parts)])
+    places = [
+        (int(row) + steps - len(part.ended), int(column) + first)
+        for part, first in zip(parts, firsts.tolist(), strict=False)
+        for row, column in part.ended.nonzero()
+    ]
+    order = sorted(range(len(places)), key=places.__getitem__)
+    lasts = [part.lasts for part in parts if part.lasts is not None]
+    return Rollout(
+        {key: joined([part.observations[key] for part in parts]) for key in parts[0].observations},
+        joined([part.actions for part in parts]),
+        joined([part.rewards for part in parts]),
+        joined([part.durations for part in parts]),
+        joined([part.terminated for part in parts]),
+        ended,
+        {key: torch.cat([last[key] for last in lasts])[order] for key in lasts[0]} if lasts else None,
+        tuple(ends for part in parts for ends in part.ends),
+        None if bool(taken.all()) else taken,
+    )
 
 
 def _pick(batch: Batch, slots: list[int]) -> Batch:

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from rlgpt.domain import Verdict
 from rlgpt.errors import RlgptError, TrainerError
+from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.lock import Shared
-from rlgpt.rl.policy_env import PolicyEnv, build
+from rlgpt.rl.policy_env import PolicyEnv, build, training_seeds
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.secrets import secrets_hidden
@@ -56,13 +57,18 @@ class Transition:
 
 
 class Slot:
-    """One environment that is reset automatically at the end of an episode, and whose primitive steps are counted."""
+    """One environment that is reset automatically at the end of an episode.
 
-    def __init__(self, spec: EnvSpec, seed: int, step_counter: StepCounter, cell: int) -> None:
-        self.env: PolicyEnv = build(spec, seed=seed, on_step=step_counter.counting(cell))
+    :param on_step: a function that counts the primitive steps of the environment.
+    :ivar seeds: the seeds of the episodes that have not begun yet.
+    """
+
+    def __init__(self, spec: EnvSpec, seed: int, on_step: OnStep) -> None:
+        self.env: PolicyEnv = build(spec, seed=seed, on_step=on_step)
+        self.seeds = training_seeds(seed)
 
     def reset(self) -> tuple[Observation, tuple[Verdict, ...]]:
-        observation, info = self.env.reset()
+        observation, info = self.env.reset(seed=next(self.seeds))
         return observation, info.get("verdicts", ())
 
     def step(self, flat: NDArray[np.float32]) -> Transition:
@@ -133,7 +139,7 @@ class LocalVector(Vector):
 
     def __init__(self, spec: EnvSpec, seeds: Sequence[int], step_file: Path) -> None:
         self._steps = StepCounter(step_file, len(seeds))
-        self._slots = [Slot(spec, seed, self._steps, cell) for cell, seed in enumerate(seeds)]
+        self._slots = [Slot(spec, seed, self._steps.counting(cell)) for cell, seed in enumerate(seeds)]
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         return [slot.reset() for slot in self._slots]
@@ -221,7 +227,7 @@ def _work(
     """
     with StepCounter(step_file, cells) as steps:
         try:
-            slots = [Slot(spec, seed, steps, cell) for cell, seed in share]
+            slots = [Slot(spec, seed, steps.counting(cell)) for cell, seed in share]
             while True:
                 order, argument = pipe.recv()
                 if order == "step":

@@ -19,7 +19,8 @@ class SAC(PPO):
     ``SAC`` uses only the hyperparameters ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded
     actions) and ``semi_markov``. The policy of SAC can observe numbers, but no images.
 
-    :param workers: number of processes for the environments. If ``workers`` is 0, the environments run in this process.
+    :param workers: number of processes for the environments, or of shares of a rollout, as for
+        :class:`~rlgpt.rl.ppo.PPO`.
     :param segments: approximate number of segments into which a training is divided.
     :param parameter_search: share of the budget for the parameter search, as for :class:`~rlgpt.rl.ppo.PPO`.
     :param device: the device of the updates, as for :class:`~rlgpt.rl.ppo.PPO`.
