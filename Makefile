@@ -14,7 +14,7 @@ PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml plu
 OVERRIDES := overrides.txt plugins/craftax/overrides.txt
 MANIFESTS := pyproject.toml $(OVERRIDES) constraints.txt $(addsuffix /pyproject.toml,core $(PLUGINS))
 GUEST := core/rlgpt/sandbox/guest.wasm
-GUEST_SOURCES := core/rlgpt/sandbox/build.py $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
+GUEST_SOURCES := $(addprefix core/rlgpt/sandbox/,build.py link.py snapshot.py) $(shell find core/rlgpt/sandbox/guest -name '*.py' -o -name '*.wit' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lock guest minedojo metaworld demo test test-full types style examples check docs bench wheels clean

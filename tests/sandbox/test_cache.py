@@ -15,14 +15,13 @@ import pytest
 import wasmtime
 from filelock import FileLock
 from rlgpt.sandbox import cache
-from wasmtime.component import Component
 
 
 @pytest.fixture
-def component(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty component, which compiles very fast."""
+def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty module, which compiles very fast."""
     path = tmp_path_factory.mktemp("guest") / "empty.wasm"
-    path.write_bytes(b"\0asm\x0d\0\x01\0")
+    path.write_bytes(b"\0asm\1\0\0\0")
     return path
 
 
@@ -40,22 +39,22 @@ cache.compiled(wasmtime.Engine(wasmtime.Config()), pathlib.Path(sys.argv[2]), "s
 
 
 def test_guest_is_compiled_once_for_each_setting(
-    component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    module: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = _engine()
     for _ in range(3):
-        cache.compiled(engine, component, "settings", tmp_path)
+        cache.compiled(engine, module, "settings", tmp_path)
     assert [r.message.split()[0] for r in caplog.records] == ["compiling"]
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
-    cache.compiled(engine, component, "other settings", tmp_path)
+    cache.compiled(engine, module, "other settings", tmp_path)
     assert len(list(tmp_path.glob("*.cwasm"))) == 2
 
 
-def test_concurrent_processes_compile_the_guest_once(component: Path, tmp_path: Path) -> None:
-    cache.compiled(_engine(), component, "settings", tmp_path)
+def test_concurrent_processes_compile_the_guest_once(module: Path, tmp_path: Path) -> None:
+    cache.compiled(_engine(), module, "settings", tmp_path)
     (found,) = tmp_path.glob("*.cwasm")
     found.unlink()
-    command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(component)]
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(module)]
     with FileLock(tmp_path / f"{found.name.partition('-')[0]}.lock"):
         children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
         for child in children:
@@ -69,10 +68,10 @@ def test_concurrent_processes_compile_the_guest_once(component: Path, tmp_path: 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "empty"])
 def test_damaged_file_in_the_guest_cache_is_replaced(
-    component: Path, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
+    module: Path, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = _engine()
-    cache.compiled(engine, component, "settings", tmp_path)
+    cache.compiled(engine, module, "settings", tmp_path)
     (file,) = tmp_path.glob("*.cwasm")
     code = file.read_bytes()
     middle = len(code) // 2
@@ -82,7 +81,7 @@ def test_damaged_file_in_the_guest_cache_is_replaced(
         )
     )
     caplog.clear()
-    cache.compiled(engine, component, "settings", tmp_path)
+    cache.compiled(engine, module, "settings", tmp_path)
     assert "is damaged" in caplog.records[0].message
     (file,) = tmp_path.glob("*.cwasm")
     assert len(file.read_bytes()) == len(code)
@@ -90,30 +89,30 @@ def test_damaged_file_in_the_guest_cache_is_replaced(
 
 
 def test_file_in_the_guest_cache_that_wasmtime_refuses_is_replaced(
-    component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    module: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The file is complete and from another engine (compiled with fuel), with the name of this engine's file."""
     fuelled = wasmtime.Config()
     fuelled.consume_fuel = True
-    cache.compiled(_engine(), component, "settings", tmp_path)
+    cache.compiled(_engine(), module, "settings", tmp_path)
     (file,) = tmp_path.glob("*.cwasm")
     file.unlink()
     key = file.name.partition("-")[0]
-    other = bytes(Component.from_file(wasmtime.Engine(fuelled), component).serialize())
+    other = bytes(wasmtime.Module.from_file(wasmtime.Engine(fuelled), module).serialize())
     (tmp_path / f"{key}-{hashlib.sha256(other).hexdigest()[:32]}.cwasm").write_bytes(other)
-    cache.compiled(_engine(), component, "settings", tmp_path)
+    cache.compiled(_engine(), module, "settings", tmp_path)
     assert "wasmtime refuses the compiled guest" in caplog.text
     assert "damaged" not in caplog.text
     assert len(list(tmp_path.glob("*.cwasm"))) == 1
 
 
-def test_guest_cache_keeps_the_most_recently_used_files(component: Path, tmp_path: Path) -> None:
+def test_guest_cache_keeps_the_most_recently_used_files(module: Path, tmp_path: Path) -> None:
     """Compiled guests of other versions stay while they are used. An old incomplete file is removed."""
     engine = _engine()
     names: dict[str, Path] = {}
 
     def use(settings: str, at: int) -> None:
-        cache.compiled(engine, component, settings, tmp_path)
+        cache.compiled(engine, module, settings, tmp_path)
         names.setdefault(settings, next(iter(set(tmp_path.glob("*.cwasm")) - set(names.values())), tmp_path))
         assert names[settings].stat().st_mtime > 10**6, "the file has the time of this use"
         os.utime(names[settings], (at, at))
@@ -131,11 +130,9 @@ def test_guest_cache_keeps_the_most_recently_used_files(component: Path, tmp_pat
     assert young.exists()
 
 
-def test_guest_compiles_without_a_cache_folder(
-    component: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_guest_compiles_without_a_cache_folder(module: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
-    cache.compiled(_engine(), component, "settings", tmp_path / "file" / "below")
+    cache.compiled(_engine(), module, "settings", tmp_path / "file" / "below")
     assert "compiling without it" in caplog.text
 
 
@@ -162,13 +159,13 @@ POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
 @POSIX
 @pytest.mark.parametrize(("mode", "used"), [(0o755, True), (0o775, False), (0o757, False)])
 def test_cache_folder_that_others_may_write_is_not_used(
-    component: Path, tmp_path: Path, mode: int, used: bool, caplog: pytest.LogCaptureFixture
+    module: Path, tmp_path: Path, mode: int, used: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Files in the cache run as machine code in this process. So a user with write access could run any code."""
     where = tmp_path / "cache"
     where.mkdir()
     where.chmod(mode)
-    cache.compiled(_engine(), component, "settings", where)
+    cache.compiled(_engine(), module, "settings", where)
     assert bool(list(where.glob("*.cwasm"))) is used
     assert ("can be written by other users" in caplog.text) is not used
     assert "chmod" not in caplog.text, "after chmod, earlier files of other users would be loaded"
@@ -206,7 +203,7 @@ def _pipe(file: Path) -> None:
 )
 @pytest.mark.parametrize("planted", ["*.cwasm", "*.lock"])
 def test_unsafe_file_in_a_cache_folder_of_the_right_mode_is_not_used(
-    component: Path,
+    module: Path,
     tmp_path: Path,
     plant: Callable[[Path], None],
     says: str,
@@ -214,13 +211,13 @@ def test_unsafe_file_in_a_cache_folder_of_the_right_mode_is_not_used(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """After a correction of the folder's mode, only the file itself shows that another user could have written it."""
-    cache.compiled(_engine(), component, "settings", tmp_path)
+    cache.compiled(_engine(), module, "settings", tmp_path)
     (file,) = tmp_path.glob(planted)
     if planted == "*.lock":
         next(tmp_path.glob("*.cwasm")).unlink()
     plant(file)
     caplog.clear()
-    cache.compiled(_engine(), component, "settings", tmp_path)
+    cache.compiled(_engine(), module, "settings", tmp_path)
     assert f"{file} {says}" in caplog.text
     assert "compiling" in caplog.text
     assert file.exists() or file.is_symlink(), "the user must remove the file"

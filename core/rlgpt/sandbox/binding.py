@@ -1,63 +1,219 @@
-"""Calls of functions that the guest exports, whose arguments and results are texts.
+"""Calls of the guest's functions. Texts, numbers and replies cross in the memory of the guest, at places that are fixed
+when the guest program is built (:mod:`rlgpt.sandbox.snapshot`).
 
-wasmtime's Python package makes new ctypes types for the length of each text, which takes 40 % of the time of a call of
-the guest. This module calls the same C functions of wasmtime with buffers that are made once. The fast calls use a
-private module of the wasmtime package, whose version is therefore pinned.
+The host calls one function of CPython, which calls a method of the guest without arguments. What the host sends stands
+in the exchange, which is a part of the guest's memory. The reply is any bytes of the guest's memory: the guest writes
+their length and address into the exchange. Both are checked against the size of the memory before the host copies the
+bytes.
+
+wasmtime's Python package takes most of the time of a call for conversions. This module calls the same C functions of
+wasmtime with addresses that are found once. It uses private names of the wasmtime package, whose version is therefore
+pinned.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
+from ctypes import c_size_t, c_uint64, c_void_p
+from struct import Struct
 from typing import Any
 
-from wasmtime import Store, WasmtimeError
+from wasmtime import Module, Store, Trap, WasmtimeError
 from wasmtime import _ffi as ffi
-from wasmtime.component import Func
 
-_BYTES = ctypes.POINTER(ctypes.c_uint8)
-_TEXT = ffi.WASMTIME_COMPONENT_STRING.value
+from rlgpt.sandbox.checks import Refused
+from rlgpt.sandbox.guest.floats import Packed
+from rlgpt.sandbox.snapshot import ABORT, CALL, SELF_ONLY
+
+CAPACITY = 2**16
+"""Size of the exchange in bytes."""
+
+_BEGIN = 32
+"""Offset of what the host sends. Longer texts cross in pieces."""
+
+_PIECE = CAPACITY - _BEGIN
+_HEAD = Struct("<7I")
+_REPLY = Struct("<2I").unpack_from
+_ZEROS = [(0,) * (7 - count) for count in range(8)]
+_FORMS = 64
+"""Maximal number of forms that an instance knows."""
+
+_VALUES = {"send_reply": "send_values", "call_function": "call_with_values"}
+"""Function that takes texts -> function that takes a name and numbers."""
+
+Places = Mapping[str, int]
+
+_call = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p)(
+    ("wasmtime_func_call_unchecked", ffi.dll)
+)
+_get_fuel = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_void_p)(("wasmtime_context_get_fuel", ffi.dll))
 
 
-class TextFunction:
-    """A function that one instance of the guest exports.
+class Binding:
+    """The functions and the memory of one instance of the guest.
 
-    :param count: number of the arguments of the exported function. All arguments and the result are texts.
+    :param store: the store of the instance. The limits of the store must be set.
+    :param places: what :func:`places` returns for ``module``.
+    :raises WasmtimeError: the module cannot be instantiated within the limits of the store.
     """
 
-    def __init__(self, function: Func, store: Store, count: int) -> None:
-        self._function, self._store, self._count = function, store, count
-        self._handle = ctypes.byref(function._func)
-        self._arguments: Any = (ffi.wasmtime_component_val_t * count)()
-        self._texts = []
-        for argument in self._arguments:
-            argument.kind = _TEXT
-            self._texts.append(argument.of.string)
-        self._result: Any = ffi.wasmtime_component_val_t()
+    def __init__(self, store: Store, module: Module, places: Places) -> None:
+        self._store, self._places = store, places  # The store owns the memory that the addresses below belong to.
+        self._context = _address(store._context())
+        self._instance = _instantiate(store, module)
+        self._functions = {name: _export(store, self._instance, name).of.func for name in (CALL, ABORT)}
+        self._function, self._abort = (ctypes.addressof(function) for function in self._functions.values())
+        self._memory = _export(store, self._instance, "memory").of.memory
+        # The engine never moves a memory, and a memory never shrinks.
+        self._base = _address(ffi.wasmtime_memory_data(store._context(), ctypes.byref(self._memory)))
+        self._size = 0
+        self._measure()
+        begin = places["exchange"]
+        if not 0 < begin <= self._size - CAPACITY:
+            raise WasmtimeError("the exchange of the guest program lies outside its memory")
+        self._exchange = memoryview((ctypes.c_ubyte * CAPACITY).from_address(self._base + begin)).cast("B")
+        self._raw = (ffi.wasmtime_val_raw_t * 4)()
+        self._values = memoryview(self._raw).cast("B").cast("i")
+        self._step = len(self._values) // 4
+        for i, value in enumerate((0, places["arguments"], SELF_ONLY, 0)):
+            self._values[i * self._step] = value
+        self._raw_at = ctypes.addressof(self._raw)
+        self._trap, self._fuel = c_void_p(), c_uint64()
+        self._trap_at, self._fuel_at = ctypes.addressof(self._trap), ctypes.addressof(self._fuel)
+        self._forms: dict[str, int] = {}
 
-    def __call__(self, *texts: str) -> str:
-        """:raises WasmtimeError: the exported function trapped.
+    @property
+    def memory(self) -> tuple[int, int]:
+        """The address and the size of the instance's memory. The address is valid as long as this object exists."""
+        self._measure()
+        return self._base, self._size
+
+    @property
+    def closed(self) -> bool:
+        """Whether the instance does not exist any more. The garbage collector can close a store before its owner."""
+        try:
+            self._store._context()
+        except ValueError:
+            return True
+        return False
+
+    def forget(self) -> None:
+        """Forget what the guest has learned. Call ``forget`` when the memory is restored."""
+        self._forms.clear()
+
+    def limit(self, fuel: int, ticks: int) -> None:
+        """Set the fuel and the number of ticks of the clock that the instance may use from now on."""
+        self._store.set_fuel(fuel)
+        self._store.set_epoch_deadline(ticks)
+
+    @property
+    def fuel(self) -> int:
+        """The fuel that is left."""
+        _get_fuel(self._context, self._fuel_at)
+        return self._fuel.value
+
+    def call(self, function: str, *arguments: str | int | Packed) -> bytes:
+        """Call a function of the guest.
+
+        :param arguments: texts; or a packed value, with a name before it if the function takes one.
+        :returns: the guest's reply, which can be any bytes.
+        :raises Trap: the guest was stopped.
+        :raises Refused: the reply lies outside the guest's memory (kind ``reply``).
         :raises UnicodeError: a text cannot be encoded as UTF-8.
         """
-        encoded = [text.encode() for text in texts]  # The C functions read these bytes without a copy.
-        for place, data in zip(self._texts, encoded, strict=True):
-            place.size, place.data = len(data), ctypes.cast(ctypes.c_char_p(data), _BYTES)
-        context, result = self._store._context(), self._result
-        self._check(
-            ffi.wasmtime_component_func_call(
-                self._handle, context, self._arguments, self._count, ctypes.byref(result), 1
-            )
-        )
-        try:
-            if result.kind != _TEXT:
-                raise TypeError("the guest's message is not text")
-            text = result.of.string
-            reply = ctypes.string_at(text.data, text.size).decode()
-        finally:
-            ffi.wasmtime_component_val_delete(ctypes.byref(result))
-        self._check(ffi.wasmtime_component_func_post_return(self._handle, context))
-        return reply
+        if arguments and type(arguments[-1]) is Packed:
+            self._write_values(arguments[-1], "".join(arguments[:-1]))  # type: ignore[arg-type]
+            function = _VALUES[function]
+        else:
+            self._write_texts([str(text).encode() for text in arguments])
+        self._run(function)
+        exchange = self._exchange
+        length, address = _REPLY(exchange)
+        if not address and length <= _PIECE:
+            return bytes(exchange[_BEGIN : _BEGIN + length])
+        if address + length > self._size:
+            self._measure()
+            if address + length > self._size:
+                raise Refused("reply", "the guest's message lies outside its memory")
+        return ctypes.string_at(self._base + address, length)
 
-    @staticmethod
-    def _check(error: Any) -> None:
-        if error:
-            raise WasmtimeError._from_ptr(error)
+    def _write_texts(self, texts: list[bytes]) -> None:
+        data, exchange = b"".join(texts), self._exchange
+        if len(data) > _PIECE:
+            for begin in range(0, len(data), _PIECE):
+                self._write_texts([data[begin : begin + _PIECE]])
+                self._run("keep_piece")
+        else:
+            exchange[_BEGIN : _BEGIN + len(data)] = data
+        _HEAD.pack_into(exchange, 0, 0, 0, *map(len, texts), *_ZEROS[len(texts) + 2])
+
+    def _write_values(self, packed: Packed, name: str) -> None:
+        form = self._forms.get(packed.form)
+        if form is None:
+            if len(self._forms) >= _FORMS:
+                self._forms.clear()
+            form = self._forms[packed.form] = len(self._forms)
+            text, exchange = packed.form.encode(), self._exchange
+            exchange[_BEGIN : _BEGIN + len(text)] = text
+            _HEAD.pack_into(exchange, 0, 0, 0, len(text), form, 0, 0, 0)
+            self._run("learn_form")
+        named, others = name.encode(), packed.others.encode()
+        data = b"".join((named, others, packed.data))
+        self._exchange[_BEGIN : _BEGIN + len(data)] = data
+        _HEAD.pack_into(self._exchange, 0, 0, 0, len(named), form, len(others), 0, 0)
+
+    def _run(self, function: str) -> None:
+        self._values[0] = self._places[function]
+        if _call(self._context, self._function, self._raw_at, 4, self._trap_at) or self._trap.value:
+            self._raise()
+        if not self._values[0]:  # The method has raised an exception, so the interpreter is not to be trusted.
+            _call(self._context, self._abort, self._raw_at, 4, self._trap_at)
+            self._raise()
+
+    def _raise(self) -> None:
+        if not self._trap.value:
+            raise WasmtimeError("the guest cannot be called")
+        pointer = ctypes.cast(self._trap, ctypes.POINTER(ffi.wasm_trap_t))
+        self._trap.value = None
+        raise Trap._from_ptr(pointer)
+
+    def _measure(self) -> None:
+        self._size = ffi.wasmtime_memory_data_size(self._store._context(), ctypes.byref(self._memory))
+
+
+def places(store: Store, module: Module) -> Places:
+    """The places in the guest's memory that the guest program exports."""
+    instance, value, found = _instantiate(store, module), ffi.wasmtime_val_t(), {}
+    for export in module.exports:
+        item = _export(store, instance, export.name)
+        if item.kind == ffi.WASMTIME_EXTERN_GLOBAL.value:
+            ffi.wasmtime_global_get(store._context(), ctypes.byref(item.of.global_), ctypes.byref(value))
+            found[export.name] = value.of.i32
+    return found
+
+
+def _address(pointer: Any) -> int:
+    return ctypes.cast(pointer, c_void_p).value or 0
+
+
+def _instantiate(store: Store, module: Module) -> Any:
+    instance, trap = ffi.wasmtime_instance_t(), ctypes.POINTER(ffi.wasm_trap_t)()
+    error = ffi.wasmtime_instance_new(
+        store._context(), module.ptr(), None, 0, ctypes.byref(instance), ctypes.byref(trap)
+    )
+    if error:
+        raise WasmtimeError._from_ptr(error)
+    if trap:
+        raise Trap._from_ptr(trap)
+    return instance
+
+
+def _export(store: Store, instance: Any, name: str) -> Any:
+    item, text = ffi.wasmtime_extern_t(), ctypes.create_string_buffer(name.encode())
+    found = ffi.wasmtime_instance_export_get(
+        store._context(), ctypes.byref(instance), text, len(name), ctypes.byref(item)
+    )
+    if not found:
+        raise WasmtimeError(f"the guest program exports no {name!r}")
+    return item

@@ -60,11 +60,17 @@ def build(guest: Path, *, force: bool = False) -> bool:
     with FileLock(Path(tempfile.gettempdir()) / f"rlgpt-guest-{_name(guest)}.lock"):
         if not force and stamps.stamp(guest) == wanted:
             return False
-        log.warning("building the sandbox's guest program (once, about half a minute): %s", guest)
+        from rlgpt.sandbox.snapshot import snapshot
+        from rlgpt.sandbox.wasm_format import LinkError
+
+        log.warning("building the sandbox's guest program (once, about a minute): %s", guest)
         with tempfile.TemporaryDirectory(dir=guest.parent, prefix=".guest-") as folder:
             built = _componentize(Path(folder))
-            with built.open("ab") as file:
-                file.write(stamps.section(wanted))
+            try:
+                program = snapshot(built.read_bytes())
+            except LinkError as error:
+                raise SandboxError(f"the guest program cannot be linked: {error}") from error
+            built.write_bytes(program + stamps.section(wanted))
             os.replace(built, guest)
     return True
 

@@ -27,8 +27,7 @@ from rlgpt.errors import SandboxError
 from rlgpt.sandbox import build, stamps
 
 if TYPE_CHECKING:
-    from wasmtime import Engine
-    from wasmtime.component import Component
+    from wasmtime import Engine, Module
 
 log = logging.getLogger(__name__)
 
@@ -62,16 +61,16 @@ def guest() -> Path:
     return build.GUEST
 
 
-def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Component:
+def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = None) -> Module:
     """The compiled guest from the cache. If the cache does not contain it, the guest is compiled (which takes a few
     seconds) and stored in the cache.
 
-    :param guest: the path of the guest program, a WebAssembly component.
+    :param guest: the path of the guest program, a WebAssembly module.
     :param settings: the engine's configuration. Machine code that was compiled with another configuration of the engine
         is not used.
     :param where: the folder of the cache. Default: the result of :func:`folder`.
     """
-    from wasmtime.component import Component
+    from wasmtime import Module
 
     made_from = "\0".join((_digest(guest), importlib.metadata.version("wasmtime"), settings, platform.machine()))
     key = hashlib.sha256(made_from.encode()).hexdigest()[:24]
@@ -79,23 +78,23 @@ def compiled(engine: Engine, guest: Path, settings: str, where: Path | None = No
     try:
         where.mkdir(parents=True, exist_ok=True, mode=0o700)
         _check_ours(where, where.stat())
-        component = _load(engine, where, key)
-        if component is not None:
-            return component
+        module = _load(engine, where, key)
+        if module is not None:
+            return module
         lock = where / f"{key}.lock"
         if lock.is_symlink() or lock.exists():
             _check_file(lock)
         with FileLock(lock):
-            component = _load(engine, where, key)
-            if component is not None:
-                return component
+            module = _load(engine, where, key)
+            if module is not None:
+                return module
             log.warning("compiling the sandbox's guest program (once, a few seconds) into %s", where)
-            component = Component.from_file(engine, guest)
-            _store(component.serialize(), where, key)
-            return component
+            module = Module.from_file(engine, guest)
+            _store(module.serialize(), where, key)
+            return module
     except OSError as error:
         log.warning("the sandbox's cache cannot be used (%s); compiling without it", error)
-        return Component.from_file(engine, guest)
+        return Module.from_file(engine, guest)
 
 
 def _check_ours(path: Path, state: os.stat_result) -> None:
@@ -117,9 +116,8 @@ def _check_file(path: Path) -> None:
     _check_ours(path, state)
 
 
-def _load(engine: Engine, where: Path, key: str) -> Component | None:
-    from wasmtime import WasmtimeError
-    from wasmtime.component import Component
+def _load(engine: Engine, where: Path, key: str) -> Module | None:
+    from wasmtime import Module, WasmtimeError
 
     for path in sorted(where.glob(f"{key}-*.cwasm")):
         try:
@@ -132,7 +130,7 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
             continue
         if whole:
             try:
-                component = Component.deserialize_file(engine, str(path))
+                module = Module.deserialize_file(engine, str(path))
             except WasmtimeError as error:
                 log.warning(
                     "wasmtime refuses the compiled guest %s, so it is compiled again: %s", path, str(error)[:200]
@@ -140,7 +138,7 @@ def _load(engine: Engine, where: Path, key: str) -> Component | None:
             else:
                 with contextlib.suppress(OSError):  # The cache may be read-only.
                     os.utime(path)
-                return component
+                return module
         else:
             log.warning("the compiled guest %s is damaged, so it is compiled again", path)
         path.unlink(missing_ok=True)

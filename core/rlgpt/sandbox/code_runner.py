@@ -13,6 +13,8 @@ from rlgpt.errors import SandboxError
 from rlgpt.sandbox import replies
 from rlgpt.sandbox.checks import Checker, Refused
 from rlgpt.sandbox.fuel import FuelMeter, Kind
+from rlgpt.sandbox.guest.floats import Packed
+from rlgpt.sandbox.instances import Instances
 from rlgpt.sandbox.limits import SandboxLimits
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class GuestSetup:
     :ivar pieces: number of coded actions or functions in the episode.
     :ivar seed: seed of the guest. The seed of each coded action or function is derived from ``seed``.
     :ivar on_turn: a function that the host calls before each call into an instance.
+    :ivar instances: makes the instances.
     """
 
     limits: SandboxLimits
@@ -54,6 +57,7 @@ class GuestSetup:
     pieces: int
     seed: int
     on_turn: Callable[[], None] | None
+    instances: Instances
 
 
 class CodeRunner:
@@ -121,9 +125,13 @@ class CodeRunner:
         return self._loaded.can_start
 
     def drop(self) -> None:
-        """Delete the instance of this source. The globals of the source are deleted together with the instance."""
+        """Give up the instance of this source. The globals of the source are lost together with the instance."""
+        self._setup.instances.give(self._instance)
         self._instance, self._loaded = None, None
         self.calls += 1
+
+    def __del__(self) -> None:
+        self._setup.instances.give(self._instance)
 
     def verdict(self, refused: Refused) -> Verdict:
         """Make a verdict on the code of this runner from the error ``refused``."""
@@ -134,7 +142,9 @@ class CodeRunner:
         message = message if len(message) <= 500 else f"{message[:497]}..."
         return Verdict(kind=refused.kind, action=self.name, message=message, line=refused.line, fuel=self.fuel_used)
 
-    def _call(self, export: str, *arguments: str, kind: Kind, read: Callable[[str, SandboxLimits], T]) -> T | Verdict:
+    def _call(
+        self, export: str, *arguments: Packed | str, kind: Kind, read: Callable[[str, SandboxLimits], T]
+    ) -> T | Verdict:
         """Call a function that the guest exports, and read the guest's reply. Any fault of the guest becomes a verdict
         on the code.
         """
@@ -146,7 +156,7 @@ class CodeRunner:
                 self.drop()
             return self.verdict(refused)
 
-    def _cross(self, export: str, *arguments: str, kind: Kind) -> str:
+    def _cross(self, export: str, *arguments: Packed | str, kind: Kind) -> str:
         """:raises Refused: the fuel of the code is used up, or the instance trapped. After an error of this kind, the
         WebAssembly instance is deleted.
         """
@@ -171,11 +181,9 @@ class CodeRunner:
     def _ready(self) -> Instance:
         """The instance. If there is no instance, or if the last instance trapped, ``_ready`` makes a new instance."""
         if self._instance is None:
-            from rlgpt.sandbox.runtime import Instance
-
             if (make_room := self._make_room()) is not None:
                 make_room()
-            instance = Instance(self._limits)
+            instance = self._setup.instances.take(self._limits)
             mixed = hashlib.sha256(f"{self._setup.seed}/{self.name}/{self._instances}".encode()).digest()
             seed = int.from_bytes(mixed[:8], "big")
             try:

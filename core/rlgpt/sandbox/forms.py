@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rlgpt.domain import Scalar
 from rlgpt.sandbox.checks import Checker, Refused
-from rlgpt.sandbox.guest.floats import MARK
+from rlgpt.sandbox.guest.floats import MARK, ORDER
 from rlgpt.sandbox.turns import Ask, Request
 
 KEPT = 256
@@ -27,6 +27,7 @@ class Asked(NamedTuple):
     :ivar keys: names of the given arguments of the request; their values are the floats ``begin`` to ``end``.
     :ivar defaults: the defaults of all parameters of the primitive, in the order of the signature. If an argument is
         unknown or takes no float, ``defaults`` is None, and the checker must check the whole request.
+    :ivar whole: whether all parameters are given, in the order of the signature.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Asked(NamedTuple):
     begin: int
     end: int
     defaults: dict[str, Scalar] | None
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,10 @@ class Form:
             raise Refused("reply", "the guest's message contains a number that is not finite")
         inside = all(map(le, self.lows, floats)) and all(map(le, floats, self.highs))
         requests = []
-        for name, line, keys, begin, end, defaults in self.asked:
-            given: dict[str, Scalar] = dict(zip(keys, floats[begin:end], strict=True))
+        for name, line, keys, begin, end, defaults, whole in self.asked:
+            given: dict[str, Scalar] = dict(zip(keys, floats[begin:end]))  # noqa: B905 - the form has as many floats
             if inside and defaults is not None:
-                requests.append(Request(name, defaults | given, (), line))
+                requests.append(Request(name, given if whole else defaults | given, (), line))
             else:
                 requests.append(checker.request(name, given, line))
         return Ask(tuple(requests), self.many)
@@ -111,5 +113,5 @@ def _form(many: bool, items: list[tuple[str, int | None, list[str]]], checker: C
             lows.append(low)
             highs.append(high)
         defaults = {key: parameter.default for key, (parameter, _, _) in spans.items()} if known else None
-        asked.append(Asked(name, line, tuple(keys), begin, len(lows), defaults))
-    return Form(many, tuple(asked), tuple(lows), tuple(highs), Struct(f"<{len(lows)}d").unpack)
+        asked.append(Asked(name, line, tuple(keys), begin, len(lows), defaults, keys == list(spans)))
+    return Form(many, tuple(asked), tuple(lows), tuple(highs), Struct(f"{ORDER}{len(lows)}d").unpack)

@@ -14,6 +14,8 @@ from rlgpt.sandbox import replies
 from rlgpt.sandbox.checks import Checker, Refused
 from rlgpt.sandbox.code_runner import CodeRunner, GuestSetup
 from rlgpt.sandbox.encode import encode
+from rlgpt.sandbox.guest.floats import Packed
+from rlgpt.sandbox.instances import Instances
 from rlgpt.sandbox.library import Library
 from rlgpt.sandbox.limits import SandboxLimits
 
@@ -57,10 +59,10 @@ class FunctionRunner(CodeRunner):
                 return neutral(low, high)
         return False
 
-    def evaluate(self, view: str) -> Result | Verdict:
+    def evaluate(self, view: Packed | str) -> Result | Verdict:
         """Return the checked answer of the coded function, with its numbers clipped into their bounds.
 
-        :param view: the view as JSON text.
+        :param view: the encoded view.
         """
         ready = self.load()
         if isinstance(ready, Verdict):
@@ -107,6 +109,7 @@ class Functions:
         seed: int,
         on_turn: Callable[[], None] | None = None,
         quarantined: Collection[str] = (),
+        instances: Instances | None = None,
     ) -> None:
         self.limits = limits
         check(functions, library, limits)
@@ -118,6 +121,7 @@ class Functions:
             pieces=len(functions),
             seed=seed,
             on_turn=on_turn,
+            instances=instances or Instances(),
         )
         runners = [FunctionRunner(f, setup) for f in functions]
         self._features = [r for r in runners if isinstance(r.function, CodedFeatures)]
@@ -149,7 +153,7 @@ class Functions:
     def _ask(
         self, runners: Sequence[FunctionRunner], view: Mapping[str, Plain], verdicts: list[Verdict]
     ) -> Iterator[tuple[FunctionRunner, Result]]:
-        text: str | Refused = ""
+        text: Packed | str | Refused = ""
         if runners:
             try:
                 text = encode(view, runners[0].name, self.limits.view_bytes)

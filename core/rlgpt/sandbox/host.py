@@ -15,6 +15,7 @@ from rlgpt.sandbox.code_runner import GuestSetup
 from rlgpt.sandbox.constant_guards import ConstantGuards
 from rlgpt.sandbox.encode import ViewTexts
 from rlgpt.sandbox.functions import Functions
+from rlgpt.sandbox.instances import Instances
 from rlgpt.sandbox.library import Library
 from rlgpt.sandbox.limits import DEFAULT, SandboxLimits
 from rlgpt.sandbox.runner import ActionRunner, SharedMemory
@@ -32,6 +33,7 @@ class Sandbox:
     def __init__(self, limits: SandboxLimits = DEFAULT, *, on_turn: Callable[[], None] | None = None) -> None:
         self.limits, self.on_turn = limits, on_turn
         self._checker: tuple[Library, Checker] | None = None
+        self._instances = Instances()
 
     def open(
         self, library: Library, actions: Sequence[CodedAction], *, seed: int, guards: ConstantGuards | None = None
@@ -45,7 +47,7 @@ class Sandbox:
         """
         if self._checker is None or self._checker[0] is not library:
             self._checker = library, Checker(library)  # It keeps forms of requests, which later episodes use again.
-        return Guest(self.limits, library, actions, seed, self.on_turn, guards, self._checker[1])
+        return Guest(self.limits, library, actions, seed, self.on_turn, guards, self._checker[1], self._instances)
 
     def open_guards(self, library: Library, actions: Sequence[CodedAction]) -> ConstantGuards:
         """Return an object that answers ``can_start`` for all guests with the same actions. ``open_guards`` runs no
@@ -63,7 +65,7 @@ class Sandbox:
         :param quarantined: names of quarantined functions, which are not called; their answers are zero or False.
         :raises SandboxError: two functions or outputs have the same name, or there are too many functions.
         """
-        return Functions(self.limits, library, functions, seed, self.on_turn, quarantined)
+        return Functions(self.limits, library, functions, seed, self.on_turn, quarantined, self._instances)
 
 
 class Guest:
@@ -87,6 +89,7 @@ class Guest:
         on_turn: Callable[[], None] | None = None,
         guards: ConstantGuards | None = None,
         checker: Checker | None = None,
+        instances: Instances | None = None,
     ) -> None:
         self.limits, self._guards = limits, guards
         self.actions = {a.name: a for a in actions}
@@ -100,6 +103,7 @@ class Guest:
             pieces=len(actions),
             seed=seed,
             on_turn=on_turn,
+            instances=instances or Instances(),
         )
         # A weak reference avoids a reference cycle, which would keep instances of several megabytes until the garbage
         # collector runs.

@@ -13,6 +13,7 @@ from rlgpt.sandbox import replies
 from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.code_runner import CodeRunner, GuestSetup, MakeRoom
 from rlgpt.sandbox.encode import encode
+from rlgpt.sandbox.guest.floats import Packed
 from rlgpt.sandbox.guest.packing import unpack
 from rlgpt.sandbox.library import OBSERVE
 from rlgpt.sandbox.reads import Reads, reads_of
@@ -173,7 +174,7 @@ class ActionRunner(CodeRunner):
         super().drop()
         self._waits = False
 
-    def _turn(self, export: str, *arguments: str) -> Turn:
+    def _turn(self, export: str, *arguments: Packed | str) -> Turn:
         checker = self._setup.checker
         turn = self._call(
             export, *arguments, kind="turn", read=lambda reply, limits: replies.turn(reply, checker, limits)
@@ -186,7 +187,7 @@ class ActionRunner(CodeRunner):
             verdict = self._remember()
             self.fuel_used = fuel
             return verdict or turn
-        looks = sum(request.name == OBSERVE for request in turn.requests)
+        looks = [request.name for request in turn.requests].count(OBSERVE)
         self._looks += looks
         self._yields += looks < len(turn.requests)
         if self._yields > self._most_yields:

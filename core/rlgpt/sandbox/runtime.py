@@ -9,25 +9,26 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from typing import Any, NoReturn
+from functools import cached_property, lru_cache
+from typing import NoReturn
 
-from wasmtime import Config, Engine, Store, WasmtimeError
-from wasmtime.component import Component, Func, Linker
+from wasmtime import Config, Engine, Module, Store, Trap, WasmtimeError
 
 from rlgpt.errors import SandboxError
 from rlgpt.sandbox import cache
-from rlgpt.sandbox.binding import TextFunction
+from rlgpt.sandbox.binding import Binding, Places, places
 from rlgpt.sandbox.checks import Refused
+from rlgpt.sandbox.guest.floats import Packed
+from rlgpt.sandbox.instances import Pristine
 from rlgpt.sandbox.limits import SandboxLimits
+from rlgpt.sandbox.snapshot import METHODS
 
 _STACK = 2 * 2**20
 """Size of the stack in bytes. The size is four times the runtime's default, so that code usually reaches Python's own
 limits on nesting before it uses up the stack.
 """
 
-_SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks"
+_SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks, fixed memory"
 TICK = 0.25
 """Time between two ticks of the wall clock, in seconds."""
 
@@ -41,6 +42,10 @@ _ACTIVITY = {
 """Exported function -> words for a message that say when the guest was stopped. All other exported functions run a
 turn.
 """
+
+
+_NAMES = {name.replace("_", "-"): name for name in METHODS}
+"""Function of the guest -> its method."""
 
 
 class Clock:
@@ -82,10 +87,25 @@ class Runtime:
         # wasmtime's signal handlers belong to the whole process. With these handlers, wasmtime once mistook a null
         # entry of a table for an access outside of all memories, and aborted the process.
         config.signals_based_traps = False
+        config.memory_may_move = False  # The host reads and writes the memory at fixed addresses.
         self.engine = Engine(config)
-        self.component: Component = cache.compiled(self.engine, cache.guest(), _SETTINGS)
-        self.linker = Linker(self.engine)
+        self.module: Module = cache.compiled(self.engine, cache.guest(), _SETTINGS)
         self.clock = Clock(self.engine)
+
+    @cached_property
+    def places(self) -> Places:
+        """The places in the memory of every instance that the host needs."""
+        return places(Store(self.engine), self.module)
+
+    @cached_property
+    def first(self) -> Binding:
+        """An instance that never runs, whose memory is that of a new instance."""
+        return Binding(Store(self.engine), self.module, self.places)
+
+    @cached_property
+    def pristine(self) -> Pristine:
+        """The memory of a new instance."""
+        return Pristine(*self.first.memory)
 
 
 @lru_cache(maxsize=1)
@@ -108,10 +128,12 @@ class Instance:
     """One running copy of the guest, with limits on fuel, memory and time.
 
     :ivar fuel_used: fuel of the newest call.
+    :ivar reusable: whether the instance was never stopped, so that its memory can be restored.
     """
 
     def __init__(self, limits: SandboxLimits) -> None:
         self._runtime = runtime()
+        self.limits, self.reusable = limits, True
         self._wall = limits.wall_seconds
         self._ticks = int(limits.wall_seconds / TICK) + 1
         self._store = Store(self._runtime.engine)
@@ -120,13 +142,22 @@ class Instance:
         self._store.set_epoch_deadline(self._ticks)
         self.fuel_used = 0
         try:
-            instance = self._runtime.linker.instantiate(self._store, self._runtime.component)
-        except WasmtimeError as error:
+            self._binding = Binding(self._store, self._runtime.module, self._runtime.places)
+        except (WasmtimeError, Trap) as error:
             raise SandboxError(f"the guest does not start within {limits}: {str(error)[:300]}") from error
-        self._instance = instance
-        self._functions: dict[str, Callable[..., Any]] = {}
 
-    def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
+    def restore(self) -> bool:
+        """Restore the state in which the instance began, with the limits that it has.
+
+        :returns: False if this is not possible. The instance must not be used then.
+        """
+        binding = self._binding
+        self.reusable = self.reusable and not binding.closed and self._runtime.pristine.restore(*binding.memory)
+        binding.forget()
+        self.fuel_used = 0
+        return self.reusable
+
+    def call(self, export: str, *arguments: Packed | str | int, fuel: int, exceeded: str | None = None) -> str:
         """Call a function that the guest exports, which may use at most ``fuel`` units of fuel.
 
         :param exceeded: the message for the case that the call has used up its fuel. If ``exceeded`` is None, the
@@ -134,14 +165,16 @@ class Instance:
         :raises Refused: the call of the guest was stopped (kind ``fuel``, ``wall``, ``memory``, ``error`` or
             ``reply``). After a ``Refused`` error, the instance must not be used again.
         """
-        function, store = self._functions.get(export) or self._function(export, arguments), self._store
+        binding = self._binding
         self._runtime.clock.ensure()
-        store.set_fuel(fuel)
-        store.set_epoch_deadline(self._ticks)
+        binding.limit(fuel, self._ticks)
         try:
-            reply = function(*arguments)
-        except (WasmtimeError, UnicodeError) as error:
-            self.fuel_used = fuel - store.get_fuel()
+            reply = binding.call(_NAMES[export], *arguments)
+        except Refused:
+            self.fuel_used, self.reusable = fuel - binding.fuel, False
+            raise
+        except (WasmtimeError, Trap, UnicodeError) as error:
+            self.fuel_used, self.reusable = fuel - binding.fuel, False
             activity = _ACTIVITY.get(export, "between two yields")
             limit = {"load-action": "load_fuel", "call-function": "function_fuel"}.get(export, "turn_fuel")
             budget = f"SandboxLimits({limit}=...)"
@@ -151,26 +184,11 @@ class Instance:
                 fuel=exceeded or f"it ran too long {activity} (over {fuel:,} units of fuel: {budget}): {advice}",
                 wall=f"it ran too long by the wall clock {activity} (over {self._wall:g} s)",
             )
-        self.fuel_used = fuel - store.get_fuel()
-        if not isinstance(reply, str):
-            raise Refused("reply", "the guest's message is not text")
-        return reply
-
-    def _function(self, export: str, arguments: Sequence[str | int]) -> Callable[..., Any]:
-        """The exported function of the guest that takes these arguments."""
-        store, function = self._store, self._instance.get_func(self._store, export)
-        if function is None:
-            raise SandboxError(f"the guest has no export {export!r}: run `make guest`")
-        if not all(isinstance(argument, str) for argument in arguments):
-            return partial(_called, function, store)
-        known = self._functions[export] = TextFunction(function, store, len(arguments))
-        return known
-
-
-def _called(function: Func, store: Store, *arguments: str | int) -> Any:
-    reply = function(store, *arguments)
-    function.post_return(store)
-    return reply
+        self.fuel_used = fuel - binding.fuel
+        try:
+            return reply.decode()
+        except UnicodeDecodeError:
+            raise Refused("reply", "the guest's message is not text") from None
 
 
 def _refuse(error: str, *, fuel: str, wall: str) -> NoReturn:

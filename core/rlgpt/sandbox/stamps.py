@@ -11,7 +11,10 @@ import hashlib
 import json
 from pathlib import Path
 
-FILES = ("app.py", "floats.py", "modules.py", "packing.py", "primitives.py", "surroundings.py", "vec.py", "rlgpt.wit")
+FILES = (
+    *("app.py", "exchange.py", "floats.py", "modules.py", "packing.py", "primitives.py", "surroundings.py", "vec.py"),
+    "rlgpt.wit",
+)
 """The names of the files that are the guest's sources."""
 _SECTION = b"rlgpt-guest"
 

@@ -104,6 +104,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "print floods": ("floods/print", "floods/stdout"),
     "views asked for without end": ("floods/observe", "floods/observe_in_chunks"),
     "slow turns and clean-ups": ("slow/a_slow_*", "slow/a_clean_up_*", "slow/a_finaliser_*"),
+    "the memory that crosses": ("exchange/*",),
     "attacks on other actions": (
         "neighbours/loading_*",
         "neighbours/answers_*",

@@ -1,7 +1,8 @@
 """The main module of the guest, which runs code of a language model in WebAssembly and exchanges JSON texts with the
 host.
 
-The guest's replies are JSON lists of the following forms. ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
+The host calls the methods of :class:`Calls`, which read texts from the exchange and write their reply there. The
+guest's replies are JSON lists of the following forms. ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
 ``["ask", many, [[name, args, line], ...]]`` (or as :mod:`floats`, if all arguments are floats), ``["done"]``,
 ``["answer", bool]``, ``["value", value]``, ``["memory", packed]``, ``["error", kind, message, line]``. The host trusts
 no reply of the guest. The restrictions in the guest program (the list of imports, the missing ``open``) exist only for
@@ -18,6 +19,7 @@ import decimal
 import enum
 import fractions
 import functools
+import gc
 import heapq
 import inspect
 import itertools
@@ -36,13 +38,14 @@ from types import ModuleType
 from typing import Any
 
 import annotationlib  # type: ignore[import-not-found]
+import exchange  # type: ignore[import-not-found]
 import floats  # type: ignore[import-not-found]
 import primitives  # type: ignore[import-not-found]
 import vec  # type: ignore[import-not-found]
 import wit_world  # type: ignore[import-not-found]
 from packing import PackingError, pack, unpack  # type: ignore[import-not-found]
 from primitives import SHARED, Request, RequestError, primitive
-from surroundings import BUILTINS, audit  # type: ignore[import-not-found]
+from surroundings import BUILTINS, audit_hook  # type: ignore[import-not-found]
 
 # Imported above so that they are in the snapshot: at run time there is no file system to import from.
 _SNAPSHOT = (abc, annotationlib, bisect, copy, decimal, enum, fractions, inspect, operator, re, string)
@@ -93,10 +96,6 @@ def _reply(*parts: Any) -> str:
 
 
 def _read(text: str) -> Any:
-    return _json(text) if text[0] != floats.MARK else floats.unpack(text, _json)
-
-
-def _json(text: str) -> Any:
     return _scan(text, 0)[0]
 
 
@@ -212,16 +211,19 @@ def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], reply: 
 
 
 class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
-    def prepare_library(self, library: str, seed: int) -> str:
-        # An import that is not in the snapshot must fail, not trap on the missing file system.
-        sys.path.clear()
-        sys.meta_path[:] = [f for f in sys.meta_path if "PathFinder" not in repr(f)]
-        sys.addaudithook(audit)
-        random.seed(seed)
+    def ready(self) -> None:
+        """Does nothing. componentize-py needs an export."""
+
+    def prepare_library(self, library: str, seed: str) -> str:
+        """Make the functions of the library, which is given as JSON. Called once, before anything else."""
+        random.seed(int(seed))
         STATE.functions = {name: primitive(name, tuple(names)) for name, names in json.loads(library).items()}
         return _reply("ready")
 
     def load_action(self, action: str, source: str, entry: str, shared: str) -> str:
+        """Run the top level of a source in a namespace of its own, after that of the shared source; it must define the
+        function ``entry``.
+        """
         try:
             code = compile(source, f"{action}.py", "exec", dont_inherit=True)
             before = compile(shared, SHARED, "exec", dont_inherit=True)
@@ -247,6 +249,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
             return _error(error, action, "load")
 
     def start_action(self, action: str, parameters: str, memory: str) -> str:
+        """Call ``run(**parameters)`` and go to its first ``yield``. The memory is given to a ``run`` that takes it."""
         run = STATE.actions[action]["run"]
         arguments = _read(parameters)
         try:
@@ -267,12 +270,14 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         STATE.running = action, generator
         return _advance(action, generator, None)
 
-    def send_reply(self, reply: str) -> str:
+    def send_reply(self, reply: Any) -> str:
+        """Send an outcome, a list of outcomes or a view to the ``yield`` that waits."""
         assert STATE.running is not None
         action, generator = STATE.running
-        return _advance(action, generator, _read(reply))
+        return _advance(action, generator, reply)
 
     def ask_can_start(self, action: str, view: str, memory: str) -> str:
+        """Call ``can_start(view)``, or ``can_start(view, memory)`` if it takes the memory."""
         try:
             can_start = STATE.actions[action]["can_start"]
             if memory and _takes_memory(can_start):
@@ -281,14 +286,16 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         except BaseException as error:
             return _error(error, action)
 
-    def call_function(self, name: str, view: str) -> str:
+    def call_function(self, name: str, view: Any) -> str:
+        """Call the entry of a feature, reward or predicate with the view and its memory."""
         entry = STATE.entries[name]
         try:
-            return _reply("value", _value(entry, STATE.actions[name][entry](_read(view), STATE.memories[name])))
+            return _reply("value", _value(entry, STATE.actions[name][entry](view, STATE.memories[name])))
         except BaseException as error:
             return _error(error, name)
 
     def cancel_action(self) -> str:
+        """Close the generator that waits, if any."""
         running, STATE.running = STATE.running, None
         if running is not None:
             try:
@@ -299,7 +306,64 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         return _reply("ready")
 
     def read_memory(self, action: str) -> str:
+        """The memory as the last call of ``run`` left it."""
         try:
             return _reply("memory", pack(STATE.memories[action]))
         except BaseException as error:
             return _error(error, action)
+
+
+WORLD = WitWorld()
+
+
+class Calls:
+    """The functions that the host calls."""
+
+    def seal(self) -> None:
+        """Prepare the snapshot with which all instances begin (:mod:`rlgpt.sandbox.snapshot`)."""
+        # An import that is not in the snapshot must fail, not trap on the missing file system.
+        sys.path.clear()
+        sys.meta_path[:] = [f for f in sys.meta_path if "PathFinder" not in repr(f)]
+        sys.addaudithook(audit_hook)
+        gc.collect()
+        gc.freeze()
+
+    def keep_piece(self) -> None:
+        exchange.keep_piece()
+
+    def prepare_library(self) -> None:
+        exchange.send(WORLD.prepare_library(*exchange.texts(2)))
+
+    def load_action(self) -> None:
+        exchange.send(WORLD.load_action(*exchange.texts(4)))
+
+    def start_action(self) -> None:
+        exchange.send(WORLD.start_action(*exchange.texts(3)))
+
+    def send_reply(self) -> None:
+        exchange.send(WORLD.send_reply(_read(exchange.text())))
+
+    def send_values(self) -> None:
+        exchange.send(WORLD.send_reply(exchange.values()[1]))
+
+    def learn_form(self) -> None:
+        exchange.learn(lambda form: floats.reader(form, _read))
+
+    def ask_can_start(self) -> None:
+        exchange.send(WORLD.ask_can_start(*exchange.texts(3)))
+
+    def call_function(self) -> None:
+        name, view = exchange.texts(2)
+        exchange.send(WORLD.call_function(name, _read(view)))
+
+    def call_with_values(self) -> None:
+        exchange.send(WORLD.call_function(*exchange.values()))
+
+    def cancel_action(self) -> None:
+        exchange.send(WORLD.cancel_action())
+
+    def read_memory(self) -> None:
+        exchange.send(WORLD.read_memory(exchange.text()))
+
+
+CALLS = Calls()

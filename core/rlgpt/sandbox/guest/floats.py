@@ -1,143 +1,186 @@
-"""Encodes floats as bytes in the texts that host and guest exchange. Most values in a view are floats, and JSON would
-spend most of its time on these floats.
+"""Encodes numbers as bytes in what host and guest exchange. Most values in a view are numbers, and JSON would spend
+most of its time on them.
 
-The host packs views and outcomes (:func:`pack`); the guest unpacks them to equal values (:func:`unpack`), with new
-dicts and lists at each call. Floats keep all their bits. Ints, bools, text and nested values are encoded as JSON.
+The host packs views and outcomes (:func:`pack`); the guest unpacks them to equal values (:func:`reader`), with new
+dicts and lists each time. Floats keep all their bits. Text, long ints and nested values are encoded as JSON.
 
-A text of the host has three parts, each after :data:`MARK`. The first part is the *form*, which lists as JSON which
-keys of which dicts hold floats. The second part is the value without these keys, as JSON. The third part of the text is
-the floats, with 8 bytes each (little-endian), and with one character for each byte.
+A packed value has three parts. The first part is the *form*, which lists as JSON which keys of which dicts hold
+numbers. An instance learns a form once, and then knows it by a number. The second part is the value without these
+keys, as JSON; empty if nothing is left. The third part is the numbers, little-endian: first the floats, with 8 bytes
+each, then the ints, with 8 bytes each, then the bools, with one byte each.
 
-Requests whose arguments are all floats are encoded in the same way (:func:`pack_requests`). The form of requests is the
-JSON of ``["ask", many, [[name, line, argument, ...], ...]]``, and the floats follow in hexadecimal digits. A yield in
-the code has the same form each time, so the host checks this form only once (:mod:`rlgpt.sandbox.forms`).
+Requests whose arguments are all floats are encoded as text (:func:`pack_requests`), which begins with :data:`MARK`.
+The form of requests is the JSON of ``["ask", many, [[name, line, argument, ...], ...]]``, and the floats follow after
+another :data:`MARK` in hexadecimal digits. A yield in the code has the same form each time, so the host checks this
+form only once (:mod:`rlgpt.sandbox.forms`).
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
 from math import isfinite
 from struct import Struct
 from struct import pack as to_bytes
 from typing import Any, NamedTuple
 
 MARK = "\x1f"
-"""Begins a text with floats, and separates its parts. JSON contains this character only in escaped form."""
+"""Begins a text of requests with floats, and separates its parts. JSON contains this character only in escaped form."""
 
-LEAST = 4
-"""Minimal number of floats of a dict, in lists or alone, that is worth the form."""
+LEAST = 16
+"""Minimal number of numbers that is worth a form if a part of the value stays JSON. A value that is numbers alone is
+always packed.
+"""
 
-_FLOAT, _REST = -1, -2
-"""Stand in a form for a number of floats: a float that is not in a list; a value that stays JSON."""
+MOST = 15_000
+"""Maximal size of a packed value. Numbers and JSON in UTF-8 together fit into the exchange."""
+
+_FLOAT, _REST, _INT, _BOOL = -1, -2, -3, -4
+"""Stand in a form for a number of floats: a float that is not in a list; a value that stays JSON; an int; a bool."""
 
 _FLOATS = {float}
+
+ORDER = "" if sys.byteorder == "little" else "<"
+"""Native numbers are read and written faster, and equal little-endian ones on nearly every machine. The order of the
+kinds of numbers leaves no gaps between them.
+"""
 
 LONGEST = 2048
 """Maximal length of a text of requests. JSON of short numbers can be shorter, and the host limits the length."""
 
 Place = tuple[int | None, tuple[str, ...], tuple[int, ...]]
-"""A dict with floats: its index in the list, or None if it is the value itself; its keys; what each key holds."""
+"""A dict with numbers: its index in the list, or None if it is the value itself; its keys; what each key holds."""
 
 
 class Packed(NamedTuple):
-    """A text with floats.
+    """A packed value.
 
-    :ivar size: number of bytes of the floats.
-    :ivar others: number of characters of the text that do not encode floats.
+    :ivar form: its form, as JSON.
+    :ivar others: all that is no number, as JSON; empty if there is nothing else.
+    :ivar data: the numbers.
     """
 
-    text: str
-    size: int
-    others: int
+    form: str
+    others: str
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        """The length of the longer one of the numbers and of all else."""
+        return max(len(self.data), len(self.form) + len(self.others))
 
 
 def pack(value: Any, encode: Callable[[Any], str]) -> Packed | None:
-    """Encode ``value`` as a text with its floats as bytes; None if ``value`` has too few floats, or a float that is not
-    finite.
+    """Encode ``value`` with its numbers as bytes; None if ``value`` has too few numbers, or a float that is not finite.
 
     :param value: a dict, or a list of dicts.
     :param encode: a function that encodes a value as JSON.
     """
     floats: list[float] = []
+    ints: list[int] = []
+    bools: list[bool] = []
     places: list[Place] = []
+    rest: Any = None
     if type(value) is dict:
-        rest: Any = _take(None, value, floats, places)
+        rest = _take(None, value, floats, ints, bools, places)
+        others = bool(rest)
     elif type(value) is list:
-        rest = [_take(i, item, floats, places) if type(item) is dict else item for i, item in enumerate(value)]
-    if not floats or not isfinite(sum(floats)) or (form := _form(tuple(places))) is None:
+        rest = [
+            _take(i, item, floats, ints, bools, places) if type(item) is dict else item for i, item in enumerate(value)
+        ]
+        others = len(places) < len(value) or any(rest)
+    if not places or (others and len(floats) < LEAST):
         return None
-    others = encode(rest) if rest else "{}"
-    data = to_bytes(f"<{len(floats)}d", *floats).decode("latin-1")
-    return Packed(f"{MARK}{form}{MARK}{others}{MARK}{data}", 8 * len(floats), len(form) + len(others))
+    if floats and (set(map(type, floats)) != _FLOATS or not isfinite(sum(floats))):
+        return None
+    form = _form(tuple(places), type(value) is list)
+    if form is None:
+        return None
+    data = to_bytes(f"{ORDER}{len(floats)}d{len(ints)}q{len(bools)}?", *floats, *ints, *bools)
+    return Packed(form, encode(rest) if others else "", data)
 
 
-def _take(index: int | None, given: dict[str, Any], floats: list[float], places: list[Place]) -> dict[str, Any]:
-    """Append the floats of the dict ``given`` to ``floats``, and the place of this dict to ``places``. Returns the
-    other items of the dict.
+def _take(
+    index: int | None,
+    given: dict[str, Any],
+    floats: list[float],
+    ints: list[int],
+    bools: list[bool],
+    places: list[Place],
+) -> dict[str, Any]:
+    """Append the numbers of the dict ``given`` to ``floats``, ``ints`` and ``bools``, and the place of this dict to
+    ``places``. Returns the other items of the dict.
     """
-    rest, counts, before = {}, [], len(floats)
+    rest, counts = {}, []
     for key, value in given.items():
         kind = type(value)
-        if kind is list and value and type(value[0]) is float and set(map(type, value)) == _FLOATS:
+        if kind is list and value and type(value[0]) is float:
             floats += value
             counts.append(len(value))
         elif kind is float:
             floats.append(value)
             counts.append(_FLOAT)
+        elif kind is bool:
+            bools.append(value)
+            counts.append(_BOOL)
+        elif kind is int and -(2**63) <= value < 2**63:
+            ints.append(value)
+            counts.append(_INT)
         else:
             rest[key] = value
             counts.append(_REST)
-    if len(floats) - before < LEAST:
-        del floats[before:]
-        return given
     places.append((index, tuple(given), tuple(counts)))
     return rest
 
 
 @lru_cache(maxsize=1024)
-def _form(places: tuple[Place, ...]) -> str | None:
-    """The form of a text as JSON; None if a key of a dict is not text, because JSON would change such a key."""
-    keys = chain.from_iterable(keys for _, keys, _ in places)
-    return json.dumps(places, separators=(",", ":")) if all(isinstance(key, str) for key in keys) else None
+def _form(places: tuple[Place, ...], many: bool) -> str | None:
+    """The form of a packed value as JSON; None if a key of a dict is not text, because JSON would change such a key."""
+    if not all(isinstance(key, str) for _, keys, _ in places for key in keys):
+        return None
+    return json.dumps([many, places], separators=(",", ":"))
 
 
-def unpack(text: str, decode: Callable[[str], Any]) -> Any:
-    """Return the value that :func:`pack` encoded as ``text``.
+def reader(form: str, decode: Callable[[str], Any]) -> tuple[Callable[..., tuple[Any, ...]], Callable[..., Any]]:
+    """Prepare to read packed values of a form.
 
     :param decode: a function that decodes JSON.
+    :returns: a function that reads the numbers at an offset of a buffer, and a function that makes the value from these
+        numbers and from the other parts as JSON.
     """
-    _, form, others, data = text.split(MARK, 3)
-    floats_of, places = _plan(form)
-    floats = list(floats_of(data.encode("latin-1")))
-    value = decode(others)
-    for index, keys, picks in places:
-        rest = value if index is None else value[index]
-        made = dict(zip(keys, map(floats.__getitem__, picks), strict=False))
-        if rest:
-            made.update(rest)  # The keys keep their order.
-        if index is None:
-            value = made
-        else:
-            value[index] = made
-    return value
+    many, places = decode(form)
+    kinds = [count for _, _, counts in places for count in counts]
+    floats = sum(count if count > 0 else count == _FLOAT for count in kinds)
+    ints, bools = kinds.count(_INT), kinds.count(_BOOL)
+    begins = {_FLOAT: 0, _INT: floats, _BOOL: floats + ints}
+    plans: list[tuple[int | None, list[tuple[str, int | slice]]]] = []
+    for index, keys, counts in places:
+        picks: list[tuple[str, int | slice]] = []
+        for key, count in zip(keys, counts, strict=True):
+            kind = _FLOAT if count > 0 else count
+            begin = begins.get(kind, 0)
+            picks.append((key, slice(begin, begin + count) if count > 0 else begin))
+            if kind != _REST:
+                begins[kind] += count if count > 0 else 1
+        plans.append((index, picks))
 
+    def make(values: tuple[Any, ...], others: str) -> Any:
+        numbers = list(values) or [None]  # A key that stays JSON picks any number, which is then replaced.
+        if not many:
+            made = {key: numbers[pick] for key, pick in plans[0][1]}
+            if others:
+                made.update(decode(others))  # The keys keep their order.
+            return made
+        if not others:
+            return [{key: numbers[pick] for key, pick in picks} for _, picks in plans]
+        made = decode(others)
+        for index, picks in plans:
+            made[index] = {key: numbers[pick] for key, pick in picks} | made[index]
+        return made
 
-@lru_cache(maxsize=64)
-def _plan(form: str) -> tuple[Callable[[bytes], tuple[float, ...]], list[tuple[int | None, list[str], list[Any]]]]:
-    """Prepare :func:`unpack` for a form. Returns a function that reads the floats, and the positions of each dict's
-    values among the floats.
-    """
-    begin, places = 0, []
-    for index, keys, counts in json.loads(form):
-        picks: list[slice | int] = []
-        for count in counts:
-            picks.append(slice(begin, begin + count) if count > 0 else begin if count == _FLOAT else 0)
-            begin += count if count > 0 else count == _FLOAT
-        places.append((index, keys, picks))
-    return Struct(f"<{begin}d").unpack, places
+    return Struct(f"{ORDER}{floats}d{ints}q{bools}?").unpack_from, make
 
 
 _heads: dict[tuple[Any, ...], str] = {}
@@ -150,22 +193,35 @@ def pack_requests(many: bool, requests: Sequence[Any], encode: Callable[[Any, in
     :param requests: objects of the guest's class ``Request``.
     :param encode: a function that encodes a value as pieces of JSON.
     """
-    floats: list[float] = []
-    key: list[Any] = [many]
-    for request in requests:
+    if not many:
+        (request,) = requests
         args = request.args
         if not request.plain or type(args) is not dict:
             return ""
-        key += request.name, request.line, *args
-        floats += args.values()
-    if not set(map(type, floats)) <= _FLOATS:  # The program has changed the arguments of a request.
-        return ""
-    known = tuple(key)
+        known: tuple[Any, ...] = (request.name, request.line, *args)
+        floats = [*args.values()]
+    else:
+        floats, key = [], []
+        for request in requests:
+            args = request.args
+            if not request.plain or type(args) is not dict:
+                return ""
+            key.append((request.name, request.line, *args))
+            floats.extend(args.values())
+        known = tuple(key)
+    for value in floats:
+        if type(value) is not float:  # The program has changed the arguments of a request.
+            return ""
     head = _heads.get(known)
     if head is None:
         if len(_heads) > 64:
             _heads.clear()
         items = [(request.name, request.line, *request.args) for request in requests]
         head = _heads[known] = f"{MARK}{''.join(encode(('ask', many, items), 0))}{MARK}"
-    text = head + to_bytes(f"<{len(floats)}d", *floats).hex()
+    if not floats:
+        return head if len(head) <= LONGEST else ""
+    text = head + to_bytes(_DOUBLES[len(floats)], *floats).hex() if len(floats) < len(_DOUBLES) else ""
     return text if len(text) <= LONGEST else ""
+
+
+_DOUBLES = [f"{ORDER}{count}d" for count in range(LONGEST // 16)]

@@ -72,3 +72,20 @@ def audit(event: str, _: object) -> None:
     """
     if event == "open":
         raise RuntimeError("there is no file system")
+
+
+class _Open(str):
+    """The name of the event that :func:`audit` refuses, as a key of a dict."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, event: object) -> bool:
+        audit("open", None)
+        return False
+
+
+audit_hook = {_Open("open"): None}.get
+"""Calls :func:`audit` for the event ``open`` alone. The interpreter calls its hook for every event, and the search of a
+dict, which compares a key only if the hashes are equal, takes a third of the time of a function of Python.
+"""

@@ -1,0 +1,119 @@
+"""Instances that are used again begin like new ones, whatever ran in them. Stopped ones are not used again."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+
+import pytest
+from rlgpt.domain import CodedAction
+from rlgpt.sandbox import Ask, Library, Sandbox, SandboxLimits
+from rlgpt.sandbox.instances import MOST, Instances
+from rlgpt.sandbox.runtime import Instance, runtime
+
+LIMITS = SandboxLimits()
+FUEL = LIMITS.load_fuel
+
+SOILS = """
+import random
+kept = [bytes([i % 256]) * 5000 for i in range(40)]
+def run():
+    sys = __builtins__["__import__"].__globals__["sys"]
+    sys.modules["exchange"]._forms.clear()
+    sys.modules["exchange"].EXCHANGE[:] = b"\\xff" * len(sys.modules["exchange"].EXCHANGE)
+    sys.modules["app"].STATE.kept = kept
+    sys.modules["floats"].MARK = "kept"
+    math.kept = [i / 7 for i in range(10_000)]
+    yield grasp()
+"""
+
+
+def _soiled() -> Instance:
+    instance = Instance(LIMITS)
+    instance.call("prepare-library", '{"observe":[],"grasp":[]}', 3, fuel=FUEL)
+    instance.call("load-action", "a", SOILS, "run", "", fuel=FUEL)
+    assert "grasp" in instance.call("start-action", "a", "{}", "", fuel=FUEL)
+    return instance
+
+
+def _memory(instance: Instance) -> bytes:
+    base, size = instance._binding.memory
+    return ctypes.string_at(base, size)
+
+
+def test_restored_instance_equals_a_new_one_bit_for_bit() -> None:
+    new = _memory(Instance(LIMITS))
+    instance = _soiled()
+    for _ in range(2):
+        assert _memory(instance) != new
+        assert instance.restore()
+        assert _memory(instance) == new
+        instance.call("prepare-library", "{}", 3, fuel=FUEL)
+    assert _memory(Instance(LIMITS)) == new, "the snapshot itself does not change"
+
+
+def _play(sandbox: Sandbox, library: Library, source: str) -> list[object]:
+    guest = sandbox.open(library, [CodedAction(name="a", doc="", source=source)], seed=0)
+    turns: list[object] = [guest.start("a", {})]
+    fuel = [guest.fuel_used]
+    while isinstance(turns[-1], Ask):
+        turns.append(guest.send({"reached": True, "error": 0.25}))
+        fuel.append(guest.fuel_used)
+    return [*turns, *fuel]
+
+
+def test_code_cannot_tell_a_restored_instance_from_a_new_one(library: Library) -> None:
+    source = (
+        "def run():\n    yield move_to(x=random.random())\n    raise ValueError(str([id([]), hasattr(math, 'kept')]))"
+    )
+    sandbox = Sandbox()
+    first = _play(sandbox, library, source)
+    _play(sandbox, library, SOILS)
+    assert _play(sandbox, library, source) == first == _play(Sandbox(), library, source)
+
+
+@pytest.mark.parametrize(
+    "harm", ["while True: pass", "bytes(20_000_000)", "__builtins__['__import__'].__globals__['sys'].modules.clear"]
+)
+def test_stopped_or_grown_instance_is_not_used_again(harm: str, library: Library) -> None:
+    instances = Instances()
+    instance = Instance(SandboxLimits(turn_fuel=10**8))
+    instance.call("prepare-library", '{"observe":[]}', 3, fuel=FUEL)
+    instance.call("load-action", "a", f"def run():\n    x = {harm}\n    yield observe()" if "while" not in harm
+                  else f"def run():\n    {harm}\n    yield observe()", "run", "", fuel=FUEL)  # fmt: skip
+    stopped = False
+    try:
+        instance.call("start-action", "a", "{}", "", fuel=10**8)
+    except Exception:
+        stopped = True
+    instances.give(instance)
+    again = instances.take(instance.limits)
+    assert (again is instance) is not (stopped or "bytes" in harm)
+
+
+def test_instances_of_a_closed_store_are_not_used_again() -> None:
+    """The garbage collector can close the store of a cycle before the owner of the cycle gives its instance up."""
+    instances, instance = Instances(), _soiled()
+    instances.give(instance)
+    instance._store.close()
+    assert instances.take(LIMITS) is not instance
+
+
+def test_number_of_unused_instances_is_limited(library: Library) -> None:
+    sandbox = Sandbox()
+    guests = [
+        sandbox.open(library, [CodedAction(name="a", doc="", source="def run():\n    yield grasp()")], seed=0)
+        for _ in range(MOST + 2)
+    ]
+    for guest in guests:
+        guest.start("a", {})
+    del guests, guest
+    gc.collect()
+    assert len(sandbox._instances._idle) == MOST
+
+
+def test_instance_without_a_page_map_is_not_used_again(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setattr("rlgpt.sandbox.instances._PAGEMAP", f"{tmp_path}/none")
+    monkeypatch.delitem(runtime().__dict__, "pristine", raising=False)
+    assert not _soiled().restore()
+    monkeypatch.delitem(runtime().__dict__, "pristine", raising=False)
