@@ -113,7 +113,7 @@ def test_number_of_unused_instances_is_limited(library: Library) -> None:
 
 
 def test_instance_without_a_page_map_is_not_used_again(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    monkeypatch.setattr("rlgpt.sandbox.instances._PAGEMAP", f"{tmp_path}/none")
+    monkeypatch.setattr("rlgpt.sandbox.pristine._PAGEMAP", f"{tmp_path}/none")
     monkeypatch.delitem(runtime().__dict__, "pristine", raising=False)
     assert not _soiled().restore()
     monkeypatch.delitem(runtime().__dict__, "pristine", raising=False)

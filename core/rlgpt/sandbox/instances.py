@@ -1,5 +1,5 @@
-"""Keeps instances of the guest that are no longer used, and restores their memory to the snapshot with which every
-instance begins.
+"""Keeps instances of the guest that are no longer used, and uses them again with their memory restored
+(:mod:`rlgpt.sandbox.pristine`).
 
 A new instance costs the kernel a copy of every page that its code writes. A restored instance keeps its copies, and
 only their content is written anew. An instance is its memory and one stack pointer (:mod:`rlgpt.sandbox.link` refuses
@@ -9,10 +9,7 @@ restored instance equals a new one bit for bit.
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import os
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,14 +18,6 @@ if TYPE_CHECKING:
 
 MOST = 8
 """Maximal number of unused instances that are kept. Each takes about 2 MB."""
-
-_PAGEMAP = "/proc/self/pagemap"
-_OWN = re.compile(
-    b"[" + b"".join(re.escape(bytes([flag])) for flag in range(256) if flag & 0xC0 and not flag & 0x20) + b"]+"
-)
-"""Highest bytes of the entries of pages that belong to the process alone: pages in memory (bit 63) or swapped out (bit
-62) that are no pages of a file (bit 61). https://docs.kernel.org/admin-guide/mm/pagemap.html
-"""
 
 
 class Instances:
@@ -58,42 +47,3 @@ class Instances:
         if getattr(instance, "reusable", False) and len(self._idle) < MOST:
             assert instance is not None
             self._idle.append((os.getpid(), instance))
-
-
-class Pristine:
-    """The memory with which every instance of a process begins.
-
-    :param base: address of the memory of an instance that never runs.
-    :param size: size of the memory in bytes.
-    """
-
-    def __init__(self, base: int, size: int) -> None:
-        self._base, self._size, self._works = base, size, base % mmap.PAGESIZE == 0
-        self._proven = False
-
-    def restore(self, base: int, size: int) -> bool:
-        """Restore the memory at ``base``. The first time, the whole memory is compared.
-
-        :returns: False if the memory has grown, or if the system does not say which pages were written.
-        """
-        if not self._works or size != self._size:
-            return False
-        page = mmap.PAGESIZE
-        try:
-            file = os.open(_PAGEMAP, os.O_RDONLY)
-        except OSError:
-            self._works = False
-            return False
-        try:
-            entries = os.pread(file, size // page * 8, base // page * 8)
-        finally:
-            os.close(file)
-        if len(entries) != size // page * 8:
-            self._works = False
-            return False
-        for run in _OWN.finditer(entries[7::8]):
-            begin, end = run.start() * page, run.end() * page
-            ctypes.memmove(base + begin, self._base + begin, end - begin)
-        if not self._proven:
-            self._works = self._proven = ctypes.string_at(base, size) == ctypes.string_at(self._base, size)
-        return self._works

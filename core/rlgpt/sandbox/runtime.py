@@ -19,8 +19,8 @@ from rlgpt.sandbox import cache
 from rlgpt.sandbox.binding import Binding, Places, places
 from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.guest.floats import Packed
-from rlgpt.sandbox.instances import Pristine
 from rlgpt.sandbox.limits import SandboxLimits
+from rlgpt.sandbox.pristine import Pristine
 from rlgpt.sandbox.snapshot import METHODS
 
 _STACK = 2 * 2**20
