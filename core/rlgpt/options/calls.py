@@ -114,6 +114,6 @@ class Calls:
 
 def _has_shape(proposal: Any, shape: tuple[int, ...]) -> bool:
     try:
-        return np.shape(proposal) == shape
+        return tuple(np.shape(proposal)) == shape
     except ValueError:  # The parts of the proposal have different shapes.
         return False
