@@ -112,8 +112,9 @@ def test_number_of_unused_instances_is_limited(library: Library) -> None:
     assert len(sandbox._instances._idle) == MOST
 
 
-def test_instance_without_a_page_map_is_not_used_again(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    monkeypatch.setattr("rlgpt.sandbox.pristine._PAGEMAP", f"{tmp_path}/none")
+@pytest.mark.parametrize("path", ["/proc/none", "/proc/self/mem", "/dev/null"], ids=["missing", "unreadable", "empty"])
+def test_instance_without_a_page_map_is_not_used_again(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlgpt.sandbox.pristine._PAGEMAP", path)
     monkeypatch.delitem(runtime().__dict__, "pristine", raising=False)
     assert not _soiled().restore()
     monkeypatch.delitem(runtime().__dict__, "pristine", raising=False)

@@ -44,6 +44,19 @@ _VALUES = {"send_reply": "send_values", "call_function": "call_with_values"}
 
 Places = Mapping[str, int]
 
+
+class TooLong(Exception):
+    """A reply is longer than the caller accepts, and was not copied.
+
+    :ivar size: its length in bytes.
+    :ivar begin: its first bytes.
+    """
+
+    def __init__(self, size: int, begin: bytes) -> None:
+        self.size, self.begin = size, begin
+        super().__init__(f"the guest's message has {size} bytes")
+
+
 _call = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p)(
     ("wasmtime_func_call_unchecked", ffi.dll)
 )
@@ -69,6 +82,7 @@ class Binding:
         self._base = _address(ffi.wasmtime_memory_data(store._context(), ctypes.byref(self._memory)))
         self._size = 0
         self._measure()
+        self._least = self._size
         begin = places["exchange"]
         if not 0 < begin <= self._size - CAPACITY:
             raise WasmtimeError("the exchange of the guest program lies outside its memory")
@@ -88,6 +102,12 @@ class Binding:
         """The address and the size of the instance's memory. The address is valid as long as this object exists."""
         self._measure()
         return self._base, self._size
+
+    @property
+    def grown(self) -> bool:
+        """Whether the instance's memory is larger than at its beginning."""
+        self._measure()
+        return self._size != self._least
 
     @property
     def closed(self) -> bool:
@@ -113,13 +133,15 @@ class Binding:
         _get_fuel(self._context, self._fuel_at)
         return self._fuel.value
 
-    def call(self, function: str, *arguments: str | int | Packed) -> bytes:
+    def call(self, function: str, *arguments: str | int | Packed, most: int) -> bytes:
         """Call a function of the guest.
 
         :param arguments: texts; or a packed value, with a name before it if the function takes one.
+        :param most: maximal length of a reply outside the exchange, in bytes.
         :returns: the guest's reply, which can be any bytes.
         :raises Trap: the guest was stopped.
         :raises Refused: the reply lies outside the guest's memory (kind ``reply``).
+        :raises TooLong: the reply is longer than ``most``.
         :raises UnicodeError: a text cannot be encoded as UTF-8.
         """
         if arguments and type(arguments[-1]) is Packed:
@@ -136,6 +158,8 @@ class Binding:
             self._measure()
             if address + length > self._size:
                 raise Refused("reply", "the guest's message lies outside its memory")
+        if length > most:
+            raise TooLong(length, ctypes.string_at(self._base + address, _BEGIN))
         return ctypes.string_at(self._base + address, length)
 
     def _write_texts(self, texts: list[bytes]) -> None:

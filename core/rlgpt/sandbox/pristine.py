@@ -38,14 +38,10 @@ class Pristine:
             return False
         page = mmap.PAGESIZE
         try:
-            file = os.open(_PAGEMAP, os.O_RDONLY)
+            with open(_PAGEMAP, "rb", buffering=0) as file:
+                entries = os.pread(file.fileno(), size // page * 8, base // page * 8)
         except OSError:
-            self._works = False
-            return False
-        try:
-            entries = os.pread(file, size // page * 8, base // page * 8)
-        finally:
-            os.close(file)
+            entries = b""
         if len(entries) != size // page * 8:
             self._works = False
             return False

@@ -58,7 +58,20 @@ def parse(reply: str, limit: int) -> list[Any]:
 
 def _check_length(reply: str, limit: int) -> None:
     if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
-        raise Refused("reply", f"one yield may send at most {limit} bytes, got {len(reply)} characters")
+        raise _too_long(len(reply), limit)
+
+
+def _too_long(size: int, limit: int) -> Refused:
+    return Refused("reply", f"one yield may send at most {limit} bytes, got {size} characters")
+
+
+def too_long(begin: bytes, size: int, limits: SandboxLimits) -> Refused:
+    """The exception for a message that exceeds every limit.
+
+    :param begin: the first bytes of the message.
+    :param size: length of the message in bytes.
+    """
+    return _memory_too_long(size, limits) if begin.startswith(_MEMORY.encode()) else _too_long(size, limits.reply_bytes)
 
 
 def _depth(reply: str) -> int:
@@ -138,16 +151,22 @@ def loaded(reply: str, limits: SandboxLimits) -> Loaded:
             raise _refusal(other, limits)
 
 
+_MEMORY = '["memory",'
+_OVERHEAD = len(_MEMORY) + 1
+
+
+def _memory_too_long(size: int, limits: SandboxLimits) -> Refused:
+    return Refused("memory", f"`memory` takes {size - _OVERHEAD} bytes as JSON; at most {limits.shared_bytes} are kept")
+
+
 def memory(reply: str, limits: SandboxLimits) -> str:
     """Read the guest's message with the shared memory after a call. The shared memory is returned as JSON text.
 
     :raises Refused: the shared memory is too large or not valid.
     """
-    overhead = len('["memory",]')
-    if reply.startswith('["memory",') and len(reply) - overhead > limits.shared_bytes:
-        size = len(reply) - overhead
-        raise Refused("memory", f"`memory` takes {size} bytes as JSON; at most {limits.shared_bytes} are kept")
-    match parse(reply, limits.shared_bytes + max(overhead, limits.reply_bytes)):
+    if reply.startswith(_MEMORY) and len(reply) - _OVERHEAD > limits.shared_bytes:
+        raise _memory_too_long(len(reply), limits)
+    match parse(reply, limits.shared_bytes + max(_OVERHEAD, limits.reply_bytes)):
         case ["memory", packed]:
             try:
                 value = unpack(packed)

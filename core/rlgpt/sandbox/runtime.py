@@ -15,20 +15,15 @@ from typing import NoReturn
 from wasmtime import Config, Engine, Module, Store, Trap, WasmtimeError
 
 from rlgpt.errors import SandboxError
-from rlgpt.sandbox import cache
-from rlgpt.sandbox.binding import Binding, Places, places
+from rlgpt.sandbox import cache, replies, stack
+from rlgpt.sandbox.binding import CAPACITY, Binding, Places, TooLong, places
 from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.guest.floats import Packed
 from rlgpt.sandbox.limits import SandboxLimits
 from rlgpt.sandbox.pristine import Pristine
 from rlgpt.sandbox.snapshot import METHODS
 
-_STACK = 2 * 2**20
-"""Size of the stack in bytes. The size is four times the runtime's default, so that code usually reaches Python's own
-limits on nesting before it uses up the stack.
-"""
-
-_SETTINGS = f"fuel, epochs, stack {_STACK}, explicit checks, fixed memory"
+_SETTINGS = f"fuel, epochs, stack {stack.GUEST}, explicit checks, fixed memory"
 TICK = 0.25
 """Time between two ticks of the wall clock, in seconds."""
 
@@ -83,7 +78,7 @@ class Runtime:
         config = Config()
         config.consume_fuel = True
         config.epoch_interruption = True
-        config.max_wasm_stack = _STACK
+        config.max_wasm_stack = stack.GUEST
         # wasmtime's signal handlers belong to the whole process. With these handlers, wasmtime once mistook a null
         # entry of a table for an access outside of all memories, and aborted the process.
         config.signals_based_traps = False
@@ -91,6 +86,7 @@ class Runtime:
         self.engine = Engine(config)
         self.module: Module = cache.compiled(self.engine, cache.guest(), _SETTINGS)
         self.clock = Clock(self.engine)
+        self.stacks = stack.Stacks()
 
     @cached_property
     def places(self) -> Places:
@@ -128,12 +124,12 @@ class Instance:
     """One running copy of the guest, with limits on fuel, memory and time.
 
     :ivar fuel_used: fuel of the newest call.
-    :ivar reusable: whether the instance was never stopped, so that its memory can be restored.
     """
 
     def __init__(self, limits: SandboxLimits) -> None:
         self._runtime = runtime()
-        self.limits, self.reusable = limits, True
+        self.limits, self._ended = limits, True
+        self._longest = max(CAPACITY, limits.reply_bytes + limits.shared_bytes)
         self._wall = limits.wall_seconds
         self._ticks = int(limits.wall_seconds / TICK) + 1
         self._store = Store(self._runtime.engine)
@@ -146,16 +142,22 @@ class Instance:
         except (WasmtimeError, Trap) as error:
             raise SandboxError(f"the guest does not start within {limits}: {str(error)[:300]}") from error
 
+    @property
+    def reusable(self) -> bool:
+        """Whether every call of the instance has ended without a trap, and its memory has its first size, so that it
+        can be restored.
+        """
+        return self._ended and not self._binding.closed and not self._binding.grown
+
     def restore(self) -> bool:
         """Restore the state in which the instance began, with the limits that it has.
 
         :returns: False if this is not possible. The instance must not be used then.
         """
         binding = self._binding
-        self.reusable = self.reusable and not binding.closed and self._runtime.pristine.restore(*binding.memory)
         binding.forget()
         self.fuel_used = 0
-        return self.reusable
+        return self.reusable and self._runtime.pristine.restore(*binding.memory)
 
     def call(self, export: str, *arguments: Packed | str | int, fuel: int, exceeded: str | None = None) -> str:
         """Call a function that the guest exports, which may use at most ``fuel`` units of fuel.
@@ -164,17 +166,23 @@ class Instance:
             message is about the fuel limit of a turn or of loading.
         :raises Refused: the call of the guest was stopped (kind ``fuel``, ``wall``, ``memory``, ``error`` or
             ``reply``). After a ``Refused`` error, the instance must not be used again.
+        :raises SandboxError: the stack of the current thread is too small.
         """
         binding = self._binding
         self._runtime.clock.ensure()
+        self._runtime.stacks.check()
         binding.limit(fuel, self._ticks)
+        ended, self._ended = self._ended, False  # A signal's exception, too, can end a call after a trap.
         try:
-            reply = binding.call(_NAMES[export], *arguments)
+            reply = binding.call(_NAMES[export], *arguments, most=self._longest)
         except Refused:
-            self.fuel_used, self.reusable = fuel - binding.fuel, False
+            self.fuel_used = fuel - binding.fuel
             raise
+        except TooLong as long:
+            self.fuel_used = fuel - binding.fuel
+            raise replies.too_long(long.begin, long.size, self.limits) from None
         except (WasmtimeError, Trap, UnicodeError) as error:
-            self.fuel_used, self.reusable = fuel - binding.fuel, False
+            self.fuel_used = fuel - binding.fuel
             activity = _ACTIVITY.get(export, "between two yields")
             limit = {"load-action": "load_fuel", "call-function": "function_fuel"}.get(export, "turn_fuel")
             budget = f"SandboxLimits({limit}=...)"
@@ -184,7 +192,7 @@ class Instance:
                 fuel=exceeded or f"it ran too long {activity} (over {fuel:,} units of fuel: {budget}): {advice}",
                 wall=f"it ran too long by the wall clock {activity} (over {self._wall:g} s)",
             )
-        self.fuel_used = fuel - binding.fuel
+        self.fuel_used, self._ended = fuel - binding.fuel, ended
         try:
             return reply.decode()
         except UnicodeDecodeError:

@@ -1,0 +1,51 @@
+"""The stack of a thread. The guest's code runs on the stack of the thread that calls it, and would end the process if it
+used more than the thread has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+
+from rlgpt.errors import SandboxError
+
+GUEST = 2 * 2**20
+"""Maximal stack of the guest's code in bytes. The size is four times wasmtime's default, so that code usually reaches
+Python's own limits on nesting before it uses up the stack.
+"""
+
+LEAST = GUEST + 2**20
+"""Minimal stack of a thread that calls the guest, in bytes: the host's own functions use the rest."""
+
+
+class Stacks:
+    """Checks the stack of each thread that calls the guest, once."""
+
+    def __init__(self) -> None:
+        self._checked = threading.local()
+
+    def check(self) -> None:
+        """:raises SandboxError: the stack of the current thread is too small for the guest's code."""
+        if not hasattr(self._checked, "size"):
+            size = _size()
+            if size is not None and size < LEAST:
+                raise SandboxError(
+                    f"this thread has a stack of {size / 2**20:.2g} MiB, and code in the sandbox needs "
+                    f"{LEAST / 2**20:g} MiB: run `ulimit -s 8192` before the program, or call "
+                    "threading.stack_size(8 * 2**20) before the thread starts"
+                )
+            self._checked.size = size
+
+
+def _size() -> int | None:
+    """The size of the current thread's stack in bytes; None if the system does not say it (Linux does)."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "pthread_getattr_np"):
+        return None
+    libc.pthread_self.restype = ctypes.c_void_p
+    attributes, size = ctypes.create_string_buffer(256), ctypes.c_size_t()
+    if libc.pthread_getattr_np(ctypes.c_void_p(libc.pthread_self()), attributes):
+        return None
+    libc.pthread_attr_getstacksize(attributes, ctypes.byref(size))
+    libc.pthread_attr_destroy(attributes)
+    return size.value
