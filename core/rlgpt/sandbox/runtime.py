@@ -133,6 +133,9 @@ class Instance:
         self._wall = limits.wall_seconds
         self._ticks = int(limits.wall_seconds / TICK) + 1
         self._store = Store(self._runtime.engine)
+        # The garbage collector calls finalizers before any `__del__` of a cycle, and the methods `__del__` of a cycle in
+        # no order. So a `__del__` cannot give an instance away whose store the collector is about to close.
+        weakref.finalize(self, self._store.close).atexit = False
         self._store.set_limits(memory_size=limits.memory_bytes)
         self._store.set_fuel(limits.load_fuel)
         self._store.set_epoch_deadline(self._ticks)

@@ -1,5 +1,5 @@
-"""The stack of a thread. The guest's code runs on the stack of the thread that calls it, and would end the process if it
-used more than the thread has.
+"""The stack of a thread. The guest's code runs on the stack of the thread that calls it. If the code used more than the
+thread has, the process would end.
 """
 
 from __future__ import annotations

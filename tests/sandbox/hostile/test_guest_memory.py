@@ -146,6 +146,25 @@ def test_a_signal_during_a_turn_that_is_stopped_does_not_reach_the_next_episode(
     assert isinstance(guest(GRASPS).start("a", {}), Ask)
 
 
+class Owner:
+    """An owner that gives its instance up, as a runner does, while the garbage collector removes the owner's cycle."""
+
+    def __init__(self, instances: Instances) -> None:
+        self.itself, self.instances = self, instances
+        self.instance = _started()
+
+    def __del__(self) -> None:
+        self.instances.give(self.instance)
+
+
+def test_instance_whose_store_the_garbage_collector_closes_is_not_given_away() -> None:
+    """Another thread could use it between the two, and the process would end."""
+    instances = Instances()
+    Owner(instances)
+    gc.collect()
+    assert not instances._idle
+
+
 def test_grown_instance_is_not_kept() -> None:
     instances, instance = Instances(), _started()
     source = "kept = bytes(20_000_000)\ndef run():\n    yield grasp()\n"
