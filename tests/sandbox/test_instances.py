@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import weakref
 
 import pytest
 from rlgpt.domain import CodedAction
 from rlgpt.sandbox import Ask, Library, Sandbox, SandboxLimits
+from rlgpt.sandbox.binding import Binding
 from rlgpt.sandbox.instances import MOST, Instances
+from rlgpt.sandbox.pristine import Pristine
 from rlgpt.sandbox.runtime import Instance, runtime
+from wasmtime import Store
 
 LIMITS = SandboxLimits()
 FUEL = LIMITS.load_fuel
@@ -97,6 +101,16 @@ def test_instances_of_a_closed_store_are_not_used_again() -> None:
     instances.give(instance)
     instance._store.close()
     assert instances.take(LIMITS) is not instance
+
+
+def test_memory_that_is_restored_from_exists_as_long_as_it_is_used() -> None:
+    """Two threads can make this memory at the same time. One of the two is then used, and the other one is closed."""
+    run = runtime()
+    first = Binding(Store(run.engine), run.module, run.places)
+    pristine, kept = Pristine(*first.memory, first), weakref.ref(first)
+    del first
+    gc.collect()
+    assert kept() is not None, pristine
 
 
 def test_number_of_unused_instances_is_limited(library: Library) -> None:

@@ -23,10 +23,12 @@ class Pristine:
 
     :param base: address of the memory of an instance that never runs.
     :param size: size of the memory in bytes.
+    :param owner: an object that keeps the memory.
     """
 
-    def __init__(self, base: int, size: int) -> None:
-        self._base, self._size, self._works = base, size, base % mmap.PAGESIZE == 0
+    def __init__(self, base: int, size: int, owner: object) -> None:
+        self._base, self._size, self._owner = base, size, owner
+        self._works = base % mmap.PAGESIZE == 0
         self._proven = False
 
     def restore(self, base: int, size: int) -> bool:

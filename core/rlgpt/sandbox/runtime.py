@@ -94,14 +94,10 @@ class Runtime:
         return places(Store(self.engine), self.module)
 
     @cached_property
-    def first(self) -> Binding:
-        """An instance that never runs, whose memory is that of a new instance."""
-        return Binding(Store(self.engine), self.module, self.places)
-
-    @cached_property
     def pristine(self) -> Pristine:
-        """The memory of a new instance."""
-        return Pristine(*self.first.memory)
+        """The memory of a new instance, which is that of an instance that never runs."""
+        first = Binding(Store(self.engine), self.module, self.places)
+        return Pristine(*first.memory, first)
 
 
 @lru_cache(maxsize=1)
@@ -133,8 +129,8 @@ class Instance:
         self._wall = limits.wall_seconds
         self._ticks = int(limits.wall_seconds / TICK) + 1
         self._store = Store(self._runtime.engine)
-        # The garbage collector calls finalizers before any `__del__` of a cycle, and the methods `__del__` of a cycle in
-        # no order. So a `__del__` cannot give an instance away whose store the collector is about to close.
+        # The garbage collector calls finalizers before any `__del__` of a cycle, and these in no order. So no `__del__`
+        # can give an instance away whose store the collector is about to close.
         weakref.finalize(self, self._store.close).atexit = False
         self._store.set_limits(memory_size=limits.memory_bytes)
         self._store.set_fuel(limits.load_fuel)
