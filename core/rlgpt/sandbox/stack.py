@@ -5,6 +5,8 @@ thread has, the process would end.
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 import threading
 
 from rlgpt.errors import SandboxError
@@ -38,10 +40,12 @@ class Stacks:
 
 
 def _size() -> int | None:
-    """The size of the current thread's stack in bytes; None if the system does not say it (Linux does)."""
-    libc = ctypes.CDLL(None)
-    if not hasattr(libc, "pthread_getattr_np"):
+    """The size of the current thread's stack in bytes; None if it is not known (it is on Linux)."""
+    if not sys.platform.startswith("linux"):
         return None
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "gnu_get_libc_version") and threading.get_native_id() == os.getpid():
+        return None  # musl says how much of the first thread's stack was used, not how large it can become.
     libc.pthread_self.restype = ctypes.c_void_p
     attributes, size = ctypes.create_string_buffer(256), ctypes.c_size_t()
     if libc.pthread_getattr_np(ctypes.c_void_p(libc.pthread_self()), attributes):
