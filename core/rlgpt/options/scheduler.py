@@ -5,12 +5,12 @@ in threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from rlgpt.domain import Plain
 from rlgpt.options.effects import Code, Effects, Look, Reset, Step
 from rlgpt.plugin.types import Context
+from rlgpt.sandbox.stack import thread_pool
 
 Views = Callable[[Sequence[Context]], Sequence[Mapping[str, Plain]]]
 Work = Callable[[], Any]
@@ -30,7 +30,7 @@ class Scheduler:
 
     def __init__(self, views: Views, contexts: Sequence[Context], threads: int) -> None:
         self._views, self._contexts, self._threads = views, contexts, threads
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rlgpt-lanes") if threads > 1 else None
+        self._pool = thread_pool(threads, "rlgpt-lanes") if threads > 1 else None
 
     def run(
         self, going: dict[int, Effects[Any]], results: dict[int, Any]

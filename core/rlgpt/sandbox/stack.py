@@ -8,6 +8,7 @@ import ctypes
 import os
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from rlgpt.errors import SandboxError
 
@@ -37,6 +38,21 @@ class Stacks:
                     "threading.stack_size(8 * 2**20) before the thread starts"
                 )
             self._checked.size = size
+
+
+def thread_pool(threads: int, name: str) -> ThreadPoolExecutor:
+    """Make a pool whose threads have the stack that the guest's code needs, whatever the system's default is.
+
+    :param threads: number of threads. All of them start now.
+    :param name: prefix of the threads' names.
+    """
+    pool, started = ThreadPoolExecutor(threads, thread_name_prefix=name), threading.Barrier(threads)
+    before = threading.stack_size(2 * LEAST)
+    try:
+        list(pool.map(lambda _: started.wait(), range(threads)))
+    finally:
+        threading.stack_size(before)
+    return pool
 
 
 def _size() -> int | None:

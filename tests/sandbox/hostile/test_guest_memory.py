@@ -19,6 +19,7 @@ from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.guest.floats import Packed
 from rlgpt.sandbox.instances import Instances
 from rlgpt.sandbox.runtime import Instance, runtime
+from rlgpt.sandbox.stack import thread_pool
 
 LIMITS = SandboxLimits()
 FUEL = 10**8
@@ -194,3 +195,16 @@ def test_thread_whose_stack_is_too_small_for_the_guest_is_refused(open_guest: Op
         thread.join()
     assert "has a stack of 2 MiB, and code in the sandbox needs 3 MiB" in str(found[0])
     assert isinstance(found[1], Ask)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the size of a stack is known on Linux")
+def test_thread_pool_has_the_stack_that_the_guest_needs(open_guest: Open) -> None:
+    before = threading.stack_size(2 * 2**20)
+    try:
+        pool = thread_pool(2, "guests")
+        assert threading.stack_size() == 2 * 2**20, "other threads keep their size"
+        guest = open_guest(GRASPS)
+        assert isinstance(pool.submit(guest.start, "a", {}).result(), Ask)
+        pool.shutdown()
+    finally:
+        threading.stack_size(before)
