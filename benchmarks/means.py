@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from comparison import Comparison
-from result_table import Cell
+from result_table import Cell, outcome
 from rows import DERIVED
 from summary import interval_line
 
@@ -29,9 +29,8 @@ class MeansComparison(Comparison):
     unit: str = "mean return"
 
     def value(self, cell: Cell, result: Mapping[str, Any]) -> float:
-        """Return the value of a cell. The value of ``rlgpt`` is that of the code or policy that the run keeps."""
-        value: float = result.get("kept", result["sampled"])
-        return value
+        """Return the value of a cell."""
+        return outcome(result)
 
     def values(
         self, task: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]

@@ -80,3 +80,11 @@ def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     one of the two sets has is ignored.
     """
     return ", ".join(f"{k}={known[k]} (now {v})" for k, v in wanted.items() if k in known and known[k] != v)
+
+
+def outcome(result: Mapping[str, Any]) -> float:
+    """Return the result of a cell in the figures of a comparison. A run of RL-GPT chooses code, tuned code or a mode of
+    the policy on the selection seeds, and this choice counts. Other methods count with the sampled policy.
+    """
+    value: float = result.get("kept", result["sampled"])
+    return value

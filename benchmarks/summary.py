@@ -10,14 +10,14 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from reporting import line
-from result_table import SETTINGS, Cell
+from result_table import SETTINGS, Cell, outcome
 from rows import DERIVED
 
 if TYPE_CHECKING:
     from rlgpt.report.stats import Interval
 
 FIGURES = (
-    *("seed", "sampled", "greedy", "steps_per_success", "primitive_steps", "selection"),
+    *("seed", "kept", "sampled", "greedy", "steps_per_success", "primitive_steps", "selection"),
     *(*SETTINGS, "commit", "run_commit"),
 )
 """Columns that are printed for each cell that has them. ``selection`` is the success rate on the
@@ -34,9 +34,9 @@ def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cel
     grid = _grid(results, cells)
     if mixed := _mixed_settings(grid):
         print(mixed, file=sys.stderr)
-    unit = "success rate, sampled, IQM over seeds"
+    unit = "success rate, IQM over seeds"
     for task, rows in grid.items():
-        scores = {row: {seed: r["sampled"] for seed, r in by_seed.items()} for row, by_seed in rows.items()}
+        scores = {row: {seed: outcome(r) for seed, r in by_seed.items()} for row, by_seed in rows.items()}
         for row, by_seed in scores.items():
             figures = [{k: r[k] for k in FIGURES if k in r} for r in rows[row].values()]
             yield interval_line(
@@ -52,8 +52,8 @@ def lines(name: str, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cel
                 )
     complete, intervals = aggregates(grid, cells)
     for row, interval in intervals.items():
-        sampled = [r["sampled"] for task in complete for r in grid[task][row].values()]
-        more = {"mean": round(mean(sampled), 3), "worst": min(sampled), "tasks": complete}
+        scores = [outcome(r) for task in complete for r in grid[task][row].values()]
+        more = {"mean": round(mean(scores), 3), "worst": min(scores), "tasks": complete}
         yield interval_line(f"{name}/all/{row}", f"{unit} and tasks", interval, **more)
 
 
@@ -64,17 +64,17 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
     grid = _grid(results, cells)
     complete, intervals = aggregates(grid, cells)
     print(fill(_caption(grid, complete), 120), end="\n\n")
-    print("| task | method | sampled | worst | greedy | steps in all | steps per success | seeds |")
+    print("| task | method | success | worst | greedy | steps in all | steps per success | seeds |")
     print("|---|---|---|---|---|---|---|---|")
     for task, rows in grid.items():
         for row, by_seed in rows.items():
-            sampled = {seed: r["sampled"] for seed, r in by_seed.items()}
+            success = {seed: outcome(r) for seed, r in by_seed.items()}
             greedy = {seed: r["greedy"] for seed, r in by_seed.items() if r["greedy"] is not None}
             figures = (
                 task.split("/")[1],
                 f"`{row}`",
-                str(_iqm(sampled)),
-                f"{min(sampled.values()):.2f}",
+                str(_iqm(success)),
+                f"{min(success.values()):.2f}",
                 f"{_iqm(greedy)}{_count(len(greedy), len(by_seed))}" if greedy else "",
                 f"{median(r['primitive_steps'] for r in by_seed.values()):,.0f}",
                 _steps_per_success(list(by_seed.values())),
@@ -82,7 +82,7 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
             )
             print(f"| {' | '.join(figures)} |")
     for row, interval in intervals.items():
-        scores = [r["sampled"] for task in complete for r in grid[task][row].values()]
+        scores = [outcome(r) for task in complete for r in grid[task][row].values()]
         seeds = len(scores) // len(complete)
         print(f"| *{len(complete)} tasks* | `{row}` | {interval} | {min(scores):.2f} | | | | {seeds} each |")
 
@@ -123,7 +123,7 @@ def aggregates(grid: Grid, cells: Sequence[Cell]) -> tuple[list[str], dict[str, 
     complete = [t for t in grid if all(grid[t].get(row, {}).keys() == seeds for row in rows)]
     if len(complete) < 2:
         return [], {}
-    scores = {row: [[grid[t][row][s]["sampled"] for t in complete] for s in sorted(seeds)] for row in rows}
+    scores = {row: [[outcome(grid[t][row][s]) for t in complete] for s in sorted(seeds)] for row in rows}
     return complete, {row: interval(s) for row, s in scores.items()}
 
 
@@ -157,8 +157,8 @@ def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid
 
 
 def _steps_per_success(results: Sequence[Mapping[str, Any]]) -> str:
-    """Return the number of evaluation steps divided by the number of successes, over all seeds with at least one
-    success.
+    """Return the number of evaluation steps of the sampled policy divided by the number of its successes, over all
+    seeds with at least one success.
     """
     some = [r for r in results if r["steps_per_success"] is not None]
     if not some:
@@ -182,7 +182,8 @@ def _caption(grid: Grid, complete: Sequence[str]) -> str:
     else:
         around = f"in brackets its 95 % bootstrap interval, or the range if there are fewer than {FEW} seeds"
     sentences = [
-        f"Success is the IQM over seeds, {around}; *worst* is the sampled success of the worst seed.",
+        f"Success is the IQM over seeds, {around}; *worst* is the success of the worst seed.",
+        "Success is that of the code or policy that a run of RL-GPT keeps, and of the sampled policy of other methods.",
         "Steps in all are the median over seeds; steps per success are the steps of the evaluation divided by the "
         "number of successes, over the seeds that have at least one success.",
         "*(2 of 5)*: only this many seeds have the figure. The others have no policy (greedy) or no success (steps).",

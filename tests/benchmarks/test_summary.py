@@ -69,7 +69,7 @@ def test_benchmark_table_prints_the_worst_seed_beside_the_interquartile_mean(
 ) -> None:
     measured = results("kitchen/kettle", "rl_setup", (0.0, 1.0, 0.94, 1.0, 0.96))
     caption, (row,) = printed_table(bench, capsys, measured)
-    assert (row["sampled"][:4], row["worst"], row["seeds"]) == ("0.97", "0.00", "5")
+    assert (row["success"][:4], row["worst"], row["seeds"]) == ("0.97", "0.00", "5")
     assert "95 % bootstrap interval" in caption
     assert printed_lines(bench, capsys, measured)["kitchen/kettle/rl_setup"]["worst"] == 0.0
 
@@ -79,12 +79,21 @@ def test_benchmark_table_prints_a_range_instead_of_an_interval_for_fewer_than_fi
 ) -> None:
     measured = results("kitchen/kettle", "rl", (0.1, 0.5, 0.6, 0.9))
     caption, (row,) = printed_table(bench, capsys, measured)
-    assert row["sampled"] == "0.55 [0.10, 0.90]"
+    assert row["success"] == "0.55 [0.10, 0.90]"
     assert "the range over the 4 seeds" in caption
     assert "95 %" not in caption
     line = printed_lines(bench, capsys, measured)["kitchen/kettle/rl"]
     assert line["range"] == [0.1, 0.9]
     assert "interval" not in line
+
+
+def test_figures_of_rlgpt_are_those_of_what_its_run_keeps(bench: Any, results: Make, capsys: Any) -> None:
+    measured = results("kitchen/kettle", "rlgpt", (0.1, 0.5, 0.6))
+    kept = {cell: {**result, "kept": 0.9} for cell, result in measured.items()}
+    _, (row,) = printed_table(bench, capsys, kept)
+    assert row["success"] == "0.90 [0.90, 0.90]"
+    line = printed_lines(bench, capsys, kept)["kitchen/kettle/rlgpt"]
+    assert (line["value"], line["worst"]) == (0.9, 0.9)
 
 
 def test_benchmark_table_prints_the_number_of_seeds_when_an_average_omits_some_seeds(
