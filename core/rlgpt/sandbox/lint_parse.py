@@ -52,13 +52,14 @@ def put(value, nodes, leaves):
 source, or the reason for which there is no tree. The source itself does not run.
 """
 
-_LIMITS = SandboxLimits(wall_seconds=60)
+_MAX_TREE_BYTES = 16 * 2**20
+"""Maximal size of a tree as JSON, in bytes. A source of 16 KB has a tree of about half a million bytes."""
+
+_LIMITS = SandboxLimits(wall_seconds=60, reply_bytes=_MAX_TREE_BYTES)
 """Limits of the guest that parses sources. Only fuel stops this guest, not the wall clock, because the machine may be
 busy.
 """
 _FUEL = 10 * _LIMITS.turn_fuel
-_MAX_TREE_BYTES = 16 * 2**20
-"""Maximal size of a tree as JSON, in bytes. A source of 16 KB has a tree of about half a million bytes."""
 
 
 class NoTree(Exception):
