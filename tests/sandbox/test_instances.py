@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import weakref
 
 import pytest
+from raw_instances import LIMITS, memory_of, started
 from rlgpt.domain import CodedAction
-from rlgpt.sandbox import Ask, Library, Sandbox, SandboxLimits
+from rlgpt.sandbox import Ask, Library, Sandbox
 from rlgpt.sandbox.binding import Binding
+from rlgpt.sandbox.checks import Refused
 from rlgpt.sandbox.instances import MOST, Instances
 from rlgpt.sandbox.pristine import Pristine
 from rlgpt.sandbox.runtime import Instance, runtime
 from wasmtime import Store
 
-LIMITS = SandboxLimits()
 FUEL = LIMITS.load_fuel
 
 SOILS = """
@@ -32,28 +32,15 @@ def run():
 """
 
 
-def _soiled() -> Instance:
-    instance = Instance(LIMITS)
-    instance.call("prepare-library", '{"observe":[],"grasp":[]}', 3, fuel=FUEL)
-    instance.call("load-action", "a", SOILS, "run", "", fuel=FUEL)
-    assert "grasp" in instance.call("start-action", "a", "{}", "", fuel=FUEL)
-    return instance
-
-
-def _memory(instance: Instance) -> bytes:
-    base, size = instance._binding.memory
-    return ctypes.string_at(base, size)
-
-
 def test_restored_instance_equals_a_new_one_bit_for_bit() -> None:
-    new = _memory(Instance(LIMITS))
-    instance = _soiled()
+    new = memory_of(Instance(LIMITS))
+    instance = started(SOILS)
     for _ in range(2):
-        assert _memory(instance) != new
+        assert memory_of(instance) != new
         assert instance.restore()
-        assert _memory(instance) == new
+        assert memory_of(instance) == new
         instance.call("prepare-library", "{}", 3, fuel=FUEL)
-    assert _memory(Instance(LIMITS)) == new, "the snapshot itself does not change"
+    assert memory_of(Instance(LIMITS)) == new, "the snapshot itself does not change"
 
 
 def _play(sandbox: Sandbox, library: Library, source: str) -> list[object]:
@@ -76,28 +63,24 @@ def test_code_cannot_tell_a_restored_instance_from_a_new_one(library: Library) -
     assert _play(sandbox, library, source) == first == _play(Sandbox(), library, source)
 
 
-@pytest.mark.parametrize(
-    "harm", ["while True: pass", "bytes(20_000_000)", "__builtins__['__import__'].__globals__['sys'].modules.clear"]
-)
-def test_stopped_or_grown_instance_is_not_used_again(harm: str, library: Library) -> None:
-    instances = Instances()
-    instance = Instance(SandboxLimits(turn_fuel=10**8))
-    instance.call("prepare-library", '{"observe":[]}', 3, fuel=FUEL)
-    instance.call("load-action", "a", f"def run():\n    x = {harm}\n    yield observe()" if "while" not in harm
-                  else f"def run():\n    {harm}\n    yield observe()", "run", "", fuel=FUEL)  # fmt: skip
-    stopped = False
-    try:
-        instance.call("start-action", "a", "{}", "", fuel=10**8)
-    except Exception:
-        stopped = True
+def test_stopped_instance_is_not_used_again() -> None:
+    instances, instance = Instances(), started("def run():\n    yield grasp()\n    while True: pass\n")
+    with pytest.raises(Refused):
+        instance.call("send-reply", "{}", fuel=10**8)
     instances.give(instance)
-    again = instances.take(instance.limits)
-    assert (again is instance) is not (stopped or "bytes" in harm)
+    assert instances.take(LIMITS) is not instance
+
+
+@pytest.mark.parametrize(("size", "again"), [(1_000, True), (20_000_000, False)])
+def test_grown_instance_is_not_used_again(size: int, again: bool) -> None:
+    instances, instance = Instances(), started(f"def run():\n    x = bytes({size})\n    yield grasp()\n")
+    instances.give(instance)
+    assert (instances.take(LIMITS) is instance) is again
 
 
 def test_instances_of_a_closed_store_are_not_used_again() -> None:
     """The garbage collector can close the store of a cycle before the owner of the cycle gives its instance up."""
-    instances, instance = Instances(), _soiled()
+    instances, instance = Instances(), started(SOILS)
     instances.give(instance)
     instance._store.close()
     assert instances.take(LIMITS) is not instance
@@ -130,5 +113,5 @@ def test_number_of_unused_instances_is_limited(library: Library) -> None:
 def test_instance_without_a_page_map_is_not_used_again(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rlgpt.sandbox.pristine._PAGEMAP", path)
     monkeypatch.delitem(runtime().__dict__, "pristine", raising=False)
-    assert not _soiled().restore()
+    assert not started(SOILS).restore()
     monkeypatch.delitem(runtime().__dict__, "pristine", raising=False)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hostile_guards import Open, Patch
+from raw_instances import LIMITS, memory_of, started
 from rlgpt.domain import CodedAction, Verdict
 from rlgpt.errors import SandboxError
 from rlgpt.sandbox import Ask, Library, Sandbox, SandboxLimits, binding
@@ -21,25 +22,11 @@ from rlgpt.sandbox.instances import Instances
 from rlgpt.sandbox.runtime import Instance, runtime
 from rlgpt.sandbox.stack import thread_pool
 
-LIMITS = SandboxLimits()
 FUEL = 10**8
 GRASPS = "def run():\n    while True:\n        yield grasp()\n"
 LOOPS = "def run():\n    yield grasp()\n    while True: pass\n"
 LONG_TEXT = f'"{"x" * 100_000}"'
 PACKED = Packed('[false,[[null,["a"],[2]]]]', "", bytes(16))
-
-
-def _started() -> Instance:
-    instance = Instance(LIMITS)
-    instance.call("prepare-library", '{"observe":[],"grasp":[]}', 3, fuel=FUEL)
-    instance.call("load-action", "a", GRASPS, "run", "", fuel=FUEL)
-    assert "grasp" in instance.call("start-action", "a", "{}", "", fuel=FUEL)
-    return instance
-
-
-def _memory(instance: Instance) -> bytes:
-    base, size = instance._binding.memory
-    return ctypes.string_at(base, size)
 
 
 def _fill(instance: Instance, where: str, draw: random.Random) -> None:
@@ -64,9 +51,9 @@ def _fill(instance: Instance, where: str, draw: random.Random) -> None:
     "where", ["the exchange", "names of methods", "arguments", "the object", "its type", "anywhere"]
 )
 def test_any_content_of_the_memory_gives_a_reply_or_a_verdict_and_is_restored(where: str) -> None:
-    new, draw, restored = _memory(Instance(LIMITS)), random.Random(where), 0
+    new, draw, restored = memory_of(Instance(LIMITS)), random.Random(where), 0
     for _ in range(8):
-        instance = _started()
+        instance = started(GRASPS, FUEL)
         for arguments in (("{}",), (PACKED,), (LONG_TEXT,)):
             _fill(instance, where, draw)
             try:
@@ -75,7 +62,7 @@ def test_any_content_of_the_memory_gives_a_reply_or_a_verdict_and_is_restored(wh
                 break
         if instance.restore():
             restored += 1
-            assert _memory(instance) == new
+            assert memory_of(instance) == new
     assert restored or where not in ("the exchange", "anywhere")
 
 
@@ -152,7 +139,7 @@ class Owner:
 
     def __init__(self, instances: Instances) -> None:
         self.itself, self.instances = self, instances
-        self.instance = _started()
+        self.instance = started(GRASPS, FUEL)
 
     def __del__(self) -> None:
         self.instances.give(self.instance)
@@ -167,7 +154,7 @@ def test_instance_whose_store_the_garbage_collector_closes_is_not_given_away() -
 
 
 def test_grown_instance_is_not_kept() -> None:
-    instances, instance = Instances(), _started()
+    instances, instance = Instances(), started(GRASPS, FUEL)
     source = "kept = bytes(20_000_000)\ndef run():\n    yield grasp()\n"
     instance.call("load-action", "b", source, "run", "", fuel=FUEL)
     instances.give(instance)
