@@ -10,6 +10,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from plain_sample_factory import plain_config
 from reporting import line
 from rlgpt.domain import RLSetup, Task
 from rlgpt.plugin.generic import GenericPlugin
@@ -93,28 +94,12 @@ def trainer_of(name: str, workers: int, device: Any) -> Trainer:
 
 def plain_sample_factory(kind: str, workers: int, device: Any, folder: Path) -> None:
     """Run Sample Factory without rlgpt's adapter, with the adapter's arguments where possible."""
-    from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
-    from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
-    from sample_factory.envs.env_utils import register_env
+    from rlgpt.rl.sample_factory.settings import SampleFactorySettings
     from sample_factory.train import run_rl
 
-    register_env("busy", plain_environment)
     settings = SampleFactorySettings(mode="parallel", workers=workers, device=device)
-    argv = arguments(settings, SETTINGS, folder=str(folder), seed=0, gamma=0.99)
-    options = dict(zip(argv[::2], argv[1::2], strict=True)) | {
-        "--env": "busy",
-        "--batch_size": str(SETTINGS.minibatch_size),
-        "--num_batches_per_epoch": str(ENVS * ROLLOUT // SETTINGS.minibatch_size),
-        "--normalize_input": "True",
-        "--nonlinearity": "tanh",
-        "--adaptive_stddev": "False",
-        "--initial_stddev": str(SETTINGS.initial_std),
-        **({"--obs_scale": "255"} if kind == "pixels" else {}),
-    }
-    command = [word for pair in options.items() for word in pair]
-    command += ["--encoder_mlp_layers", *map(str, SETTINGS.hidden)]
-    parser, _ = parse_sf_args(command)
-    cfg = parse_full_cfg(parser, command)
+    scale = {"obs_scale": "255"} if kind == "pixels" else {}
+    cfg = plain_config("busy", plain_environment, settings, SETTINGS, folder=folder, seed=0, **scale)
     cfg.kind, cfg.steps_file = kind, str(folder / STEPS_FILE)
     run_rl(cfg)
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from plain_sample_factory import plain_config
 from recorded_kitchen import BUDGET, FlatObservation, RecordedKitchen, hyperparameters, recorded_spec
 
 
@@ -35,30 +36,12 @@ def _train(trainer: Any, steps_file: Path, folder: Path, seed: int) -> None:
 
 
 def plain_sample_factory(steps_file: Path, folder: Path, seed: int) -> None:
-    """Run Sample Factory without rlgpt's adapter, as Sample Factory's documentation describes, with the adapter's
-    arguments where possible.
-    """
-    from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
-    from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
-    from sample_factory.envs.env_utils import register_env
+    """Run Sample Factory without rlgpt's adapter."""
+    from rlgpt.rl.sample_factory import SampleFactorySettings
     from sample_factory.train import run_rl
 
-    h = hyperparameters(steps_file)
-    register_env("recorded_kitchen", plain_environment)
-    argv = arguments(SampleFactorySettings(), h, folder=str(folder), seed=seed, gamma=0.99)
-    options = dict(zip(argv[::2], argv[1::2], strict=True)) | {
-        "--env": "recorded_kitchen",
-        "--batch_size": str(h.minibatch_size),
-        "--num_batches_per_epoch": str(h.num_envs * h.num_steps // h.minibatch_size),
-        "--normalize_input": "True",
-        "--nonlinearity": "tanh",
-        "--adaptive_stddev": "False",
-        "--initial_stddev": str(h.initial_std),
-    }
-    command = [word for pair in options.items() for word in pair]
-    command += ["--encoder_mlp_layers", *map(str, h.hidden)]
-    parser, _ = parse_sf_args(command)
-    cfg = parse_full_cfg(parser, command)
+    settings, h = SampleFactorySettings(), hyperparameters(steps_file)
+    cfg = plain_config("recorded_kitchen", plain_environment, settings, h, folder=folder, seed=seed)
     cfg.steps_file = str(steps_file)
     run_rl(cfg)
 
