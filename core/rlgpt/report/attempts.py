@@ -1,4 +1,4 @@
-"""Describes in words how an attempt to write code ended, and what became of a plan. Each description has a CSS class
+"""Describes in words how an attempt to write code ended, and whether a plan was kept. Each description has a CSS class
 (``good``, ``warn``, ``bad``), which sets the colour of the text.
 """
 

@@ -187,6 +187,7 @@ class ExecutorSource(RolloutSource):
                     )
                 self._executor.submit(job)
                 continue
+            # The bytes come from a process that the executor of this run started, and never from a folder.
             result: RolloutShare = pickle.loads(outcome)
             for slot, steps in zip(self._shares[job.number], result.steps, strict=True):
                 self._step_counter.add(slot, steps)

@@ -1,10 +1,10 @@
 """Calls of the guest's functions. Texts, numbers and replies cross in the memory of the guest, at places that are fixed
 when the guest program is built (:mod:`rlgpt.sandbox.snapshot`).
 
-The host calls one function of CPython, which calls a method of the guest without arguments. What the host sends stands
-in the exchange, which is a part of the guest's memory. The reply is any bytes of the guest's memory: the guest writes
-their length and address into the exchange. Both are checked against the size of the memory before the host copies the
-bytes.
+The host calls one function of CPython, which calls a method of the guest without arguments. The *exchange* is a part of
+the guest's memory; the host writes what it sends into the exchange. A reply can be anywhere in the guest's memory: the
+guest writes its length and address into the exchange. The host checks both against the size of the memory before it
+copies the reply.
 
 wasmtime's Python package takes most of the time of a call for conversions. This module calls the same C functions of
 wasmtime with addresses that are found once. It uses private names of the wasmtime package, whose version is therefore
@@ -30,7 +30,7 @@ CAPACITY = 2**16
 """Size of the exchange in bytes."""
 
 _BEGIN = 32
-"""Offset of what the host sends. Longer texts cross in pieces."""
+"""Offset of the host's data in the exchange. A longer text is sent in pieces."""
 
 _PIECE = CAPACITY - _BEGIN
 _HEAD = Struct("<7I")
