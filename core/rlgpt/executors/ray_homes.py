@@ -29,7 +29,8 @@ class _Worker:
 
 class Homes:
     """Actors of Ray that execute the jobs with a home. If there are more homes than the cluster has room for, one actor
-    executes the jobs of several homes. An actor gets its CPUs and GPUs when it is made, and keeps them until :meth:`close`.
+    executes the jobs of several homes. An actor gets its CPUs and GPUs when it is made, and keeps them until
+    :meth:`close`.
 
     :param work: a reference to the function that executes one job.
     :param cpus: number of CPUs that an actor occupies.
