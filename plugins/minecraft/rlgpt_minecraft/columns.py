@@ -20,9 +20,10 @@ from voxeldojo.world.lidar import ENTITIES
 from voxeldojo.world.voxels import NAMES
 
 from rlgpt_minecraft.rays import elevation
-from rlgpt_minecraft.scenes import Scene
+from rlgpt_minecraft.scenes import Scene, counts_of
 from rlgpt_minecraft.tasks import spec_of
 from rlgpt_minecraft.things import FLUIDS
+from rlgpt_minecraft.views import read_hit
 
 _NUMBER = {name: FLOATS.index(name) for name in FLOATS}
 _POSITION = [_NUMBER[axis] for axis in "xyz"]
@@ -85,6 +86,11 @@ def _heading_vector(rows: Rows) -> list[Any]:
     return [list(pair) for pair in pairs]
 
 
+def _hit(name: str, rows: Rows) -> list[Any]:
+    yaws = rows.numbers("yaw").tolist()
+    return [read_hit(ctx, yaw)[name] for ctx, yaw in zip(rows.contexts, yaws, strict=True)]
+
+
 _BODY: dict[str, Column] = {
     "position": _position,
     "height": lambda rows: rounded(rows.numbers("y"), 2),
@@ -106,6 +112,7 @@ _SURROUNDINGS: dict[str, Column] = {
     "aim_reach": lambda rows: _lists(rows.here("reach").astype(int)),
     "dig_ticks": lambda rows: [int(ctx.info["dig_ticks"]) for ctx in rows.contexts],
 }
+_HIT: dict[str, Column] = {name: partial(_hit, name) for name in ("hit_ticks", "hit_amount", "hit_kind", "hit_bearing")}
 _HAND: Column = lambda rows: [ITEM_NAMES[item] for item in rows.scene.seen.scalars.kinds[rows.lanes, 0, 0].tolist()]  # noqa: E731
 _WAYS: dict[str, Column] = {
     "feet_blocked": lambda rows: _lists(rows.here("feet")),
@@ -129,8 +136,8 @@ def _sight(name: str, index: int) -> dict[str, Column]:
     return columns
 
 
-def _count(item: int, rows: Rows) -> list[Any]:
-    return _lists(rows.scene.seen.scalars.counts[rows.lanes, item].astype(int))
+def _count(item: str, rows: Rows) -> list[Any]:
+    return _lists(counts_of((item,), rows.scene.seen.scalars.counts[rows.lanes])[:, 0])
 
 
 def _in_hand(item: int, rows: Rows) -> list[Any]:
@@ -162,9 +169,9 @@ def policy_view(task: Task) -> dict[str, Column]:
 def whole_view(task: Task, *, blind: bool) -> dict[str, Column]:
     """Return the columns of the view, in its order."""
     spec = spec_of(task)
-    columns = {**_BODY, **({"hand": _HAND} if blind else surroundings(task))}
+    columns = {**_BODY, **({"hand": _HAND} if blind else {**_HIT, **surroundings(task)})}
     columns["inventory"] = lambda rows: [dict(ctx.observation.parsed.inventory) for ctx in rows.contexts]
-    columns |= {f"{item}_count": partial(_count, ID[item]) for item in spec.counted}
+    columns |= {f"{item}_count": partial(_count, item) for item in spec.counted}
     columns |= {f"{item}_in_hand": partial(_in_hand, ID[item]) for item in spec.equips}
     columns |= {f"{item}_possible": partial(_possible, CRAFTS.index(item)) for item in spec.makeable}
     if spec.places or spec.smelts:

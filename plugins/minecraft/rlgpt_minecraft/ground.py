@@ -55,7 +55,15 @@ class Ground:
 
     def at(self, place: Sequence[int]) -> str | None:
         """Return MineDojo's name of the block at world coordinates, or None if the voxels do not contain the block."""
+        return self.name_at(*self.offset(place))
+
+    def offset(self, place: Sequence[int]) -> tuple[int, int, int]:
+        """Return world coordinates relative to the block of the feet."""
         dx, dy, dz = (int(there) - here for there, here in zip(place, self._cell, strict=True))
+        return dx, dy, dz
+
+    def name_at(self, dx: int, dy: int, dz: int) -> str | None:
+        """Return what :meth:`name` returns, or None if the voxels do not contain the block."""
         low, high = ([VOXELS[f"{axis}{end}"] for axis in "xyz"] for end in ("min", "max"))
         inside = all(a <= d <= b for a, d, b in zip(low, (dx, dy, dz), high, strict=True))
         return self.name(dx, dy, dz) if inside else None
@@ -127,16 +135,23 @@ class Ground:
                 return False
         return False
 
+    def lava_beside(self, dx: int, dy: int, dz: int) -> bool:
+        """Return whether lava is at a place or next to it, so that it would flow in if the place were dug free. Places
+        outside the voxels are ignored.
+        """
+        around = ((0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
+        return any("lava" in (self.name_at(dx + a, dy + b, dz + c) or "") for a, b, c in around)
+
     @property
     def on_ground(self) -> bool:
         """Whether a block that stops a body is directly under the feet."""
         height = self._position[1] - self._cell[1]
-        corners = {(self._offset(0, a), self._offset(2, b)) for a in (-0.3, 0.3) for b in (-0.3, 0.3)}
+        corners = {(self._offset_along(0, a), self._offset_along(2, b)) for a in (-0.3, 0.3) for b in (-0.3, 0.3)}
         return height < 0.01 and any(self.solid(dx, -1, dz) for dx, dz in corners)
 
     @property
     def in_water(self) -> bool:
         return "water" in self.name(0, 0, 0)
 
-    def _offset(self, axis: int, by: float) -> int:
+    def _offset_along(self, axis: int, by: float) -> int:
         return math.floor(self._position[axis] + by) - self._cell[axis]

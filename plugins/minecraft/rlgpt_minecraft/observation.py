@@ -19,6 +19,9 @@ from rlgpt_minecraft.ground import Ground
 from rlgpt_minecraft.rays import CENTRE, DISTANCE, Array, bearing, directions, elevation
 from rlgpt_minecraft.things import Thing, things
 
+OTHER_LOGS = "log2"
+"""The game's name for the logs of acacia and dark oak."""
+
 SAME = 1.5
 """Distance in m. If rays hit entities with the same name, hits at most this much farther away than the nearest hit
 belong to the same entity.
@@ -170,6 +173,12 @@ class ParsedObservation:
                 item = name.replace(" ", "_")
                 counts[item] = counts.get(item, 0) + int(quantity)
         return counts
+
+    def count(self, item: str) -> int:
+        """Return how many of an item the inventory contains. Logs of acacia and dark oak, which the game calls
+        ``log2``, count as logs.
+        """
+        return self.inventory.get(item, 0) + (self.inventory.get(OTHER_LOGS, 0) if item == "log" else 0)
 
     def aimed(self, thing: str) -> bool:
         """Return whether a thing is under the cross-hair and within reach."""

@@ -11,6 +11,7 @@ from typing import Any
 from rlgpt.errors import StateError
 from voxeldojo.spaces import FUNCTIONS
 
+from rlgpt_minecraft.hits import HIT, NO_HIT, hit_after
 from rlgpt_minecraft.moves import Action
 from rlgpt_minecraft.observation import ParsedObservation
 from rlgpt_minecraft.rays import DISTANCE
@@ -27,19 +28,21 @@ class Progress:
     ``nearest``    thing -> smallest lidar distance so far, m; 40 if none was seen
     ``dug``        thing -> largest number of consecutive steps with attack on such a thing
     ``most``       item -> largest gain over the count at the start
+    ``hit``        the newest loss of life (:mod:`rlgpt_minecraft.hits`)
 
     :param items: the items whose counts are tracked.
     """
 
     def __init__(self, obs: ParsedObservation, items: Sequence[str]) -> None:
         self._start = tuple(float(x) for x in obs.position)
-        self._had = {item: obs.inventory.get(item, 0) for item in items}
+        self._had = {item: obs.count(item) for item in items}
         self._labels = {thing.seen_as: thing.name for thing in obs.sought if thing.kind == "block"}
         self._place: tuple[int, int, int] | None = None
         self._ticks = 0
         self._nearest = dict.fromkeys((thing.name for thing in obs.sought), DISTANCE)
         self._dug = dict.fromkeys(self._labels.values(), 0)
         self._most = dict.fromkeys(items, 0)
+        self._hit = dict(zip(HIT, NO_HIT, strict=True))
         self._look(obs)
 
     def update(self, obs: ParsedObservation, action: Action) -> None:
@@ -54,15 +57,15 @@ class Progress:
             if name is not None:
                 self._dug[name] = max(self._dug[name], self._ticks)
         self._place = place
+        self._hit = hit_after(self._hit, obs)
         self._look(obs)
 
     def _look(self, obs: ParsedObservation) -> None:
         for name, sight in obs.sights.items():
             if sight.visible and sight.distance < self._nearest[name]:
                 self._nearest[name] = sight.distance
-        counts = obs.inventory
         for item, had in self._had.items():
-            self._most[item] = max(self._most[item], counts.get(item, 0) - had)
+            self._most[item] = max(self._most[item], obs.count(item) - had)
 
     def as_state(self) -> dict[str, object]:
         """Return the complete state of the progress, for :meth:`restore`."""
@@ -83,6 +86,7 @@ class Progress:
         self._had, self._start = dict(state["had"]), state["start"]
         self._place, self._ticks = state["place"], state["dig_ticks"]
         self._nearest, self._dug, self._most = dict(state["nearest"]), dict(state["dug"]), dict(state["most"])
+        self._hit = dict(state["hit"])
 
     def as_info(self) -> dict[str, object]:
         """Return the entries of ``info``."""
@@ -92,6 +96,7 @@ class Progress:
             "nearest": dict(self._nearest),
             "dug": dict(self._dug),
             "most": dict(self._most),
+            "hit": dict(self._hit),
         }
 
 

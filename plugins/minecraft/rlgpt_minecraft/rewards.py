@@ -106,8 +106,9 @@ def default_setup(task: Task) -> RLSetup:
 
 def _keys(task: Task) -> tuple[str, ...]:
     """Return the observation keys of a policy. By default, a policy observes the picture, if the task has one, and all
-    numbers of the view except those that reveal the position in the world or repeat other numbers.
+    numbers of the view except those that reveal the position in the world, repeat other numbers, or matter only in long
+    episodes.
     """
-    left_out = {"position", "height", "heading", "food", "breath", "daylight"}
+    left_out = {"position", "height", "heading", "food", "breath", "daylight", "hit_ticks", "hit_amount", "hit_bearing"}
     numbers = (key.name for key in view_keys(task) if key.size and key.name not in left_out)
     return (*(("rgb",) if pixels(task) is not None else ()), *numbers)

@@ -14,10 +14,19 @@ from voxeldojo.names import INVENTORY
 from voxeldojo.observe import clipped, observe
 from voxeldojo.scalars import FLOATS, ScalarObservation
 from voxeldojo.world import lidar, voxels
+from voxeldojo.world.items import ID as ITEM_ID
 from voxeldojo.world.items import NAMES as ITEM_NAMES
 
 from rlgpt_minecraft.ground import Ground
-from rlgpt_minecraft.observation import NOTHING, SAME, Crosshair, ObservationReader, ParsedObservation, Sighting
+from rlgpt_minecraft.observation import (
+    NOTHING,
+    OTHER_LOGS,
+    SAME,
+    Crosshair,
+    ObservationReader,
+    ParsedObservation,
+    Sighting,
+)
 from rlgpt_minecraft.rays import RAYS, Array, bearing, elevation
 from rlgpt_minecraft.scene_kernel import FOLLOWED, PLACE, SIGHT, read_scenes
 from rlgpt_minecraft.things import Thing, things
@@ -89,6 +98,18 @@ class SceneReader:
         )
         self._scene = Scene(seen, numbers, bits, sights, here, self.things)
         return self._scene
+
+
+def counts_of(items: Sequence[str], counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return how many of each item each inventory contains, int64 ``(environments, items)``. Logs are counted as in
+    ``ParsedObservation.count``.
+
+    :param counts: the quantity of each of the game's items, ``(environments, all items)``.
+    """
+    found = counts[:, [ITEM_ID[item] for item in items]].astype(np.int64)
+    if "log" in items:
+        found[:, items.index("log")] += counts[:, ITEM_ID[OTHER_LOGS]].astype(np.int64)
+    return found
 
 
 def _bits(names: NDArray[np.str_], sought: Sequence[Thing], kind: str) -> NDArray[np.int64]:

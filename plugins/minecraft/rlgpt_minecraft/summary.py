@@ -27,7 +27,14 @@ def _body(view: Mapping[str, Plain]) -> str:
         f"looks at heading {view['heading']} degrees, elevation {view['elevation']}; life {view['life']} of 20, food "
         f"{view['food']} of 20, breath {view['breath']} of 300, daylight {view['daylight']}; {100 * time:.0f} % of the "
         "episode has passed"
-    )
+    ) + _hit(view)
+
+
+def _hit(view: Mapping[str, Any]) -> str:
+    if not view.get("hit_kind"):
+        return ""
+    way = f" from bearing {view['hit_bearing']}" if view["hit_bearing"] else ""
+    return f"; lost {view['hit_amount']} life {view['hit_ticks']} ticks ago: {view['hit_kind']}{way}"
 
 
 def _hand(view: Mapping[str, Plain]) -> str:

@@ -17,8 +17,8 @@ _OFFICIAL = "horizon 200 as in the official code of RL-GPT (train.py)"
 
 _WOOD = ("log", "leaves", "crafting_table", "drop", "water")
 _ANIMALS = ("cow", "sheep", "drop", "water")
-_STONE = ("log", "stone", "crafting_table", "furnace", "drop", "water", "lava")
-_MINE = ("log", "stone", "coal_ore", "iron_ore", "crafting_table", "furnace", "drop", "water", "lava")
+_STONE = ("log", "stone", "crafting_table", "furnace", "zombie", "drop", "water", "lava")
+_MINE = ("log", "stone", "coal_ore", "iron_ore", "crafting_table", "furnace", "zombie", "drop", "water", "lava")
 
 _TO_TABLE = ("planks", "crafting_table")
 _TO_PICKAXE = ("planks", "stick", "crafting_table", "wooden_pickaxe")
@@ -222,7 +222,7 @@ SPECS: Mapping[str, Spec] = {
         inventory=(("shears", 1), ("crafting_table", 1)),
         mobs=_HERD,
         spread=30,
-        sights=("sheep", "log", "leaves", "crafting_table", "drop", "water"),
+        sights=("sheep", "log", "leaves", "crafting_table", "zombie", "drop", "water"),
         path=("wool", "log", "planks", "bed"),
         crafts=("planks", "bed"),
         places=("crafting_table",),

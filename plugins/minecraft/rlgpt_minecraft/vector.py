@@ -19,9 +19,10 @@ from voxeldojo.spaces import FUNCTIONS, observation_space
 from voxeldojo.world.items import ID
 
 from rlgpt_minecraft.actions import BaseActions
+from rlgpt_minecraft.hits import HIT, NO_HIT, hits_after
 from rlgpt_minecraft.moves import SPACE, move
 from rlgpt_minecraft.rays import RAYS
-from rlgpt_minecraft.scenes import LaneObservation, LaneReader, Scene, SceneReader
+from rlgpt_minecraft.scenes import LaneObservation, LaneReader, Scene, SceneReader, counts_of
 from rlgpt_minecraft.settings import Settings
 from rlgpt_minecraft.task_env import choices
 from rlgpt_minecraft.task_world import mission_of, summon
@@ -77,9 +78,9 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, count)
         self.readers = [LaneReader(self._spec.sights) for _ in range(count)]
         self._rngs = [seeding.np_random(seed + lane)[0] for lane in range(count)]
-        self._path = [ID[item] for item in self._spec.path]
         self._target = ID[self._spec.target]
-        self._had, self._most = np.zeros((2, count, len(self._path)), np.int64)
+        self._had, self._most = np.zeros((2, count, len(self._spec.path)), np.int64)
+        self._hit = np.zeros((count, len(HIT)))
         self._initial, self._count, self._steps = np.zeros((3, count), np.int64)
         self._over = np.zeros(count, np.bool_)
         self._start: list[tuple[float, ...]] = [()] * count
@@ -104,7 +105,8 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
             seen = batch.look(chosen)
         self._scene = scene = self._reader.read(seen, chosen, chosen, ~every)
         counts = scene.seen.scalars.counts
-        self._had[chosen], self._most[chosen] = counts[chosen][:, self._path], 0
+        self._had[chosen], self._most[chosen] = counts_of(spec.path, counts[chosen]), 0
+        self._hit[chosen] = NO_HIT
         self._initial[chosen] = self._count[chosen] = counts[chosen, self._target]
         self._steps[chosen], self._over[chosen] = 0, False
         positions = scene.numbers[:, _POSITION].astype(np.float64).tolist()
@@ -120,7 +122,8 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
         seen = self._batch.look(moving)
         self._scene = self._reader.read(seen, moving, ~moving & False, attacks)
         counts = seen.scalars.counts
-        self._most = np.maximum(self._most, counts[:, self._path].astype(np.int64) - self._had)
+        self._most = np.maximum(self._most, counts_of(self._spec.path, counts) - self._had)
+        self._hit[moving] = hits_after(self._hit[moving], self._scene.numbers[moving], seen.scalars.flags[moving])
         now = counts[:, self._target].astype(np.int64)
         rewards, self._count = (now - self._count).astype(np.float64), now
         self._steps += moving
@@ -157,6 +160,7 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
             "nearest": _dicts(things, reader.nearest),
             "dug": _dicts([things[i] for i in blocks], reader.dug[:, blocks]),
             "most": _dicts(self._spec.path, self._most),
+            "hit": _dicts(HIT, self._hit),
         }
 
 

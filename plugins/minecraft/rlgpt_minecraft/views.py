@@ -5,7 +5,7 @@ observation, parsed for the task.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from rlgpt.plugin.types import Context, ViewKey
 from voxeldojo.names import CRAFTS
 
 from rlgpt_minecraft.ground import SIDES
+from rlgpt_minecraft.hits import KINDS
 from rlgpt_minecraft.observation import ParsedObservation, Sighting
 from rlgpt_minecraft.settings import is_blind, pixels
 from rlgpt_minecraft.tasks import Spec, spec_of
@@ -32,6 +33,13 @@ _BODY = (
     ViewKey("breath", "300 is full; goes down while the head is under water", "ticks", size=1),
     ViewKey("daylight", "brightness of the sun, 0 at night to 1", "", size=1),
     ViewKey("time", "share of the episode that has passed", "", size=1),
+)
+
+_HIT = (
+    ViewKey("hit_ticks", "since life was last lost, at most 200; 200 if none was lost yet", "ticks", size=1),
+    ViewKey("hit_amount", "life that this loss took; 0 if none was lost yet", "half hearts", size=1),
+    ViewKey("hit_kind", "its cause: 'blow', 'projectile', 'explosion', 'fire', 'other' (fall, hunger, breath), or ''"),
+    ViewKey("hit_bearing", "from the heading now to what struck, to the right; 0 if nothing did", "degrees", size=1),
 )
 
 _IN_HAND = ViewKey("hand", "item in the hand; 'air' if none")
@@ -98,11 +106,11 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
     """
     spec = spec_of(task)
     sights = (key for thing in things(spec.sights) for key in _sight_keys(thing))
-    keys: Iterable[ViewKey] = (*_HAND, *_WAYS, *sights)
+    keys = (*_HAND, *_WAYS, *sights)
     if pixels(task) is not None:
-        keys = (replace(key, size=0) for key in keys)
-    if is_blind(task):
-        keys = (_IN_HAND, *(replace(key, alone=True) for key in keys if key.size))
+        keys = tuple(replace(key, size=0) for key in keys)
+    alone = (_IN_HAND, *(replace(key, alone=True) for key in keys if key.size))
+    keys = alone if is_blind(task) else (*_HIT, *keys)
     return (*_BODY, *keys, *_item_keys(spec))
 
 
@@ -111,7 +119,7 @@ def view(ctx: Context) -> dict[str, Plain]:
     spec, obs = spec_of(ctx.task), ctx.model.read(ctx.observation)
     if is_blind(ctx.task):
         return _read_body(ctx, obs) | {"hand": obs.hand} | _read_items(spec, obs)
-    return _read_body(ctx, obs) | _read_surroundings(ctx, obs) | _read_items(spec, obs)
+    return _read_body(ctx, obs) | read_hit(ctx, obs.yaw) | _read_surroundings(ctx, obs) | _read_items(spec, obs)
 
 
 def policy_view(ctx: Context) -> dict[str, Plain]:
@@ -178,6 +186,21 @@ def _read_body(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
     }
 
 
+def read_hit(ctx: Context, yaw: float) -> dict[str, Plain]:
+    """Return the keys about the newest loss of life.
+
+    :param yaw: the yaw of the view direction now, degrees.
+    """
+    hit = ctx.info["hit"]
+    turn = (hit["heading"] - yaw + 180.0) % 360.0 - 180.0 if hit["distance"] > 0 else 0.0
+    return {
+        "hit_ticks": int(hit["ticks"]),
+        "hit_amount": round(hit["amount"], 1),
+        "hit_kind": KINDS[int(hit["kind"])],
+        "hit_bearing": round(turn, 1),
+    }
+
+
 def _read_hand(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
     aim = obs.crosshair
     return {
@@ -214,7 +237,7 @@ def _read_sight(name: str, sight: Sighting) -> dict[str, Plain]:
 def _read_items(spec: Spec, obs: ParsedObservation) -> dict[str, Plain]:
     counts = obs.inventory
     view_values: dict[str, Plain] = {"inventory": dict(counts)}
-    view_values |= {f"{item}_count": counts.get(item, 0) for item in spec.counted}
+    view_values |= {f"{item}_count": obs.count(item) for item in spec.counted}
     view_values |= {f"{item}_in_hand": int(obs.hand == item) for item in spec.equips}
     can = obs.observation["masks"]["craft_smelt"]
     view_values |= {f"{item}_possible": int(can[CRAFTS.index(item)]) for item in spec.makeable}

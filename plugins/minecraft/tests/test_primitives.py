@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rlgpt_minecraft.moves import move
 from rlgpt_minecraft.plugin import MinecraftPlugin
 from rlgpt_minecraft.primitives.locomotion import Stride
 from rlgpt_minecraft.tasks import make_tasks
@@ -146,7 +147,7 @@ def test_primitive_mine_continues_over_several_calls(room: Player) -> None:
     assert second["broken"]
     assert second["ticks"] == pytest.approx(20, abs=1)
     assert room("look", elevation=90)["aim_reach"] is False
-    assert room("mine", ticks=40) == {"broken": False, "block": "", "ticks": 0, "gained": {}}
+    assert room("mine", ticks=40) == {"broken": False, "block": "", "ticks": 0, "hit": False, "gained": {}}
 
 
 def test_primitive_collect_picks_up_dropped_items(room: Player) -> None:
@@ -282,6 +283,107 @@ def test_primitive_dig_down_stops_before_lava(room: Player) -> None:
     x, y, z = room.feet()
     room.type(f"/setblock {x} {y - 2} {z} lava")
     assert room("dig_down", blocks=1)["stopped_by"] == "lava"
+
+
+def test_digging_ahead_and_down_ignores_lava_that_cannot_flow_in(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(
+        "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",
+        *(f"/setblock {x + a} {y - b} {z + c} stone" for a in (-1, 0, 1) for b in (2, 3) for c in (-1, 0, 1)),
+        *(f"/setblock {x + a} {y + b} {z + 1} stone" for a in (-1, 0, 1) for b in (0, 1)),
+        f"/setblock {x} {y - 1} {z - 2} lava",
+    )
+    assert room("dig_ahead", blocks=1)["stopped_by"] == ""
+    assert room("dig_down", blocks=1)["stopped_by"] == ""
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y} {z + 2} lava")
+    assert room("dig_ahead", blocks=2)["stopped_by"] == "lava"
+    assert room.see()["life"] == 20
+
+
+def test_dig_up_and_pillar_up_lead_out_of_a_pit(room: Player) -> None:
+    x, y, z = room.feet()
+    walls = ((1, 0), (-1, 0), (0, 1), (0, -1))
+    room.type(
+        "/clear",
+        "/give @p dirt 4",
+        *(f"/setblock {x + a} {y + b} {z + c} dirt" for a, c in walls for b in range(3)),
+        f"/setblock {x} {y + 3} {z} dirt",
+    )
+    outcome = room("pillar_up", item="dirt", blocks=3)
+    assert (outcome["higher"], outcome["stopped_by"]) == (1.0, "head")
+    assert room("pillar_up", item="planks", blocks=1)["stopped_by"] == "item"
+    assert room("dig_up", blocks=1) == {"dug": 1, "stopped_by": "", "gained": {}}
+    assert room("dig_up", blocks=1)["stopped_by"] == "free"
+    outcome = room("pillar_up", item="dirt", blocks=3)
+    assert (outcome["higher"], outcome["stopped_by"]) == (3.0, "")
+    assert room.feet()[1] == y + 4
+
+
+def test_dig_up_stops_below_lava(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y + 2} {z} dirt", f"/setblock {x} {y + 3} {z} lava")
+    assert room("dig_up", blocks=1)["stopped_by"] == "lava"
+
+
+def test_look_at_reaches_a_block_above_the_head(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type(f"/setblock {x} {y + 4} {z} stone", f"/setblock {x} {y + 3} {z} log")
+    assert room("look_at", target="log")["aimed"]
+    while not room("mine", ticks=40)["broken"]:
+        pass
+
+
+def test_mine_breaks_the_block_behind_an_item(room: Player) -> None:
+    x, y, z = room.feet()
+    room.type("/clear", "/give @p dirt 1", f"/setblock {x} {y + 1} {z + 3} log")
+    drops = room.world.drops
+    room.step(move(function="drop"))
+    drops["x"], drops["y"], drops["z"] = x + 0.5, y + 1.5, z + 2.7
+    drops["vx"] = drops["vy"] = drops["vz"] = 0.0
+    room.step(move())
+    assert room.see()["aim_entity"] == "item"
+    outcome = [room("mine", ticks=40), room("mine", ticks=40)]
+    assert [o["block"] for o in outcome] == ["wood", "wood"]
+    assert outcome[1]["broken"]
+
+
+def test_a_blow_ends_a_walk_and_appears_in_the_view(room: Player) -> None:
+    x, y, z = room.feet()
+    assert (room.see()["hit_ticks"], room.see()["hit_kind"]) == (200, "")
+    room.world.clock["mobs_spawn"] = False
+    room.type("/time set 18000", f"/summon zombie {x + 1.5} {y} {z + 0.5}")
+    outcome = room("mine", ticks=1)
+    for _ in range(8):
+        outcome = room("walk", metres=0.5, direction="back")
+        if outcome["stopped_by"]:
+            break
+    view = room.see()
+    assert outcome["stopped_by"] == "hit"
+    assert (view["hit_kind"], view["hit_ticks"]) == ("blow", 0)
+    assert view["hit_amount"] > 0
+    assert view["zombie_seen"] == 0 or abs(view["hit_bearing"] - view["zombie_bearing"]) < 45
+    assert view["hit_bearing"] < -20  # East is to the left of a player that looks to the south.
+    assert "life 0 ticks ago: blow" in room.plugin.summarize(view)
+
+
+def test_eat_takes_the_most_filling_food(room: Player) -> None:
+    room.type("/clear", "/give @p apple 1", "/give @p cooked_beef 1")
+    assert room("eat") == {"ate": "", "food": 20.0, "hit": False}
+    room.world.player["food"] = 10.0
+    room.step(np.array([0, 0]))
+    outcome = room("eat")
+    assert (outcome["ate"], outcome["food"]) == ("cooked_beef", 18.0)
+    assert room("eat")["ate"] == "apple"
+    room.world.player["food"] = 10.0
+    room.step(np.array([0, 0]))
+    assert room("eat")["ate"] == ""
+
+
+def test_logs_of_acacia_count_as_logs(room: Player) -> None:
+    room.type("/clear", "/give @p log2 2", "/give @p log 1")
+    assert room.see()["log_count"] == 3
+    assert room("craft", item="planks")["made"] == 4
 
 
 def test_primitive_explore_moves_and_reports_visible_targets(make_player: Make) -> None:

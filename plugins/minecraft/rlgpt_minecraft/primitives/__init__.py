@@ -11,6 +11,9 @@ from rlgpt_minecraft.primitives import camera, craft, dig, interact, walk
 from rlgpt_minecraft.settings import is_blind
 from rlgpt_minecraft.tasks import spec_of
 
+BLOCKS = ("dirt", "cobblestone", "planks", "log")
+"""Blocks that a player of a long task has, and can build with."""
+
 
 def primitives_of(task: Task) -> tuple[Primitive, ...]:
     """Return the primitives of a task. The task determines which things its primitives can look for, craft, place or
@@ -21,11 +24,12 @@ def primitives_of(task: Task) -> tuple[Primitive, ...]:
         from rlgpt_minecraft import paper
 
         return paper.primitives(spec)
+    blocks = BLOCKS if spec.places else ()
     tools = tuple(dict.fromkeys((*(item for item, _ in spec.inventory), *spec.equips)))
     return (
         *camera.primitives(spec.sights),
         *walk.primitives(spec.sights),
-        *interact.primitives(spec.places),
-        *dig.PRIMITIVES,
+        *interact.primitives((*spec.places, *blocks)),
+        *dig.primitives(blocks),
         *craft.primitives(spec.crafts, spec.smelts, tools),
     )

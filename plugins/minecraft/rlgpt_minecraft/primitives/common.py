@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from rlgpt.domain import Parameter, Plain
 from rlgpt.plugin.types import Context
 
+from rlgpt_minecraft.hits import is_struck
 from rlgpt_minecraft.moves import Action
 from rlgpt_minecraft.observation import ParsedObservation, Sighting
 from rlgpt_minecraft.rays import Array
@@ -25,6 +26,11 @@ def observe(ctx: Context) -> ParsedObservation:
 def sight(ctx: Context, name: str) -> Sighting:
     """Return the nearest thing of a name."""
     return observe(ctx).sights[name]
+
+
+def struck(ctx: Context, since: int) -> bool:
+    """Return whether something has struck the player after the step ``since`` of the episode."""
+    return is_struck(ctx.info, ctx.step - since)
 
 
 def travelled(ctx: Context, start: Array) -> float:

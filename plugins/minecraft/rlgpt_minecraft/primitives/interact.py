@@ -7,20 +7,34 @@ from itertools import product
 import numpy as np
 from rlgpt.domain import Plain
 from rlgpt.plugin.types import Context, Primitive
-from voxeldojo.world.constants import EYE_HEIGHT
+from voxeldojo.world.constants import BLOCK_REACH, EAT_TICKS, EYE_HEIGHT, MAX_FOOD
+from voxeldojo.world.items import FOOD
+from voxeldojo.world.items import ID as ITEM_ID
 
 from rlgpt_minecraft.moves import bins, move
 from rlgpt_minecraft.observation import ParsedObservation, Place
 from rlgpt_minecraft.primitives.camera import turn_to
-from rlgpt_minecraft.primitives.common import Moves, Run, choice, gained, integer, observe
-from rlgpt_minecraft.rays import bearing, elevation
+from rlgpt_minecraft.primitives.common import Moves, Run, choice, gained, integer, observe, struck
+from rlgpt_minecraft.rays import CENTRE, bearing, elevation
 from rlgpt_minecraft.things import THINGS
+
+
+def _filling(item: str) -> tuple[float, str]:
+    return -float(FOOD[ITEM_ID[item]]), item
+
 
 MAX_TICKS = 40
 """Maximal number of ticks of one call."""
 STRIKES = 3
 COOLDOWN = 12
 """Ticks between two strikes, after which a sword or fist has its full strength again (Minecraft 1.9 and later)."""
+EAT_MORE = 4
+"""Number of ticks that a meal may take in addition to ``EAT_TICKS``."""
+DROP = THINGS["drop"].seen_as
+_HARMFUL = ("rotten_flesh", "spider_eye", "poisonous_potato", "chicken", "fish", "golden_apple", "chorus_fruit")
+"""Foods that can poison or move the player, raw foods that can, and food that is kept."""
+MEALS = tuple(sorted((item for item in ITEM_ID if FOOD[ITEM_ID[item]] > 0 and item not in _HARMFUL), key=_filling))
+"""Foods, the most filling ones first."""
 PLACE_LOOKS = tuple(product((-45, -30, -60), (0, 3, -3, 6)))
 """Elevations (degrees) and turns (camera bins) of the attempts to place a block."""
 
@@ -56,11 +70,23 @@ def attack(ctx: Context, *, times: int) -> Run:
     }
 
 
+def _block_in_reach(obs: ParsedObservation) -> str:
+    """Return the name of the block that an attack would reach, or "". An item that lies before the block stops neither
+    the attack key nor this search.
+    """
+    aim, rays = obs.crosshair, obs.observation["rays"]
+    if aim.entity != DROP:
+        return aim.block if aim.reach else ""
+    block = str(rays["block_name"][CENTRE])
+    near = float(rays["block_distance"][CENTRE]) <= BLOCK_REACH and not rays["is_liquid"][CENTRE]
+    return block if near and block != "air" else ""
+
+
 def mine(ctx: Context, *, ticks: int) -> Run:
-    start = observe(ctx)
-    place, block, used = start.crosshair.place, start.crosshair.block if start.crosshair.reach else "", 0
+    start, began = observe(ctx), ctx.step
+    place, block, used = start.crosshair.place, _block_in_reach(start), 0
     broken, right, up = False, 0, 0
-    while block and used < ticks and not broken:
+    while block and used < ticks and not broken and not struck(ctx, began):
         yield move(function="attack", right=right, up=up)
         used, right, up = used + 1, 0, 0
         obs = observe(ctx)
@@ -70,12 +96,20 @@ def mine(ctx: Context, *, ticks: int) -> Run:
             right, up = _turns(obs, place)
             there = obs.ground.at(place)
             broken = there != block if there is not None else (right, up) == (0, 0)
-    return {"broken": broken, "block": block, "ticks": used, "gained": gained(start.inventory, observe(ctx).inventory)}
+    return {
+        "broken": broken,
+        "block": block,
+        "ticks": used,
+        "hit": struck(ctx, began),
+        "gained": gained(start.inventory, observe(ctx).inventory),
+    }
 
 
 def use(ctx: Context, *, ticks: int) -> Run:
-    before = observe(ctx)
+    before, began = observe(ctx), ctx.step
     for _ in range(ticks):
+        if struck(ctx, began):
+            break
         yield move(function="use")
     now = observe(ctx)
     return {
@@ -83,6 +117,25 @@ def use(ctx: Context, *, ticks: int) -> Run:
         "gained": gained(before.inventory, now.inventory),
         "changed": before.inventory != now.inventory,
     }
+
+
+def eat(ctx: Context) -> Run:
+    start, began = observe(ctx), ctx.step
+    food = next((item for item in MEALS if item in start.inventory), "")
+    slot, full = start.slot(food) if food else None, _food(start)
+    if slot is not None and start.hand != food and full < MAX_FOOD:
+        yield move(function="equip", slot=slot)
+    while slot is not None and full < MAX_FOOD and ctx.step - began < EAT_TICKS + EAT_MORE and not struck(ctx, began):
+        if observe(ctx).count(food) < start.count(food):
+            break
+        yield move(function="use")
+    now = observe(ctx)
+    eaten = bool(food) and now.count(food) < start.count(food)
+    return {"ate": food if eaten else "", "food": _food(now), "hit": struck(ctx, began)}
+
+
+def _food(obs: ParsedObservation) -> float:
+    return round(float(obs.observation["life_stats"]["food"].item()), 1)
 
 
 def _turns(obs: ParsedObservation, place: Place) -> tuple[int, int]:
@@ -136,7 +189,7 @@ _GAINED = {"gained": "item -> how many more there are now"}
 def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
     """Return the primitives of the hand.
 
-    :param places: the items that can be placed.
+    :param places: the items that can be placed; empty for tasks that need neither building nor food.
     """
     outcome: dict[str, Plain] = {
         "placed": "the block was placed",
@@ -154,11 +207,24 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
         {key: str(doc) for key, doc in outcome.items()},
         2 * (len(PLACE_LOOKS) + 1),
     )
+    eating = Primitive(
+        "eat",
+        "Take the most filling harmless food of the inventory into the hand and eat one portion, 33 ticks. Returns at "
+        "once if nothing can be eaten or the food is full.",
+        eat,
+        (),
+        {
+            "ate": "what was eaten, '' if nothing",
+            "food": "as in the view, now",
+            "hit": "something struck you: it ended",
+        },
+        EAT_TICKS + EAT_MORE + 1,
+    )
     return (
         Primitive(
             "attack",
-            "Strike what is under the cross-hair, animals up to 3 m away: some times, 12 ticks apart so that each has "
-            "its full strength. Between strikes the look follows the same animal. To break blocks, mine.",
+            "Strike what is under the cross-hair, animals and monsters up to 3 m away: some times, 12 ticks apart so "
+            "that each has its full strength. Between strikes the look follows the same animal. To break blocks, mine.",
             attack,
             (integer("times", 1, STRIKES, 1, "", "strikes"),),
             {
@@ -181,6 +247,7 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
                 "broken": "the block is gone",
                 "block": "its name, '' if none was in reach",
                 "ticks": "how long attack was held",
+                "hit": "something struck you: it ended",
                 **_GAINED,
             },
             MAX_TICKS,
@@ -194,5 +261,5 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
             {"hand": "item in the hand now", **_GAINED, "changed": "the inventory changed"},
             MAX_TICKS,
         ),
-        *((placing,) if places else ()),
+        *((placing, eating) if places else ()),
     )

@@ -11,7 +11,7 @@ from rlgpt.plugin.types import Context
 
 from rlgpt_minecraft.ground import MAX_DESCENT_BLOCKS, STEP_M, Ground
 from rlgpt_minecraft.moves import Action, Body, move
-from rlgpt_minecraft.primitives.common import observe, travelled
+from rlgpt_minecraft.primitives.common import observe, struck, travelled
 from rlgpt_minecraft.rays import Array
 
 Way = Literal["forward", "back", "left", "right"]
@@ -46,7 +46,8 @@ def hazard(ground: Ground, degrees: float) -> str:
 class Stride:
     """The state of one walk.
 
-    :ivar stopped: why the walk has stopped ("wall", "lava" or "fall"), or "" if the walk has not stopped.
+    :ivar stopped: why the walk has stopped ("hit", "wall", "lava" or "fall"), or "" if the walk has not stopped. A hit
+        is an attack on the player.
     """
 
     ctx: Context
@@ -57,9 +58,10 @@ class Stride:
     _side: int = 1
     _detours: int = 0
     _last: Array = field(init=False)
+    _began: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self._last = observe(self.ctx).position
+        self._last, self._began = observe(self.ctx).position, self.ctx.step
 
     def step(self, way: Way = "forward", *, right: int = 0, up: int = 0, around: bool = False) -> Action | None:
         """Return the next action of the walk, or None if the walk has stopped.
@@ -70,7 +72,7 @@ class Stride:
         """
         ground = observe(self.ctx).ground
         turned = DEGREES[way] + 15.0 * right
-        self.stopped = hazard(ground, turned)
+        self.stopped = "hit" if struck(self.ctx, self._began) else hazard(ground, turned)
         if self.stopped:
             return None
         self._still = 0 if travelled(self.ctx, self._last) > ADVANCE else self._still + 1

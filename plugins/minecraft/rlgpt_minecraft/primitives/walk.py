@@ -99,7 +99,7 @@ def explore(ctx: Context, *, steps: int) -> Run:
     right, up = bins(turn), level
     for _ in range(steps):
         action = stride.step(right=right, up=up, around=True)
-        if action is None:
+        if action is None and stride.stopped != "hit":
             right, up = bins(float(ctx.rng.choice((-90, 90, 135, 180)))), 0
             stride = Stride(ctx)
             action = stride.step(right=right)
@@ -143,7 +143,7 @@ def collect(ctx: Context, *, steps: int) -> Run:
     }
 
 
-_STOPPED = "'' or what ended the leg: 'wall', 'lava', 'fall' (deeper than 3 m)"
+_STOPPED = "'' or what ended the leg: 'hit' (something strikes you), 'wall', 'lava', 'fall' (deeper than 3 m)"
 
 
 def primitives(sights: tuple[str, ...]) -> tuple[Primitive, ...]:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from voxeldojo.world.arithmetic import maximum, minimum
 from voxeldojo.world.jit import part
-from voxeldojo.world.ray import FAR
 from voxeldojo.world.sky import Floats
 from voxeldojo.world.state import SIZE, TILE
 
@@ -52,7 +51,7 @@ def horizon(peak: NDArray[np.int16], x: float, y: float, z: float, sight: float,
             run = run_x * run_x + run_z * run_z
             if run > sight * sight:
                 continue
-            slope = rise * rise / run if run > 0.0 else FAR
+            slope = rise * rise / run if run > 0.0 else math.inf
             low, high = 2.0 * SECTORS, 0.0
             for corner in range(4):
                 at = sector(west + TILE * (corner & 1), north + TILE * (corner >> 1))
