@@ -15,7 +15,7 @@ def started(source: str, fuel: int = LIMITS.load_fuel) -> Instance:
     instance = Instance(LIMITS)
     instance.call("prepare-library", '{"observe":[],"grasp":[]}', 3, fuel=fuel)
     instance.call("load-action", "a", source, "run", "", fuel=fuel)
-    assert "grasp" in instance.call("start-action", "a", "{}", "", fuel=fuel)
+    assert b"grasp" in instance.call("start-action", "a", "{}", "", fuel=fuel)
     return instance
 
 

@@ -1,4 +1,4 @@
-"""Floats cross as bytes. Code sees the values that JSON would give. A guest that lies about its bytes is stopped."""
+"""Numbers cross as bytes. Code sees the values that JSON would give. A guest that lies about its bytes is stopped."""
 
 from __future__ import annotations
 
@@ -112,24 +112,56 @@ REQUESTS = [
     "move_to(x=9.5, y=1.0)",
     "move_to(0.5)",
     "move_to(y=1)",
+    "move_to(x=True)",
+    "move_to(x=-0.0, tries=7, hold=True)",
+    "move_to(tries=99, y=-5.0)",
+    "move_to(tries=True)",
+    "move_to(tries=2.0, hold=False)",
+    "move_to(hold=1)",
+    "move_to(x=2**63 - 1, tries=-2**63)",
+    "move_to(tries=2**63)",
     "[move_to(x=0.1), grasp(), move_to(y=0.2, x=-1.0)]",
     "[move_to(x=0.1, speed='fast'), move_to()]",
-    "[move_to(x=i / 7) for i in range(16)]",
+    "[move_to(x=i / 7, tries=i, hold=i % 2 == 0) for i in range(16)]",
     "observe()",
 ]
 
 
 @pytest.mark.parametrize("request_", REQUESTS)
-def test_requests_with_floats_equal_those_in_json(
-    request_: str, library: Library, open_guest: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packed_requests_equal_those_in_json(request_: str, open_guest: Open) -> None:
     source = f"def run():\n    while True:\n        yield {request_}"
-    guest = open_guest(source)
-    turns = [guest.start("a"), guest.send([{}] * 16), guest.send([{}] * 16)]
     off = "    __builtins__['__import__'].__globals__['sys'].modules['floats'].LONGEST = -1\n"
-    plain = open_guest(source.replace("def run():\n", f"def run():\n{off}"))
-    (expected,) = {repr(plain.start("a")).replace("line=4", "line=3")}
-    assert [repr(turn) for turn in turns] == [expected] * 3
+
+    def turns(source: str) -> list[str]:
+        guest = open_guest(source)
+        found = [guest.start("a")]
+        while len(found) < 3 and isinstance(found[-1], Ask):
+            found.append(guest.send([{}] * 16))
+        return [f"{turn.kind}: {turn.message}" if isinstance(turn, Verdict) else repr(turn) for turn in found]
+
+    expected = turns(source.replace("def run():\n", f"def run():\n{off}"))
+    assert turns(source) == [turn.replace("line=4", "line=3") for turn in expected]
+
+
+def test_numbers_of_requests_are_sent_as_bytes(open_guest: Open) -> None:
+    source = "def run():\n    yield move_to(x=1/3, y=1.0, tries=7, hold=True)"
+    (said,) = replies_of(open_guest(source))
+    assert said == MARK + _head(["move_to", 2, "ddq?", "x", "y", "tries", "hold"]) + MARK + struct.pack(
+        "<ddq?", 1 / 3, 1.0, 7, True
+    )
+
+
+def replies_of(guest: Guest) -> list[bytes]:
+    """The messages of the guest in the first turn of its action."""
+    said: list[bytes] = []
+    guest.load("a")
+    runner = guest._runner("a")
+    instance = runner._instance
+    assert instance is not None
+    call = instance.call
+    instance.call = lambda *given, **options: said.append(call(*given, **options)) or said[-1]  # type: ignore[method-assign, func-returns-value]
+    guest.start("a")
+    return said
 
 
 CHANGES = {"x": ("'far'", "type"), "y": ("2", None), "z": ("0.5", "type"), "again": ("[0.5]", "type")}
@@ -148,74 +180,84 @@ def test_arguments_that_code_changes_after_the_call_are_checked_as_json(key: str
         assert turn.kind == kind
 
 
-def _head(*items: Any, many: bool = False) -> str:
-    return json.dumps(["ask", many, list(items)])
+def _head(*items: Any, many: bool = False) -> bytes:
+    return json.dumps(["ask", many, list(items)], separators=(",", ":")).encode()
 
 
-def _data(*numbers: float) -> str:
-    return struct.pack(f"<{len(numbers)}d", *numbers).hex()
+def _data(*numbers: float) -> bytes:
+    return struct.pack(f"<{len(numbers)}d", *numbers)
 
 
-MOVE = ["move_to", 3, "x", "y"]
+def _said(head: bytes, data: bytes) -> bytes:
+    return MARK + head + MARK + data
+
+
+MOVE = ["move_to", 3, "dd", "x", "y"]
 LIES = {
-    "torn": (_head(MOVE), _data(0.1, 0.2)[:-2], "reply"),
-    "half a digit": (_head(MOVE), _data(0.1, 0.2)[:-1], "reply"),
+    "torn": (_head(MOVE), _data(0.1, 0.2)[:-1], "reply"),
+    "half": (_head(MOVE), _data(0.1), "reply"),
     "too many": (_head(MOVE), _data(0.1, 0.2, 0.3), "reply"),
-    "none": (_head(MOVE), "", "reply"),
-    "no digits": (_head(MOVE), "z" * 32, "reply"),
-    "white space": (_head(MOVE), _data(0.1, 0.2) + " ", "reply"),
-    "white space for digits": (_head(MOVE), _data(0.1) + " " * 16, "reply"),
-    "digits of another script": (_head(MOVE), "\u0661" * 32, "reply"),
-    "a third part": (_head(MOVE), _data(0.1) + MARK + _data(0.2), "reply"),
+    "none": (_head(MOVE), b"", "reply"),
+    "a byte more": (_head(MOVE), _data(0.1, 0.2) + b" ", "reply"),
+    "a mark more": (_head(MOVE), MARK + _data(0.1, 0.2), "reply"),
     "NaN": (_head(MOVE), _data(0.1, float("nan")), "reply"),
     "infinity": (_head(MOVE), _data(float("inf"), float("-inf")), "reply"),
-    "another primitive": (_head(["fly", 3, "x"]), _data(0.1), "primitive"),
-    "another argument": (_head(["grasp", 3, "x"]), _data(0.1), "type"),
-    "a choice": (_head(["move_to", 3, "speed"]), _data(0.1), "type"),
-    "a fraction for an int": (_head(["move_to", 3, "tries"]), _data(1.5), "type"),
-    "a float for a bool": (_head(["move_to", 3, "hold"]), _data(1.0), "type"),
-    "no list": ('{"ask": 1}', "", "reply"),
-    "no JSON": ("[", "", "reply"),
-    "nested": ("[" * 100, "", "reply"),
-    "an error": ('["error","error","no",1]', "", "reply"),
-    "no requests": (_head(many=True), "", "reply"),
+    "NaN beside an int": (_head(["move_to", 3, "qd", "tries", "x"]), bytes(8) + _data(float("nan")), "reply"),
+    "fewer kinds than arguments": (_head(["move_to", 3, "d", "x", "y"]), _data(0.1), "reply"),
+    "more kinds than arguments": (_head(["move_to", 3, "dd", "x"]), _data(0.1, 0.2), "reply"),
+    "an unknown kind": (_head(["move_to", 3, "dP", "x", "y"]), _data(0.1, 0.2), "reply"),
+    "a count as a kind": (_head(["move_to", 3, "9d", "x", "y"]), _data(*[0.1] * 9), "reply"),
+    "a kind that is a number": (_head(["move_to", 3, 2, "x", "y"]), _data(0.1, 0.2), "reply"),
+    "no kinds": (_head(["move_to", 3]), b"", "reply"),
+    "bytes that are no text": (b'["ask",false,[["\xff",3,""]]]', b"", "reply"),
+    "a bool for a float": (_head(["move_to", 3, "?", "x"]), b"\1", "type"),
+    "an int for a bool": (_head(["move_to", 3, "q", "hold"]), bytes(8), "type"),
+    "another primitive": (_head(["fly", 3, "d", "x"]), _data(0.1), "primitive"),
+    "another argument": (_head(["grasp", 3, "d", "x"]), _data(0.1), "type"),
+    "a choice": (_head(["move_to", 3, "d", "speed"]), _data(0.1), "type"),
+    "a fraction for an int": (_head(["move_to", 3, "d", "tries"]), _data(1.5), "type"),
+    "a float for a bool": (_head(["move_to", 3, "d", "hold"]), _data(1.0), "type"),
+    "no list": (b'{"ask": 1}', b"", "reply"),
+    "no JSON": (b"[", b"", "reply"),
+    "nested": (b"[" * 100, b"", "reply"),
+    "an error": (b'["error","error","no",1]', b"", "reply"),
+    "no requests": (_head(many=True), b"", "reply"),
     "two that are one": (_head(MOVE, MOVE), _data(*[0.1] * 4), "reply"),
-    "too many requests": (_head(*[["grasp", 1]] * 17, many=True), "", "type"),
-    "a name that is a list": (_head([["grasp"], 3]), "", "reply"),
-    "arguments that are numbers": (_head(["move_to", 3, 1]), _data(0.1), "reply"),
-    "too long": (_head(["move_to", 3, *["x"] * 400]), _data(*[0.1] * 400), "reply"),
+    "too many requests": (_head(*[["grasp", 1, ""]] * 17, many=True), b"", "type"),
+    "a name that is a list": (_head([["grasp"], 3, ""]), b"", "reply"),
+    "arguments that are numbers": (_head(["move_to", 3, "d", 1]), _data(0.1), "reply"),
+    "too long": (_head(["move_to", 3, "d" * 400, *["x"] * 400]), _data(*[0.1] * 400), "reply"),
 }
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_lie_about_floats_gives_a_verdict_however_often_it_is_told(
+def test_lie_about_numbers_gives_a_verdict_however_often_it_is_told(
     lie: str, library: Library, open_guest: Open
 ) -> None:
     head, data, kind = LIES[lie]
     checker = Checker(library)
     for _ in range(2):
         with pytest.raises(Refused) as refused:
-            replies.turn(f"{MARK}{head}{MARK}{data}", checker, LIMITS)
+            replies.turn(_said(head, data), checker, LIMITS)
         assert refused.value.kind == kind
     reach = "__builtins__['__import__'].__globals__['sys'].modules['app'].__dict__"
-    text = f"{MARK}{head}{MARK}{data}"
-    guest = open_guest(f"def run():\n    {reach}['_reply'] = lambda *_: {text!r}\n    yield grasp()")
+    guest = open_guest(f"def run():\n    {reach}['_reply'] = lambda *_: {_said(head, data)!r}\n    yield grasp()")
     turn = guest.start("a")
     assert isinstance(turn, Verdict)
     assert turn.kind == kind
 
 
 def test_lines_and_repeated_arguments_of_a_form_are_not_trusted(library: Library) -> None:
-    head = _head(["move_to", "3; x", "x", "x"], ["grasp", 10**9], many=True)
-    turn = replies.turn(f"{MARK}{head}{MARK}{_data(0.1, 0.2)}", Checker(library), LIMITS)
+    head = _head(["move_to", "3; x", "dd", "x", "x"], ["grasp", 10**9, ""], many=True)
+    turn = replies.turn(_said(head, _data(0.1, 0.2)), Checker(library), LIMITS)
     assert isinstance(turn, Ask)
     assert [request.line for request in turn.requests] == [None, None]
     assert turn.requests[0].args["x"] == 0.2
 
 
 def test_requests_of_a_known_form_do_not_share_their_arguments(library: Library) -> None:
-    checker, text = Checker(library), f"{MARK}{_head(MOVE)}{MARK}"
-    first, second = (replies.turn(text + _data(x, 0.2), checker, LIMITS) for x in (0.1, 0.3))
+    checker = Checker(library)
+    first, second = (replies.turn(_said(_head(MOVE), _data(x, 0.2)), checker, LIMITS) for x in (0.1, 0.3))
     assert isinstance(first, Ask)
     assert isinstance(second, Ask)
     first.requests[0].args["tries"] = 99
@@ -225,7 +267,7 @@ def test_requests_of_a_known_form_do_not_share_their_arguments(library: Library)
 def test_many_forms_do_not_fill_the_memory(library: Library) -> None:
     checker = Checker(library)
     for line in range(1, 2000):
-        replies.turn(f"{MARK}{_head(['grasp', line])}{MARK}", checker, LIMITS)
+        replies.turn(_said(_head(["grasp", line, ""]), b""), checker, LIMITS)
     assert len(checker.forms) <= 256
 
 
@@ -233,8 +275,9 @@ def test_code_that_changes_its_own_forms_gets_a_verdict(open_guest: Open) -> Non
     """The host reads the bytes by the form that it checked."""
     reach = "__builtins__['__import__'].__globals__['sys'].modules['floats'].__dict__"
     source = (
-        "def run():\n    yield move_to(x=0.1, y=0.2)\n"
-        f"    {reach}['to_bytes'] = lambda form, *floats: bytes(8)\n    yield move_to(x=0.1, y=0.2)"
+        f"def run():\n    packers = {reach}['_packers']\n    while True:\n        yield move_to(x=0.1, y=0.2)\n"
+        "        for key, (_, head) in packers.items():\n"
+        "            packers[key] = (lambda head, *numbers: head + bytes(8)), head\n"
     )
     guest = open_guest(source)
     assert isinstance(guest.start("a"), Ask)

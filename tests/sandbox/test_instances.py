@@ -26,7 +26,7 @@ def run():
     sys.modules["exchange"]._forms.clear()
     sys.modules["exchange"].EXCHANGE[:] = b"\\xff" * len(sys.modules["exchange"].EXCHANGE)
     sys.modules["app"].STATE.kept = kept
-    sys.modules["floats"].MARK = "kept"
+    sys.modules["floats"].MARK = b"kept"
     math.kept = [i / 7 for i in range(10_000)]
     yield grasp()
 """

@@ -177,7 +177,7 @@ PLAIN = st.recursive(
 @given(st.dictionaries(st.text(max_size=5), PLAIN, max_size=4))
 def test_memory_is_transferred_unchanged_between_guest_and_host(memory: dict) -> None:
     text = json.dumps(["memory", pack(memory)])
-    kept = replies.memory(text, SandboxLimits(shared_bytes=10**6))
+    kept = replies.memory(text.encode(), SandboxLimits(shared_bytes=10**6))
     again = unpack(json.loads(kept))
     assert again == memory
     assert repr(pack(again)) == repr(pack(memory)), "the types are equal too"
@@ -187,7 +187,7 @@ def test_memory_is_transferred_unchanged_between_guest_and_host(memory: dict) ->
     st.sampled_from(["", "a"]), i | st.lists(st.sampled_from(["set", "tuple", "dict", 1]) | i))))  # fmt: skip
 def test_any_memory_message_is_a_valid_memory_or_refused(value: Any) -> None:
     try:
-        kept = replies.memory(json.dumps(["memory", value]), SandboxLimits())
+        kept = replies.memory(json.dumps(["memory", value]).encode(), SandboxLimits())
     except Refused:
         return
     assert isinstance(unpack(json.loads(kept)), dict)

@@ -143,7 +143,7 @@ class CodeRunner:
         return Verdict(kind=refused.kind, action=self.name, message=message, line=refused.line, fuel=self.fuel_used)
 
     def _call(
-        self, export: str, *arguments: Packed | str, kind: Kind, read: Callable[[str, SandboxLimits], T]
+        self, export: str, *arguments: Packed | str, kind: Kind, read: Callable[[bytes, SandboxLimits], T]
     ) -> T | Verdict:
         """Call a function that the guest exports, and read the guest's reply. Any fault of the guest becomes a verdict
         on the code.
@@ -156,7 +156,7 @@ class CodeRunner:
                 self.drop()
             return self.verdict(refused)
 
-    def _cross(self, export: str, *arguments: Packed | str, kind: Kind) -> str:
+    def _cross(self, export: str, *arguments: Packed | str, kind: Kind) -> bytes:
         """:raises Refused: the fuel of the code is used up, or the instance trapped. After an error of this kind, the
         WebAssembly instance is deleted.
         """

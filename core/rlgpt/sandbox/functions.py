@@ -68,7 +68,7 @@ class FunctionRunner(CodeRunner):
         if isinstance(ready, Verdict):
             return ready
 
-        def read(reply: str, limits: SandboxLimits) -> Result:
+        def read(reply: bytes, limits: SandboxLimits) -> Result:
             return self._checked(replies.value(reply, limits))
 
         return self._call("call-function", self.name, view, kind="function", read=read)

@@ -1,4 +1,4 @@
-"""Reads the guest's messages. The guest may be hostile, so a message of the guest can be any string."""
+"""Reads the guest's messages. The guest may be hostile, so a message of the guest can be any bytes."""
 
 from __future__ import annotations
 
@@ -36,28 +36,32 @@ DEPTH = 64
 """Maximal depth of nested lists and objects in a message. A regular message has four levels."""
 
 
-def parse(reply: str, limit: int) -> list[Any]:
+def parse(reply: bytes, limit: int) -> list[Any]:
     """Parse a message of the guest, which must be a JSON list.
 
-    :param limit: maximal number of UTF-8 bytes of the guest's message. The length of the guest's message is checked
-        before the message is parsed.
-    :raises Refused: the message is too long, not JSON, nested too deeply, not a list, or contains NaN or an infinity
-        (kind ``reply``).
+    :param limit: maximal number of bytes of the guest's message. The length of the guest's message is checked before
+        the message is parsed.
+    :raises Refused: the message is too long, not UTF-8, not JSON, nested too deeply, not a list, or contains NaN or an
+        infinity (kind ``reply``).
     """
     _check_length(reply, limit)
-    if reply.count("[") + reply.count("{") > DEPTH and _depth(reply) > DEPTH:
+    try:
+        text = reply.decode()
+    except UnicodeDecodeError:
+        raise Refused("reply", "the guest's message is not text") from None
+    if text.count("[") + text.count("{") > DEPTH and _depth(text) > DEPTH:
         raise Refused("reply", "the guest's message is nested too deeply")
     try:
-        value, end = _DECODER.raw_decode(reply)
+        value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError, MemoryError) as error:
         raise Refused("reply", f"the guest's message cannot be read: {type(error).__name__}") from None
-    if end != len(reply) or not isinstance(value, list) or not value or not isinstance(value[0], str):
+    if end != len(text) or not isinstance(value, list) or not value or not isinstance(value[0], str):
         raise Refused("reply", "the guest sent something that is not a valid message")
     return value
 
 
-def _check_length(reply: str, limit: int) -> None:
-    if len(reply) > limit or not (reply.isascii() or len(reply.encode("utf-8", "replace")) <= limit):
+def _check_length(reply: bytes, limit: int) -> None:
+    if len(reply) > limit:
         raise _too_long(len(reply), limit)
 
 
@@ -71,7 +75,7 @@ def too_long(begin: bytes, size: int, limits: SandboxLimits) -> Refused:
     :param begin: the first bytes of the message.
     :param size: length of the message in bytes.
     """
-    return _memory_too_long(size, limits) if begin.startswith(_MEMORY.encode()) else _too_long(size, limits.reply_bytes)
+    return _memory_too_long(size, limits) if begin.startswith(_MEMORY) else _too_long(size, limits.reply_bytes)
 
 
 def _depth(reply: str) -> int:
@@ -95,7 +99,7 @@ def _depth(reply: str) -> int:
     return deepest
 
 
-def turn(reply: str, checker: Checker, limits: SandboxLimits) -> Ask | Done:
+def turn(reply: bytes, checker: Checker, limits: SandboxLimits) -> Ask | Done:
     """Read and check the guest's message after a turn.
 
     :raises Refused: the guest's message is not valid, or reports an error. The exception has the kind of the verdict
@@ -119,27 +123,19 @@ def _check_count(items: list[Any], limits: SandboxLimits) -> None:
         raise Refused("type", f"one yield may contain at most {limits.requests} requests, got {len(items)}")
 
 
-def _head(head: str, limits: SandboxLimits) -> tuple[bool, list[tuple[str, int | None, list[str]]]]:
-    """Read the form of requests with floats. Returns whether the guest yielded a list of requests, and the name, line
-    and arguments of each request.
+def _head(head: bytes, limits: SandboxLimits) -> tuple[bool, list[forms.Described]]:
+    """Read the form of packed requests. Returns whether the guest yielded a list of requests, and the requests.
 
     :raises Refused: the form of the requests is not valid.
     """
     match parse(head, limits.reply_bytes):
         case ["ask", bool(many), list(items)] if items and (many or len(items) == 1):
             _check_count(items, limits)
-            found = []
-            for item in items:
-                match item:
-                    case [str(name), line, *keys] if all(isinstance(key, str) for key in keys):
-                        found.append((name, _line(line), keys))
-                    case _:
-                        raise Refused("reply", "the guest's message contains something that is not a request")
-            return many, found
+            return many, [forms.described(item, _line) for item in items]
     raise Refused("reply", "the guest sent something that is not a valid message")
 
 
-def loaded(reply: str, limits: SandboxLimits) -> Loaded:
+def loaded(reply: bytes, limits: SandboxLimits) -> Loaded:
     """Read the guest's message after the guest has loaded a source.
 
     :raises Refused: the guest could not load the source, or the guest's message is not valid.
@@ -151,7 +147,7 @@ def loaded(reply: str, limits: SandboxLimits) -> Loaded:
             raise _refusal(other, limits)
 
 
-_MEMORY = '["memory",'
+_MEMORY = b'["memory",'
 _OVERHEAD = len(_MEMORY) + 1
 
 
@@ -159,7 +155,7 @@ def _memory_too_long(size: int, limits: SandboxLimits) -> Refused:
     return Refused("memory", f"`memory` takes {size - _OVERHEAD} bytes as JSON; at most {limits.shared_bytes} are kept")
 
 
-def memory(reply: str, limits: SandboxLimits) -> str:
+def memory(reply: bytes, limits: SandboxLimits) -> str:
     """Read the guest's message with the shared memory after a call. The shared memory is returned as JSON text.
 
     :raises Refused: the shared memory is too large or not valid.
@@ -180,7 +176,7 @@ def memory(reply: str, limits: SandboxLimits) -> str:
             raise _refusal(other, limits)
 
 
-def answer(reply: str, limits: SandboxLimits) -> bool:
+def answer(reply: bytes, limits: SandboxLimits) -> bool:
     """Read the guest's message with the answer of ``can_start``.
 
     :raises Refused: ``can_start`` failed, or the guest's message is not valid.
@@ -188,7 +184,7 @@ def answer(reply: str, limits: SandboxLimits) -> bool:
     return _flag("answer", reply, limits)
 
 
-def value(reply: str, limits: SandboxLimits) -> bool | float | dict[str, float]:
+def value(reply: bytes, limits: SandboxLimits) -> bool | float | dict[str, float]:
     """Read the guest's message with the return value of a feature, reward term or predicate. The caller must check the
     returned value.
 
@@ -212,7 +208,7 @@ def _float(number: Any) -> float:
         raise Refused("reply", "the guest's message contains a number that is too large for a float") from None
 
 
-def _flag(tag: str, reply: str, limits: SandboxLimits) -> bool:
+def _flag(tag: str, reply: bytes, limits: SandboxLimits) -> bool:
     match parse(reply, limits.reply_bytes):
         case [str(name), bool(flag)] if name == tag:
             return flag

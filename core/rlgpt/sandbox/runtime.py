@@ -158,8 +158,8 @@ class Instance:
         self.fuel_used = 0
         return self.reusable and self._runtime.pristine.restore(*binding.memory)
 
-    def call(self, export: str, *arguments: Packed | str | int, fuel: int, exceeded: str | None = None) -> str:
-        """Call a function that the guest exports, which may use at most ``fuel`` units of fuel.
+    def call(self, export: str, *arguments: Packed | str | int, fuel: int, exceeded: str | None = None) -> bytes:
+        """Call a function that the guest exports, which may use at most ``fuel`` units of fuel, and return its reply.
 
         :param exceeded: the message for the case that the call has used up its fuel. If ``exceeded`` is None, the
             message is about the fuel limit of a turn or of loading.
@@ -192,10 +192,7 @@ class Instance:
                 wall=f"it ran too long by the wall clock {activity} (over {self._wall:g} s)",
             )
         self.fuel_used, self._ended = fuel - binding.fuel, ended
-        try:
-            return reply.decode()
-        except UnicodeDecodeError:
-            raise Refused("reply", "the guest's message is not text") from None
+        return reply
 
 
 def _refuse(error: str, *, fuel: str, wall: str) -> NoReturn:

@@ -19,6 +19,7 @@ from rlgpt.domain import Verdict
 from rlgpt.domain.events import Ending, VerdictKind
 from rlgpt.sandbox import Sandbox, SandboxLimits, replies, runtime
 from rlgpt.sandbox.checks import Refused
+from rlgpt.sandbox.guest.floats import MARK
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 JSON = st.recursive(
@@ -48,21 +49,35 @@ def damaged(draw: st.DrawFn) -> str:
     return text[:start] + draw(st.text(max_size=3) | st.just(text[start:end] * 2)) + text[end:]
 
 
-SAID = MESSAGES | damaged() | st.text(max_size=50) | st.sampled_from(["[" * 4000, "9" * 4000, " " * 5000, "\ud800"])
+TEXTS = MESSAGES | damaged() | st.text(max_size=50) | st.sampled_from(["[" * 4000, "9" * 4000, " " * 5000, "\ud800"])
+
+
+@st.composite
+def packed(draw: st.DrawFn) -> bytes:
+    """Draw packed requests, whose numbers may have another length than the form says."""
+    form = draw(st.sampled_from(["q", "d", "?", "qd", ""]))
+    items = draw(
+        st.lists(st.tuples(st.just("go"), SCALARS, st.just(form), *[st.just("cells")] * len(form)), max_size=3)
+    )
+    head = json.dumps(["ask", draw(st.booleans()), items]) if draw(st.booleans()) else draw(damaged())
+    return MARK + head.encode("utf-8", "surrogatepass") + MARK + draw(st.binary(max_size=24))
+
+
+SAID = TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")) | packed() | st.binary(max_size=50)
 
 
 class Liar:
     """A fake instance that sends the messages of a script, and then empty messages."""
 
-    script: Iterator[str] = iter(())
+    script: Iterator[bytes] = iter(())
 
     def __init__(self, limits: SandboxLimits) -> None:
         self.fuel_used = 1
 
-    def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> str:
+    def call(self, export: str, *arguments: str | int, fuel: int, exceeded: str | None = None) -> bytes:
         if export == "prepare-library":
-            return '["ready"]'
-        return next(self.script, "")
+            return b'["ready"]'
+        return next(self.script, b"")
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +85,21 @@ def stage() -> Iterator[Stage]:
     """A stage whose hostile action has a ``can_start``, so that every export is used."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runtime, "Instance", Liar)
-        Liar.script = iter(['["loaded",true,true]', '["loaded",false,false]', '["loaded",false,false]'])
+        Liar.script = iter([b'["loaded",true,true]', b'["loaded",false,false]', b'["loaded",false,false]'])
         yield Stage(f"def can_start(view): ...\n{BENIGN}", Sandbox())
 
 
-READY = ('["loaded",true,true]', '["answer",true]')
+READY = (b'["loaded",true,true]', b'["answer",true]')
 """The messages with which a decision can begin."""
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([READY, READY, ()]), st.lists(SAID, max_size=12))
-@example(READY, ['["ask",false,[["go",{"cells":1e300,"direction":"up"},null]]]'])
-@example(READY, ['["ask",true,[["use",{},1],["observe",{},1]]]', '["ask",false,[]]'])
+@example(READY, [b'["ask",false,[["go",{"cells":1e300,"direction":"up"},null]]]'])
+@example(READY, [b'["ask",true,[["use",{},1],["observe",{},1]]]', b'["ask",false,[]]'])
+@example(READY, [MARK + b'["ask",false,[["go",1,"q","cells"]]]' + MARK + bytes(8)])
 def test_episode_continues_with_a_guest_that_sends_any_message(
-    stage: Stage, ready: Sequence[str], said: Sequence[str]
+    stage: Stage, ready: Sequence[bytes], said: Sequence[bytes]
 ) -> None:
     Liar.script = iter((*ready, *said))
     for decision in stage.attack():
@@ -94,11 +110,11 @@ def test_episode_continues_with_a_guest_that_sends_any_message(
         assert Verdict.model_validate_json(verdict.model_dump_json()) == verdict
 
 
-@given(SAID | st.text())
+@given(SAID)
 @pytest.mark.parametrize(
     ("read", "kind"), [(replies.loaded, replies.Loaded), (replies.answer, bool), (replies.memory, str)]
 )
-def test_any_reply_of_a_guest_is_read_or_refused(read: Any, kind: type, said: str) -> None:
+def test_any_reply_of_a_guest_is_read_or_refused(read: Any, kind: type, said: bytes) -> None:
     try:
         assert isinstance(read(said, SandboxLimits()), kind)
     except Refused as refused:

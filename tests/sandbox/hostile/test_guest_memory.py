@@ -57,7 +57,7 @@ def test_any_content_of_the_memory_gives_a_reply_or_a_verdict_and_is_restored(wh
         for arguments in (("{}",), (PACKED,), (LONG_TEXT,)):
             _fill(instance, where, draw)
             try:
-                assert isinstance(instance.call("send-reply", *arguments, fuel=FUEL), str)
+                assert isinstance(instance.call("send-reply", *arguments, fuel=FUEL), bytes)
             except Refused:
                 break
         if instance.restore():

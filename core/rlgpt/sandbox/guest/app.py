@@ -3,7 +3,7 @@ host.
 
 The host calls the methods of :class:`Calls`, which read texts from the exchange and write their reply there. The
 guest's replies are JSON lists of the following forms. ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
-``["ask", many, [[name, args, line], ...]]`` (or as :mod:`floats`, if all arguments are floats), ``["done"]``,
+``["ask", many, [[name, args, line], ...]]`` (or as :mod:`floats`, if all arguments are numbers), ``["done"]``,
 ``["answer", bool]``, ``["value", value]``, ``["memory", packed]``, ``["error", kind, message, line]``. The host trusts
 no reply of the guest. The restrictions in the guest program (the list of imports, the missing ``open``) exist only for
 their messages, which say what to use instead. The security boundary is WebAssembly, which gives the guest no access to
@@ -85,12 +85,12 @@ _pieces = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
-def _reply(*parts: Any) -> str:
+def _reply(*parts: Any) -> str | bytes:
     if parts[0] == "ask":
         _, many, requests = parts
-        text: str = floats.pack_requests(many, requests, _pieces)
-        if text:
-            return text
+        packed: bytes = floats.pack_requests(many, requests, _pieces)
+        if packed:
+            return packed
         parts = "ask", many, [(request.name, request.args, request.line) for request in requests]
     return "".join(_pieces(parts, 0))
 
@@ -123,7 +123,7 @@ def _takes_memory(function: Any) -> bool:
     )
 
 
-def _error(error: BaseException, action: str, kind: str = "error") -> str:
+def _error(error: BaseException, action: str, kind: str = "error") -> str | bytes:
     if isinstance(error, MemoryError):
         kind = "memory"
     elif isinstance(error, RequestError | PackingError):
@@ -155,7 +155,7 @@ def _text(error: BaseException) -> str:
         return f"{type(error).__name__}, whose text cannot be made: {type(second).__name__}"
 
 
-def _ask(value: Any) -> str:
+def _ask(value: Any) -> str | bytes:
     many = isinstance(value, (list, tuple))
     requests = value if many else [value]
     if many and not value:
@@ -189,7 +189,7 @@ def _number(what: str, value: Any) -> float:
     return number
 
 
-def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], reply: Any) -> str:
+def _advance(action: str, generator: types.GeneratorType[Any, Any, Any], reply: Any) -> str | bytes:
     """Send ``reply`` to the generator, and run the generator to its next yield, its end or an error.
 
     :returns: the guest's reply to the host.
@@ -214,13 +214,13 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
     def ready(self) -> None:
         """Does nothing. componentize-py needs an export."""
 
-    def prepare_library(self, library: str, seed: str) -> str:
+    def prepare_library(self, library: str, seed: str) -> str | bytes:
         """Make the functions of the library, which is given as JSON. Called once, before anything else."""
         random.seed(int(seed))
         STATE.functions = {name: primitive(name, tuple(names)) for name, names in json.loads(library).items()}
         return _reply("ready")
 
-    def load_action(self, action: str, source: str, entry: str, shared: str) -> str:
+    def load_action(self, action: str, source: str, entry: str, shared: str) -> str | bytes:
         """Run the top level of a source in a namespace of its own, after that of the shared source; it must define the
         function ``entry``.
         """
@@ -248,7 +248,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         except BaseException as error:
             return _error(error, action, "load")
 
-    def start_action(self, action: str, parameters: str, memory: str) -> str:
+    def start_action(self, action: str, parameters: str, memory: str) -> str | bytes:
         """Call ``run(**parameters)`` and go to its first ``yield``. The memory is given to a ``run`` that takes it."""
         run = STATE.actions[action]["run"]
         arguments = _read(parameters)
@@ -270,13 +270,13 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         STATE.running = action, generator
         return _advance(action, generator, None)
 
-    def send_reply(self, reply: Any) -> str:
+    def send_reply(self, reply: Any) -> str | bytes:
         """Send an outcome, a list of outcomes or a view to the ``yield`` that waits."""
         assert STATE.running is not None
         action, generator = STATE.running
         return _advance(action, generator, reply)
 
-    def ask_can_start(self, action: str, view: str, memory: str) -> str:
+    def ask_can_start(self, action: str, view: str, memory: str) -> str | bytes:
         """Call ``can_start(view)``, or ``can_start(view, memory)`` if it takes the memory."""
         try:
             can_start = STATE.actions[action]["can_start"]
@@ -286,7 +286,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         except BaseException as error:
             return _error(error, action)
 
-    def call_function(self, name: str, view: Any) -> str:
+    def call_function(self, name: str, view: Any) -> str | bytes:
         """Call the entry of a feature, reward or predicate with the view and its memory."""
         entry = STATE.entries[name]
         try:
@@ -294,7 +294,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         except BaseException as error:
             return _error(error, name)
 
-    def cancel_action(self) -> str:
+    def cancel_action(self) -> str | bytes:
         """Close the generator that waits, if any."""
         running, STATE.running = STATE.running, None
         if running is not None:
@@ -305,7 +305,7 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
                 return _reply("ready")
         return _reply("ready")
 
-    def read_memory(self, action: str) -> str:
+    def read_memory(self, action: str) -> str | bytes:
         """The memory as the last call of ``run`` left it."""
         try:
             return _reply("memory", pack(STATE.memories[action]))

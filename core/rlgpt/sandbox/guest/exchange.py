@@ -49,10 +49,10 @@ def text() -> str:
     return str(EXCHANGE[_BEGIN : _BEGIN + length], "utf-8")
 
 
-def send(reply: str) -> None:
+def send(reply: str | bytes) -> None:
     """Write where the host finds ``reply``, which stays there until the next reply."""
     global _sent
-    data = str.encode(reply)
+    data = reply if type(reply) is bytes else str.encode(reply)
     if len(data) <= _SHORT:
         _short(EXCHANGE, 0, len(data), 0, data)
     else:

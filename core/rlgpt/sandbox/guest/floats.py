@@ -9,10 +9,11 @@ numbers. An instance learns a form once, and then knows it by a number. The seco
 keys, as JSON; empty if nothing is left. The third part is the numbers, little-endian: first the floats, with 8 bytes
 each, then the ints, with 8 bytes each, then the bools, with one byte each.
 
-Requests whose arguments are all floats are encoded as text (:func:`pack_requests`), which begins with :data:`MARK`.
-The form of requests is the JSON of ``["ask", many, [[name, line, argument, ...], ...]]``, and the floats follow after
-another :data:`MARK` in hexadecimal digits. A yield in the code has the same form each time, so the host checks this
-form only once (:mod:`rlgpt.sandbox.forms`).
+Requests whose arguments are all numbers (floats, ints of 64 bits, bools) are packed, too (:func:`pack_requests`). Such
+a message begins with :data:`MARK`. The form of requests is the JSON of ``["ask", many, [[name, line, kinds, argument,
+...], ...]]``, where ``kinds`` has one character of :data:`KINDS` for each argument. The numbers follow after another
+:data:`MARK`, little-endian, in the order of the arguments. A yield in the code has the same form each time, so the host
+checks this form only once (:mod:`rlgpt.sandbox.forms`).
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import isfinite
-from struct import Struct
+from struct import Struct, error
 from struct import pack as to_bytes
 from typing import Any, NamedTuple
 
-MARK = "\x1f"
-"""Begins a text of requests with floats, and separates its parts. JSON contains this character only in escaped form."""
+MARK = b"\x1f"
+"""Begins a message of packed requests, and ends its form. JSON contains this character only in escaped form."""
+
+KINDS = {float: "d", int: "q", bool: "?"}
+"""Type of an argument -> its character in the form of requests, which is the one of the module ``struct``."""
 
 LEAST = 16
 """Minimal number of numbers that is worth a form if a part of the value stays JSON. A value that is numbers alone is
@@ -48,7 +52,9 @@ kinds of numbers leaves no gaps between them.
 """
 
 LONGEST = 2048
-"""Maximal length of a text of requests. JSON of short numbers can be shorter, and the host limits the length."""
+"""Maximal length of the form of requests with 16 bytes for each number. Then the JSON of the requests is shorter than
+the message that the host accepts by default, so the same requests are accepted as bytes and as JSON.
+"""
 
 Place = tuple[int | None, tuple[str, ...], tuple[int, ...]]
 """A dict with numbers: its index in the list, or None if it is the value itself; its keys; what each key holds."""
@@ -183,45 +189,61 @@ def reader(form: str, decode: Callable[[str], Any]) -> tuple[Callable[..., tuple
     return Struct(f"{ORDER}{floats}d{ints}q{bools}?").unpack_from, make
 
 
-_heads: dict[tuple[Any, ...], str] = {}
+_packers: dict[tuple[Any, ...], tuple[Callable[..., bytes] | None, bytes]] = {}
 
 
-def pack_requests(many: bool, requests: Sequence[Any], encode: Callable[[Any, int], Iterable[str]]) -> str:
-    """Encode requests as a text with floats as bytes; empty if an argument is not a float, or if the text is too long.
+def pack_requests(many: bool, requests: Sequence[Any], encode: Callable[[Any, int], Iterable[str]]) -> bytes:
+    """Encode requests with their arguments as bytes; empty if an argument is no number of :data:`KINDS` or does not fit
+    64 bits, or if the message is too long.
 
     :param many: whether the code yielded a list of requests.
     :param requests: objects of the guest's class ``Request``.
     :param encode: a function that encodes a value as pieces of JSON.
     """
-    if not many:
-        (request,) = requests
-        args = request.args
-        if not request.plain or type(args) is not dict:
-            return ""
-        known: tuple[Any, ...] = (request.name, request.line, *args)
-        floats = [*args.values()]
-    else:
-        floats, key = [], []
+    known: tuple[Any, ...]
+    numbers: Iterable[Any]
+    if many:
+        numbers, key = [], []
         for request in requests:
             args = request.args
-            if not request.plain or type(args) is not dict:
-                return ""
-            key.append((request.name, request.line, *args))
-            floats.extend(args.values())
+            if type(args) is not dict:  # The program has changed the request.
+                return b""
+            values = args.values()
+            key.append((request.name, request.line, *args, *map(type, values)))
+            numbers += values
         known = tuple(key)
-    for value in floats:
-        if type(value) is not float:  # The program has changed the arguments of a request.
-            return ""
-    head = _heads.get(known)
-    if head is None:
-        if len(_heads) > 64:
-            _heads.clear()
-        items = [(request.name, request.line, *request.args) for request in requests]
-        head = _heads[known] = f"{MARK}{''.join(encode(('ask', many, items), 0))}{MARK}"
-    if not floats:
-        return head if len(head) <= LONGEST else ""
-    text = head + to_bytes(_DOUBLES[len(floats)], *floats).hex() if len(floats) < len(_DOUBLES) else ""
-    return text if len(text) <= LONGEST else ""
+    else:
+        (request,) = requests
+        args = request.args
+        if type(args) is not dict:
+            return b""
+        numbers = args.values()
+        known = (request.name, request.line, *args, *map(type, numbers))
+    packer = _packers.get(known)
+    if packer is None:
+        packer = _learn(known, many, requests, encode)
+    packs, head = packer
+    if packs is None:
+        return b""
+    try:
+        return packs(head, *numbers)
+    except error:  # An int has more than 64 bits.
+        return b""
 
 
-_DOUBLES = [f"{ORDER}{count}d" for count in range(LONGEST // 16)]
+def _learn(
+    known: tuple[Any, ...], many: bool, requests: Sequence[Any], encode: Callable[[Any, int], Iterable[str]]
+) -> tuple[Callable[..., bytes] | None, bytes]:
+    """Prepare to pack requests with equal names, lines, arguments and types of arguments."""
+    if len(_packers) > 64:
+        _packers.clear()
+    kinds = ["".join([KINDS.get(type(value), "-") for value in request.args.values()]) for request in requests]
+    packer: tuple[Callable[..., bytes] | None, bytes] = (None, b"")
+    every = "".join(kinds)
+    if "-" not in every:
+        items = [(r.name, r.line, kind, *r.args) for r, kind in zip(requests, kinds, strict=True)]
+        head = MARK + "".join(encode(("ask", many, items), 0)).encode() + MARK
+        if len(head) + 16 * len(every) <= LONGEST:
+            packer = Struct(f"<{len(head)}s{every}").pack, head
+    _packers[known] = packer
+    return packer

@@ -21,10 +21,10 @@ class RequestError(TypeError):
 class Request:
     """The result of a call of a primitive. Code must yield the request to get the outcome."""
 
-    __slots__ = ("args", "line", "name", "plain")
+    __slots__ = ("args", "line", "name")
 
-    def __init__(self, name: str, args: dict[str, Any], line: int | None, plain: bool) -> None:
-        self.name, self.args, self.line, self.plain = name, args, line, plain
+    def __init__(self, name: str, args: dict[str, Any], line: int | None) -> None:
+        self.name, self.args, self.line = name, args, line
 
     def misused(self, *_: object) -> Never:
         raise RequestError(f"{self.name}(...) is a request; its outcome comes from `outcome = yield {self.name}(...)`")
@@ -64,15 +64,13 @@ def primitive(name: str, parameters: tuple[str, ...]) -> Callable[..., Request]:
     def call(*args: Any, **kwargs: Any) -> Request:
         if args:
             bind(args, kwargs)
-        plain = True
         for key, value in kwargs.items():
             # Most arguments are finite floats. This test finds them without a call: x * 0.0 is 0.0 only if x is finite.
             if type(value) is not float or value * 0.0 != 0.0 or key not in valid:
                 check(key, value)
-                plain = False
         frame = getframe(1)
         line = None if loaded_shared and frame.f_code.co_filename == SHARED else frame.f_lineno
-        return Request(name, kwargs, line, plain)
+        return Request(name, kwargs, line)
 
     call.__name__ = call.__qualname__ = name
     return call
