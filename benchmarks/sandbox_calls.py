@@ -29,8 +29,17 @@ YIELDS = 40
 
 NUDGE = "def run():\n    for i in range(40):\n        yield nudge(x=0.1 * i, y=-0.2)\n"
 CHUNK = "def run():\n    for i in range(5):\n        yield [nudge(x=0.1 * j, y=-0.2) for j in range(8)]\n"
-LOOK = "def run():\n    for i in range(40):\n        view = yield observe()\n"
-SEE = "def run():\n    for i in range(40):\n        outcome, view = yield [nudge(x=0.1 * i, y=-0.2), observe()]\n"
+LOOK = "def run():\n    for i in range(40):\n        view = yield observe()\n        len(view)\n"
+"""Code that gets the whole view, because it reads the number of its keys."""
+
+READ = "def run():\n    for i in range(40):\n        view = yield observe()\n        view['key00'], view['key01']\n"
+"""Code that gets the two keys of the view that it reads."""
+
+SEE = (
+    "def run():\n    for i in range(40):\n"
+    "        outcome, view = yield [nudge(x=0.1 * i, y=-0.2), observe()]\n        len(view)\n"
+)
+COUNT = "def run():\n    for i in range(40):\n        yield count(times=i, on=True)\n"
 ONE = "def run():\n    yield nudge(x=0.1, y=-0.2)\n"
 GUARD = "def can_start(view):\n    return view['key00'][0] < 2\n"
 Workload = Callable[[], object]
@@ -52,13 +61,26 @@ def nudge(ctx: Context, x: float, y: float) -> Generator[Any, None, Mapping[str,
     return {"reached": True, "distance": 0.25}
 
 
+def count(ctx: Context, times: int, on: bool) -> Generator[Any, None, Mapping[str, Plain]]:
+    """A primitive as :func:`nudge`, with an int and a bool."""
+    yield (times, on)
+    return {"reached": True, "distance": 0.25}
+
+
 def step(action: Any) -> bool:
     return False
 
 
 PARAMETERS = tuple(Parameter(name=n, low=-9.0, high=9.0, default=0.0, doc="m") for n in "xy")
+COUNTS = (
+    Parameter(name="times", kind="int", low=0, high=99, default=0, doc="steps"),
+    Parameter(name="on", kind="bool", default=False, doc="the switch"),
+)
 OUTCOME = {"reached": "whether it is there", "distance": "m"}
-SIGNATURE = Signature(name="nudge", doc="Move a little.", parameters=PARAMETERS, outcome=OUTCOME)
+SIGNATURES = (
+    Signature(name="nudge", doc="Move a little.", parameters=PARAMETERS, outcome=OUTCOME),
+    Signature(name="count", doc="Move a little.", parameters=COUNTS, outcome=OUTCOME),
+)
 CONTEXT = Context(
     Task(id="bench/nudge", goal="None.", horizon=1_000_000, success="never"),
     None,
@@ -94,9 +116,12 @@ def plain_seeing(seen: dict[str, Plain]) -> Workload:
 def sandboxed(source: str, seen: dict[str, Plain]) -> Workload:
     """Call a coded action that is already loaded in the sandbox."""
     action = CodedAction(name="bench", doc="Repeat.", source=source, max_steps=1000)
-    primitive = Primitive("nudge", "Move a little.", nudge, PARAMETERS, OUTCOME)
+    primitives = {
+        "nudge": Primitive("nudge", "Move a little.", nudge, PARAMETERS, OUTCOME),
+        "count": Primitive("count", "Move a little.", count, COUNTS, OUTCOME),
+    }
     guest = Sandbox().open(_library(seen), [action], seed=0)
-    execution = Execution({"nudge": primitive}, keep_calls=False)
+    execution = Execution(primitives, keep_calls=False)
 
     def work() -> None:
         call = Call()
@@ -144,7 +169,7 @@ def asked(size: str, count: int) -> Workload:
 
 
 def _library(seen: Mapping[str, Plain]) -> Library:
-    return Library(primitives=(SIGNATURE,), view=tuple(ViewDoc(name=key, doc="a value") for key in seen))
+    return Library(primitives=SIGNATURES, view=tuple(ViewDoc(name=key, doc="a value") for key in seen))
 
 
 def workloads() -> dict[str, tuple[Workload, int]]:
@@ -163,7 +188,9 @@ def workloads() -> dict[str, tuple[Workload, int]]:
         "primitive": (sandboxed(NUDGE, {}), YIELDS),
         "chunk": (sandboxed(CHUNK, {}), YIELDS),
         **{size: (sandboxed(SEE, seen), YIELDS) for size, seen in seeing.items()},
+        "primitive/int": (sandboxed(COUNT, {}), YIELDS),
         **{f"look/{size}": (sandboxed(LOOK, seen), YIELDS) for size, seen in VIEWS.items()},
+        **{f"read/{size}": (sandboxed(READ, seen), YIELDS) for size, seen in VIEWS.items()},
         "call": (sandboxed(ONE, {}), 1),
         "can_start": (asked("small", 1), 1),
         "can_start/large": (asked("large", 1), 1),
@@ -183,12 +210,16 @@ UNITS = {
     "plain/look/limit": "a deep copy of a view of 1,024 numbers",
     "crossing": "a call into the guest that does nothing",
     "primitive": "a primitive that sandboxed code asks for: request, checks, run, outcome",
+    "primitive/int": "a primitive with an int and a bool as arguments that sandboxed code asks for",
     "chunk": "a primitive of eight in one yield",
     "small": "a primitive that sandboxed code asks for, and the view of 8 numbers after it, in one yield",
     "large": "a primitive that sandboxed code asks for, and the view of 125 numbers after it, in one yield",
     "look/small": "a request that is answered with a view of 8 numbers",
     "look/large": "a request that is answered with a view of 125 numbers",
     "look/limit": "a request that is answered with a view of 1,024 numbers, near the limit of 8,192 bytes",
+    "read/small": "a request that is answered with a view of 8 numbers, of which the code reads all 2 keys",
+    "read/large": "a request that is answered with a view of 125 numbers, of which the code reads 2 of 25 keys",
+    "read/limit": "a request that is answered with a view of 1,024 numbers, of which the code reads 2 of 64 keys",
     "call": "a whole call of a coded action that asks for one primitive",
     "can_start": "an answer of can_start to a view that changed, of 8 numbers",
     "can_start/large": "an answer of can_start to a view that changed, of 125 numbers",

@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 from interleaved import block_figures
 from reporting import commit, emit
-from sandbox_calls import NUDGE, ONE, SEE, SIGNATURE, VIEWS, YIELDS, plain, plain_started, sandboxed, timed
+from sandbox_calls import NUDGE, ONE, SEE, SIGNATURES, VIEWS, YIELDS, plain, plain_started, sandboxed, timed
 
 WORKERS = 8
 INSTANCES = 10
@@ -83,9 +83,7 @@ def main(blocks: int) -> None:
     from rlgpt.sandbox import Library, Sandbox
 
     def opened() -> Any:
-        guest = Sandbox().open(
-            Library(primitives=(SIGNATURE,)), [CodedAction(name="bench", doc="", source=ONE)], seed=0
-        )
+        guest = Sandbox().open(Library(primitives=SIGNATURES), [CodedAction(name="bench", doc="", source=ONE)], seed=0)
         guest.start("bench", {})
         return guest
 

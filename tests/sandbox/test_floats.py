@@ -87,7 +87,7 @@ def test_code_that_changes_or_keeps_a_view_changes_no_other_view(open_guest: Ope
 
 
 def test_view_of_many_floats_is_limited_by_their_bytes_or_by_its_json(open_guest: Open) -> None:
-    guest = open_guest("def run():\n    yield observe()", limits=SandboxLimits(view_bytes=480))
+    guest = open_guest("def run():\n    len((yield observe()))", limits=SandboxLimits(view_bytes=480))
     long, short = 1 / 3, 0.5
     for numbers, fits in (([long] * 60, True), ([long] * 61, False), ([short] * 100, True), ([short] * 120, False)):
         guest.start("a")
@@ -97,7 +97,7 @@ def test_view_of_many_floats_is_limited_by_their_bytes_or_by_its_json(open_guest
 
 
 def test_view_with_a_float_that_is_not_finite_causes_a_verdict(open_guest: Open) -> None:
-    guest = open_guest("def run():\n    yield observe()")
+    guest = open_guest("def run():\n    len((yield observe()))")
     for number in (float("nan"), float("inf")):
         guest.start("a")
         turn = guest.send({"a": [0.5] * 50 + [number, -number]})

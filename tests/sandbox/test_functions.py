@@ -108,7 +108,7 @@ def test_function_source_without_the_required_entry_point_gives_a_load_verdict()
 
 
 def test_too_large_view_for_a_coded_function_gives_one_verdict() -> None:
-    functions = opened(features(COUNT), view_bytes=64)
+    functions = opened(features("def features(view, memory):\n    return {'y': len(view) / 10}\n"), view_bytes=64)
     (verdict,) = functions.evaluate({"x": "a" * 100}).verdicts
     assert verdict.kind == "view"
 

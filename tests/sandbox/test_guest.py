@@ -216,7 +216,7 @@ def test_fuel_verdict_on_one_action_does_not_affect_other_actions(open_guest: Op
 
 
 def test_view_that_is_too_large_or_not_finite_causes_a_verdict(open_guest: Open) -> None:
-    guest = open_guest("def run():\n    yield observe()", limits=SandboxLimits(view_bytes=100))
+    guest = open_guest("def run():\n    len((yield observe()))", limits=SandboxLimits(view_bytes=100))
     views: list[Plain] = [{"text": "x" * 100}, {"number": float("nan")}]
     for view in views:
         guest.start("a", {})
@@ -228,7 +228,7 @@ def test_view_that_is_too_large_or_not_finite_causes_a_verdict(open_guest: Open)
 
 
 def test_outcome_with_a_value_that_is_not_plain_raises_a_plugin_error(open_guest: Open) -> None:
-    guest = open_guest("def run():\n    yield observe()")
+    guest = open_guest("def run():\n    len((yield observe()))")
     guest.start("a", {})
     with pytest.raises(PluginError, match="only None, bool, int, float, str, list and dict"):
         guest.send({"hand": {1, 2}})  # type: ignore[dict-item]

@@ -18,13 +18,19 @@ ALL: frozenset[str] | None = None
 STEADY = {
     "keys": ("def can_start(view):\n    return view['a'] > 1 and view.get('b', 0) < 2", frozenset({"a", "b"})),
     "nothing": ("def can_start(view):\n    return True", frozenset[str]()),
-    "whole view": ("def can_start(view):\n    return any(view[key] for key in ('a', 'b'))", ALL),
+    "keys of a tuple": ("def can_start(view):\n    return any(view[key] for key in ('a', 'b'))", frozenset({"a", "b"})),
+    "whole view": ("def can_start(view):\n    return any(view[key] for key in view)", ALL),
+    "empty view": ("def can_start(view):\n    return not view", ALL),
+    "some keys": ("def can_start(view):\n    return view[min(('a', 'b')) + 'x'] > 0", ALL),
     "loop": ("def can_start(v):\n    n = 0\n    for x in v['a']:\n        n += x\n    return n > 2", frozenset({"a"})),
     "helper": (
         "LEAST = 2\ndef far(x):\n    return abs(x) > LEAST\ndef can_start(view):\n    return far(view['a'])",
         {"a"},
     ),
-    "helper of the view": ("def far(view):\n    return view['a'] > 1\ndef can_start(view):\n    return far(view)", ALL),
+    "helper of the view": (
+        "def far(view):\n    return view['a'] > 1\ndef can_start(view):\n    return far(view)",
+        {"a"},
+    ),
     "recursion": ("def f(n):\n    return n < 1 or f(n - 1)\ndef can_start(view):\n    return f(view['a'])", {"a"}),
     "math": ("import math\ndef can_start(view):\n    return math.hypot(*view['a']) < 1", frozenset({"a"})),
     "vectors": ("def can_start(view):\n    return vec.norm(view['a']) < math.pi", frozenset({"a"})),

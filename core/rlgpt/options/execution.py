@@ -140,7 +140,9 @@ class Execution:
         while isinstance(turn, Ask):
             replies: list[Plain] = []
             for request in turn.requests:
-                finished, outcome = yield from self._answer(request, ctx, call, see, limit=start + action.max_steps)
+                finished, outcome = yield from self._answer(
+                    request, guest, ctx, call, see, limit=start + action.max_steps
+                )
                 replies.append(outcome)
                 if finished:
                     self._judge(call, (yield Code(guest.cancel)), ctx.step - start)
@@ -159,17 +161,18 @@ class Execution:
         if verdict is not None:
             call.verdict = verdict.model_copy(update={"step": step})
 
-    def _answer(self, request: Request, ctx: Context, call: Call, see: See, *, limit: int) -> _Answer:
+    def _answer(self, request: Request, guest: Guest, ctx: Context, call: Call, see: See, *, limit: int) -> _Answer:
         """Run one request of the code.
 
         :returns: whether the call is over (because the episode ended, the call's step count reached ``limit``, or the
             call was interrupted), and the outcome of the request.
         """
         if request.name == OBSERVE:
-            view = dict((yield from see()))
-            if self._keep_calls:
-                call.look(view)
-            return False, view
+            view = yield from see()
+            if not self._keep_calls:
+                return False, guest.part(view)
+            call.look(seen := dict(view))
+            return False, seen
         primitive = self._primitives[request.name]
         before = ctx.step
         call.pieces += 1

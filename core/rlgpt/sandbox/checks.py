@@ -40,7 +40,7 @@ class Checker:
             s.name: s for s in library.primitives
         }
         self.spans = {name: {p.name: (p, *_span(p)) for p in s.parameters} for name, s in self.signatures.items()}
-        self.forms: dict[str, Any] = {}
+        self.forms: dict[bytes, Any] = {}
 
     def request(self, name: str, args: Mapping[str, Any], line: int | None) -> Request:
         """Return the checked request, in which missing arguments have their defaults and numbers are clipped into their

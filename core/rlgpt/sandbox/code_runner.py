@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlgpt.domain import Verdict, VerdictKind
 from rlgpt.errors import SandboxError
@@ -16,6 +17,7 @@ from rlgpt.sandbox.fuel import FuelMeter, Kind
 from rlgpt.sandbox.guest.floats import Packed
 from rlgpt.sandbox.instances import Instances
 from rlgpt.sandbox.limits import SandboxLimits
+from rlgpt.sandbox.reads import ViewReads, view_reads_of
 
 if TYPE_CHECKING:
     from rlgpt.sandbox.runtime import Instance
@@ -84,6 +86,15 @@ class CodeRunner:
         self._instances = self.calls = 0
         self._loaded: replies.Loaded | None = None
         self._unloadable: Verdict | None = None
+
+    @cached_property
+    def _view_reads(self) -> ViewReads | None:
+        return view_reads_of(self.source, self._shared, self._entry)
+
+    def part(self, view: Mapping[str, Any]) -> dict[str, Any]:
+        """The part of ``view`` that the code can read. The code cannot see that it does not get the other keys."""
+        part = view if self._view_reads is None else self._view_reads.part(view)
+        return part if isinstance(part, dict) else dict(part)
 
     @property
     def live(self) -> bool:

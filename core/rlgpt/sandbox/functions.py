@@ -59,19 +59,33 @@ class FunctionRunner(CodeRunner):
                 return neutral(low, high)
         return False
 
-    def evaluate(self, view: Packed | str) -> Result | Verdict:
+    def evaluate(
+        self, view: Mapping[str, Plain], known: dict[tuple[str, ...], Packed | str | Refused]
+    ) -> Result | Verdict:
         """Return the checked answer of the coded function, with its numbers clipped into their bounds.
 
-        :param view: the encoded view.
+        :param known: the parts of the view that were encoded before, by their keys.
+        :raises PluginError: the part of ``view`` that the function can read contains a value that is not plain.
         """
+        part = self.part(view)
+        text = known.get(tuple(part))
+        if text is None:
+            try:
+                text = encode(part, self.name, self._limits.view_bytes)
+            except Refused as refused:
+                text = refused
+            known[tuple(part)] = text
+        if isinstance(text, Refused):
+            return self.verdict(text)
         ready = self.load()
         if isinstance(ready, Verdict):
             return ready
+        packed = text
 
         def read(reply: bytes, limits: SandboxLimits) -> Result:
             return self._checked(replies.value(reply, limits))
 
-        return self._call("call-function", self.name, view, kind="function", read=read)
+        return self._call("call-function", self.name, packed, kind="function", read=read)
 
     def _checked(self, value: Result) -> Result:
         match self.function, value:
@@ -153,18 +167,13 @@ class Functions:
     def _ask(
         self, runners: Sequence[FunctionRunner], view: Mapping[str, Plain], verdicts: list[Verdict]
     ) -> Iterator[tuple[FunctionRunner, Result]]:
-        text: Packed | str | Refused = ""
-        if runners:
-            try:
-                text = encode(view, runners[0].name, self.limits.view_bytes)
-            except Refused as refused:
-                text = refused
+        known: dict[tuple[str, ...], Packed | str | Refused] = {}
         for runner in runners:
             if runner.name in self._failed:
                 yield runner, self._instead(runner)
                 continue
             runner.add_step()
-            answer = runner.verdict(text) if isinstance(text, Refused) else runner.evaluate(text)
+            answer = runner.evaluate(view, known)
             if isinstance(answer, Verdict):
                 verdicts.append(answer)
                 if answer.kind != "wall":  # A slow machine, not the function, may be the cause of a wall-clock timeout.

@@ -167,6 +167,12 @@ class Guest:
         self._newest = self._running
         return self._running.send(reply)
 
+    def part(self, view: Mapping[str, Plain]) -> dict[str, Plain]:
+        """The part of ``view`` that the running action can read (:mod:`rlgpt.sandbox.reads.views`). ``send`` sends no
+        other keys of a view, so a view that computes each value only when the value is read need not compute them.
+        """
+        return dict(view) if self._running is None else self._running.part(view)
+
     def load(self, action: str) -> bool | Verdict:
         """Execute the source of ``action`` once in its WebAssembly instance.
 

@@ -65,7 +65,8 @@ class ActionRunner(CodeRunner):
         self._answer = False
         self._yields = self._looks = 0
         self._most_yields = max(setup.limits.yields, action.max_steps or 0)
-        self._replies = 1
+        self._views: tuple[bool, ...] = (False,)
+        self._many = False
 
     @property
     def waits(self) -> bool:
@@ -96,8 +97,10 @@ class ActionRunner(CodeRunner):
 
         :raises PluginError: ``reply`` contains something other than None, bool, int, float, str, list and dict.
         """
+        if True in self._views:
+            reply = self._shown(reply)
         try:
-            text = encode(reply, self.action.name, self._limits.view_bytes * self._replies)
+            text = encode(reply, self.action.name, self._limits.view_bytes * len(self._views))
         except Refused as refused:
             self.cancel(keep=False)
             return self.verdict(refused)
@@ -196,5 +199,16 @@ class ActionRunner(CodeRunner):
             self.cancel(keep=False)
             text = f"one call may yield observe() {most} times: the view changes only when a primitive takes steps"
             return self.verdict(Refused("yields", text, turn.requests[0].line))
-        self._replies = len(turn.requests)
+        self._views, self._many = tuple([request.name == OBSERVE for request in turn.requests]), turn.many
         return turn
+
+    def _shown(self, reply: Plain) -> Plain:
+        """``reply`` without the keys of views that the code cannot read."""
+        if isinstance(reply, dict) and not self._many:
+            return self.part(reply)
+        if isinstance(reply, list) and len(reply) == len(self._views):
+            return [
+                self.part(item) if view and isinstance(item, dict) else item
+                for item, view in zip(reply, self._views, strict=True)
+            ]
+        return reply

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from math import isfinite
 from struct import Struct, error
@@ -201,28 +201,29 @@ def pack_requests(many: bool, requests: Sequence[Any], encode: Callable[[Any, in
     :param encode: a function that encodes a value as pieces of JSON.
     """
     known: tuple[Any, ...]
-    numbers: Iterable[Any]
+    numbers: Collection[Any]
     if many:
         numbers, key = [], []
         for request in requests:
             args = request.args
             if type(args) is not dict:  # The program has changed the request.
                 return b""
-            values = args.values()
-            key.append((request.name, request.line, *args, *map(type, values)))
-            numbers += values
-        known = tuple(key)
+            key.append((request.name, request.line, *args))
+            numbers += args.values()
+        known = (tuple(key), *map(type, numbers))
     else:
         (request,) = requests
         args = request.args
         if type(args) is not dict:
             return b""
         numbers = args.values()
-        known = (request.name, request.line, *args, *map(type, numbers))
+        known = (request.name, request.line, *args, *map(type, numbers)) if args else (request.name, request.line)
     packer = _packers.get(known)
     if packer is None:
         packer = _learn(known, many, requests, encode)
     packs, head = packer
+    if not numbers:
+        return head
     if packs is None:
         return b""
     try:

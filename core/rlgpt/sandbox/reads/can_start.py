@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rlgpt.sandbox.guest.modules import PREIMPORTED
+from rlgpt.sandbox.reads.keys import ViewReads
+from rlgpt.sandbox.reads.names import bound
+from rlgpt.sandbox.reads.views import view_reads
 
 _SAFE = frozenset(
     {
@@ -83,19 +86,37 @@ def reads_of(source: str, shared: str) -> Reads:
 
     :param shared: source that the guest loads before ``source``, into the same namespace.
     """
-    try:
-        before = ast.parse(shared).body
-        body = [*before, *ast.parse(source).body]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    bodies = _parse(source, shared)
+    if bodies is None:
         return Reads()
+    before, body = bodies[0], [*bodies[0], *bodies[1]]
     module = _Module(body)
     guard = module.functions.get("can_start")
     if guard is None or not guard.args.args or not module.is_pure(guard):
         return Reads()
     alone = [arg.arg for arg in ast.walk(guard.args) if isinstance(arg, ast.arg)] == [guard.args.args[0].arg]
-    loads = "run" in module.functions and not {"run", "can_start"} & {n for node in before for n in _bound(node)}
+    loads = "run" in module.functions and not {"run", "can_start"} & {n for node in before for n in bound(node)}
     constant = alone and loads and module.is_inert and module.is_fixed(guard)
-    return Reads(steady=True, keys=_keys(guard), constant=constant)
+    return Reads(steady=True, keys=module.keys(guard), constant=constant)
+
+
+@lru_cache(maxsize=1024)
+def view_reads_of(source: str, shared: str, entry: str) -> ViewReads | None:
+    """The keys of views that ``entry`` (``run``, or a function that gets a view as its first argument) can read; None
+    if it could use a view in any other way. ``view_reads_of`` parses the source and does not run it.
+
+    :param shared: source that the guest loads before ``source``, into the same namespace.
+    """
+    bodies = _parse(source, shared)
+    return None if bodies is None else view_reads([*bodies[0], *bodies[1]], entry)
+
+
+def _parse(source: str, shared: str) -> tuple[list[ast.stmt], list[ast.stmt]] | None:
+    """The statements of ``shared`` and of ``source``; None if they cannot be parsed."""
+    try:
+        return ast.parse(shared).body, ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 class _Module:
@@ -104,7 +125,7 @@ class _Module:
     def __init__(self, body: list[ast.stmt]) -> None:
         defined: dict[str, int] = {}
         for node in ast.walk(ast.Module(body, [])):
-            for name in _bound(node):
+            for name in bound(node):
                 defined[name] = defined.get(name, 0) + 1
         self._body, self._bound = body, frozenset(defined)
         top = [node for node in body if isinstance(node, ast.FunctionDef)]
@@ -152,6 +173,15 @@ class _Module:
                         waiting.append(helper)
         return frozenset(used)
 
+    def keys(self, guard: ast.FunctionDef) -> tuple[str, ...] | None:
+        """The keys of the view that the pure function ``guard`` reads; None if they are not known."""
+        used = self._used_by(guard)
+        body = [n for n in self._body if isinstance(n, ast.Assign) or getattr(n, "name", None) in used]
+        reads = view_reads(body, guard.name)
+        if reads is None or reads.tests or any(pattern.suffix is not None for pattern in reads.keys):
+            return None
+        return tuple(sorted(pattern.prefix for pattern in reads.keys))
+
     def is_pure(self, function: ast.FunctionDef) -> bool:
         """Whether a call of ``function`` has no effect, and its result depends only on its arguments and globals."""
         used = self._used_by(function)
@@ -159,7 +189,7 @@ class _Module:
 
     def _is_pure(self, function: ast.FunctionDef) -> bool:
         """Whether ``function`` is pure under the assumption that all functions of the source that it calls are pure."""
-        local = {name for node in ast.walk(function) for name in _bound(node)} - {function.name}
+        local = {name for node in ast.walk(function) for name in bound(node)} - {function.name}
         changed = [node.target for node in ast.walk(function) if isinstance(node, ast.AugAssign)]
         if not all(isinstance(t, ast.Name) and t.id in _numbers(function) for t in changed):
             return False
@@ -188,26 +218,12 @@ class _Module:
         return name in _SAFE or name in self._modules
 
 
-def _bound(node: ast.AST) -> list[str]:
-    """The names that the syntax node ``node`` itself binds."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-            return [name]
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return [alias.asname or alias.name for alias in names]
-        case ast.ExceptHandler(name=str(name)):
-            return [name]
-    return []
-
-
 def _numbers(function: ast.FunctionDef) -> set[str]:
     """The local names of ``function`` to which only constants are assigned. The operator ``+=`` on a name that only has
     constant values cannot change an object that other code uses.
     """
     constant: set[str] = set()
-    other = {arg for node in ast.walk(function) if isinstance(node, ast.arg) for arg in _bound(node)}
+    other = {arg for node in ast.walk(function) if isinstance(node, ast.arg) for arg in bound(node)}
     for node in ast.walk(function):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
@@ -242,21 +258,3 @@ def _is_definition(node: ast.stmt) -> bool:
 
 def _is_immutable(value: ast.expr) -> bool:
     return not any(isinstance(node, (ast.List, ast.Dict, ast.Set)) for node in ast.walk(value))
-
-
-def _keys(guard: ast.FunctionDef) -> tuple[str, ...] | None:
-    """The keys of the view that ``guard`` reads. The result is None if ``guard`` uses the view in another way than by
-    ``view["key"]`` or ``view.get("key", ...)``.
-    """
-    view = guard.args.args[0].arg
-    keys: list[str] = []
-    for node in ast.walk(guard):
-        match node:
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))) if name == view:
-                keys.append(key)
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=name), attr="get"), args=[ast.Constant(value=str(key)), *_]
-            ) if name == view:
-                keys.append(key)
-    uses = sum(isinstance(node, ast.Name) and node.id == view for node in ast.walk(guard))
-    return tuple(sorted(set(keys))) if uses == len(keys) else None
