@@ -21,8 +21,9 @@ The file results/craftax_cells.jsonl has the cells. Each line of results/craftax
 ``craftax/ROW/100k`` are its results after 300,000 and 100,000 steps. The line ``craftax/margin/ROW`` is the paired
 margin over a compared method. The remaining lines of results/craftax.jsonl are published results with their source.
 
-The method ``rlgpt`` and the methods that are derived from it replay recordings of a language model; without a
-recording, their cells fail with a message that says what to record. The method ``rl`` needs no recording.
+The method ``rlgpt`` and the methods that are derived from it replay recordings of a language model, with as many
+iterations of the outer loop as the recording has; without a recording, their cells fail with a message that says what
+to record. The method ``rl`` needs no recording.
 
 The script is not called craftax.py, because ``import craftax`` would then find this script instead of the package
 craftax.
@@ -30,6 +31,7 @@ craftax.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -92,8 +94,24 @@ class CraftaxRunner(RowRunner):
         }
 
 
+def recorded_iterations(seed: int) -> int:
+    """Return the number of iterations in the recording that the run with ``seed`` replays. A run with fewer iterations
+    would ignore the later ones, and a run with more would leave their share of the budget unused.
+    """
+    from rlgpt.llm.transcript import Transcript
+    from rlgpt.plugin.manager import PluginManager
+
+    plugin, task = PluginManager().task("craftax/symbolic")
+    recordings = tuple(plugin.transcripts(task))
+    return 1 + max(entry.key.iteration for entry in Transcript.read(recordings[seed % len(recordings)]).entries)
+
+
 class CraftaxComparison(MeansComparison):
     """Prints the results of each budget, and the published results."""
+
+    def _settings(self, cell: Cell, arguments: argparse.Namespace) -> dict[str, Any]:
+        found = super()._settings(cell, arguments)
+        return found if arguments.iterations else {**found, "iterations": recorded_iterations(cell.seed)}
 
     def report_lines(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Iterator[str]:
         for task in self.tasks:
@@ -122,7 +140,7 @@ CRAFTAX = CraftaxComparison(
     budget=BUDGETS,
     rows=("rlgpt", "code", "rl", "untrained"),
     episodes=200,
-    iterations=1,
+    iterations=0,  # those of the recording
     runner=CraftaxRunner,
     first_seed=30,
     lines=RESULTS / "craftax.jsonl",
