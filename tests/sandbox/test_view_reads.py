@@ -79,10 +79,15 @@ WHOLE = {
     "list that is changed": "    x = []\n    y = x\n    y.append(v)\n    print(x)\n",
     "in-place addition": "    x = []\n    x += [v]\n",
     "deletion": "    del v['a']\n",
+    "deletion in a tuple": "    del (v['a'], [v['b']])\n",
     "pop": "    x = v.pop('a')\n",
     "unknown key": "    x = v[memory['key']]\n",
     "key that changes": "    key = 'a'\n    key += 'b'\n    x = v[key]\n",
     "key of a list that changes": "    keys = ['a']\n    keys.append('b')\n    x = [v[key] for key in keys]\n",
+    "key of a row that is not known": "    for x, y, z in ((*memory, 'a', *memory),):\n        y = v[y]\n",
+    "key that is too long": f"    key = {'a' * 600!r}\n    x = v[key + key]\n",
+    "key of a type with its own operators": "    A = type('A', (), {'__add__': memory})\n    x = v[A() + 'a']\n",
+    "key of an enumeration with operators": "    A = enum.Enum('A', {'__add__': 1})\n    x = v[A.q + 'a']\n",
     "key of an argument of a callback": "    def g(key):\n        return v[key]\n    x = list(map(g, memory))\n",
     "yielded": "    yield v\n",
     "argument of a primitive": "    yield move_to(x=v)\n",
@@ -105,6 +110,12 @@ WHOLE = {
     "frame": "    x = memory['g'].gi_frame\n",
     "traceback": "    try:\n        1 / 0\n    except ZeroDivisionError as e:\n        x = e.__traceback__\n",
     "format": "    x = '{0.gi_frame.f_locals}'.format(memory)\n",
+    "closure by a pattern": "    f = lambda: v['a']\n    match f:\n        case object(__closure__=x): pass\n",
+    "private name of a module": "    from collections import _sys as s\n    s.setprofile(memory)\n",
+    "set attribute": "    setattr(memory, '__code__', 1)\n",
+    "function with the code of another": "    functools.wraps(look, ['__code__'], [])(far)\n",
+    "annotation that is evaluated": "    def f(w: 'v'):\n        pass\n    functools.singledispatch(f).register(f)\n",
+    "function of a code object": "    x = dataclasses.types.FunctionType(memory, {})\n",
     "inspect": "    x = dataclasses.inspect.currentframe()\n",
     "class": "    class A:\n        w = v\n    x = len(A.w)\n",
     "decorated": "    @memory\n    def f():\n        return v\n    x = len(f())\n",
@@ -155,6 +166,32 @@ def test_code_without_its_function_or_with_two_gets_whole_views() -> None:
     assert view_reads_of("def reward():\n    return 1\n", "", "reward") is None
 
 
+def test_name_that_is_local_in_a_part_of_a_function_can_be_a_global() -> None:
+    found = reads("    x = [key for key in ('a',)]\n    y = v[key]\n", "key = 'b'\n")
+    assert found is not None
+    assert {pattern.prefix for pattern in found.keys} == {"a", "b"}
+    store = "def store(x):\n    global w\n    w = x\n"
+    for local in ("[w for w in ()]", "lambda w: 1"):
+        assert reads(f"    store(v)\n    x = {local}\n    y = len(w)\n", store) is None
+    assert view_reads_of(f"{store}def reward(w, memory):\n    return len(w)\n", "", "reward") is None
+
+
+def test_view_that_can_start_returns_is_whole() -> None:
+    source = "G = 0\ndef can_start(view):\n    return G\ndef run():\n    global G\n    G = yield observe()\n"
+    assert view_reads_of(source, "", "run") is None
+
+
+def test_long_source_gets_whole_views() -> None:
+    source = "def run():\n    v = yield observe()\n    x = v['a']\n"
+    assert view_reads_of(source, "", "run") is not None
+    assert view_reads_of(source + "#" * 100_000, "", "run") is None
+
+
+def test_analysis_of_tuples_of_several_kinds_ends() -> None:
+    tuples = "".join(f"    {a} = {', '.join([b] * 8)}\n" for a, b in ("av", "ba", "ca"))
+    assert reads(f"{tuples}    w = yield memory\n    x = {'c or b or w or ' * 1500}w\n") is None
+
+
 def test_analysis_of_nested_tuples_and_many_calls_ends() -> None:
     nested = "".join(f"    a{i + 1} = ({', '.join([f'a{i}'] * 40)})\n" for i in range(40))
     calls = "".join(f"def f{i}(key):\n    return f{i - 1}(key + key) + f{i - 1}(key)\n" for i in range(1, 60))
@@ -184,6 +221,7 @@ STATEMENTS = [
 ODD = [
     *("n = len(v)", "n = list(v)", "n = str(v)", "n = [*v]", "n = v == o", "n = f'{v}'", "n = {**v}", "(n,) = v"),
     *("n = v.keys()", "n = v.pop('a')", "del v['a']", "n = str(l)", "n = v | {}", "n = (lambda: v)()", "k = k + 'b'"),
+    *("del (v['a'], n)", "del [v['a'], [v['c']]]"),
     *("n = l[0] == l[1]", "STORE.append(v)", "n = len(STORE[0])", "n = l[0] if n else v", "n = max(l, key=len)"),
     *("f = seen", "n = [f() for f in [keep]]", "l += [v]", "o = {'v': v}", "n = sorted(v)", "v = yield act(2)"),
 ]

@@ -61,6 +61,10 @@ _NODES = (
 """Kinds of nodes that a function without effects may contain."""
 
 
+_LONGEST = 100_000
+"""Maximal length of a source that is analyzed, with its shared code, in characters."""
+
+
 @dataclass(frozen=True)
 class Reads:
     """The inputs on which the answer of a ``can_start`` depends.
@@ -112,7 +116,9 @@ def view_reads_of(source: str, shared: str, entry: str) -> ViewReads | None:
 
 
 def _parse(source: str, shared: str) -> tuple[list[ast.stmt], list[ast.stmt]] | None:
-    """The statements of ``shared`` and of ``source``; None if they cannot be parsed."""
+    """The statements of ``shared`` and of ``source``; None if they cannot be parsed or are long."""
+    if len(shared) + len(source) > _LONGEST:
+        return None
     try:
         return ast.parse(shared).body, ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

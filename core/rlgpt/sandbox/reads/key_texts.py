@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from rlgpt.sandbox.reads.keys import ANY, Pattern
 from rlgpt.sandbox.reads.names import Names, Scope, bound
 
-_MOST, _DEPTH, _TRIES = 64, 12, 20_000
+_MOST, _DEPTH, _TRIES, _LONGEST = 64, 12, 20_000, 1_000
 
 
 class KeyTexts:
@@ -78,7 +78,7 @@ class KeyTexts:
         for value in values:
             parts = self.patterns(value, scope, depth + 1)
             found = frozenset(before.then(part) for before in found for part in parts)
-            if len(found) > _MOST:
+            if len(found) > _MOST or any(len(prefix) + len(suffix or "") > _LONGEST for prefix, suffix in found):
                 return frozenset({ANY})
         return found
 
@@ -92,6 +92,7 @@ class KeyTexts:
             self._given[variable] = self._given.get(variable, 0) + 1
         elif isinstance(target, ast.Tuple):
             rows = [value.elts for value in values if isinstance(value, ast.Tuple)]
+            rows = [row for row in rows if not any(isinstance(part, ast.Starred) for part in row)]
             if len(rows) == len(values) and all(len(row) == len(target.elts) for row in rows):
                 for place, inner in enumerate(target.elts):
                     self._bind(inner, [row[place] for row in rows], scope)

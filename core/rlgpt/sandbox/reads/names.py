@@ -8,14 +8,18 @@ from collections.abc import Iterator
 Scope = ast.AST | None
 """An outermost function with all functions in it, or None for the top level of a source."""
 
-_DEVIOUS = frozenset({"globals", "vars", "locals", "exec", "eval", "getattr", "format", "super"})
-"""Built-in functions through which code could reach a value without its name."""
+_DEVIOUS = frozenset(
+    {"globals", "vars", "locals", "exec", "eval", "getattr", "setattr", "delattr", "format", "super", "type"}
+)
+"""Built-in functions through which code could reach or change a value without its name, or define operators."""
 
 _WAYS = _DEVIOUS | {
     *("inspect", "annotationlib", "sys", "gc", "builtins", "traceback", "attrgetter", "methodcaller", "format_map"),
-    *("Formatter", "get_type_hints", "ForwardRef"),
+    *("Formatter", "get_type_hints", "ForwardRef", "evaluate_forward_ref", "singledispatch", "singledispatchmethod"),
+    *("update_wrapper", "wraps", "types", "FunctionType", "copyreg", "make_dataclass", "ABCMeta", "NamedTupleMeta"),
+    *("EnumMeta", "EnumType", "Enum", "IntEnum", "StrEnum", "ReprEnum", "Flag", "IntFlag"),
 }
-"""Attributes of modules and values through which code could reach a value without its name."""
+"""Attributes of modules and values through which code could do so."""
 
 _INNER = ("_", "f_", "gi_", "cr_", "ag_", "tb_")
 """Beginnings of the names of attributes through which code could reach a value without its name."""
@@ -39,36 +43,41 @@ def bound(node: ast.AST) -> list[str]:
 
 class Names:
     """The variables of a source. A name that a function binds is one variable in this function and in all functions,
-    lambdas and comprehensions within it.
+    lambdas and comprehensions within it. If the source also binds the name as a global, there is only one variable,
+    because the name can be the global in a part of the function.
     """
 
     def __init__(self, body: list[ast.stmt]) -> None:
-        self.nodes = list(_scoped(ast.Module(body, []), None))
+        self.nodes = list(_scoped(body))
         self.count: dict[str, int] = {}
         self.scopes: dict[ast.FunctionDef, Scope] = {}
         local: dict[Scope, set[str]] = {}
-        outer: dict[Scope, set[str]] = {}
+        outer: set[str] = set()
         for node, scope in self.nodes:
             inside = node if scope is None and isinstance(node, ast.FunctionDef) else scope
             if isinstance(node, ast.FunctionDef):
                 self.scopes[node] = inside
             if isinstance(node, ast.Global):
-                outer.setdefault(scope, set()).update(node.names)
+                outer.update(node.names)
             for name in bound(node):
                 self.count[name] = self.count.get(name, 0) + 1
                 local.setdefault(scope, set()).add(name)
-        self._local = {scope: names - outer.get(scope, set()) for scope, names in local.items()}
+        outer |= local.get(None, set())
+        self._local = {scope: names - outer for scope, names in local.items()}
 
     def variable(self, name: str, scope: Scope) -> tuple[Scope, str]:
         """The variable to which ``name`` refers in ``scope``."""
         return (scope if name in self._local.get(scope, ()) else None), name
 
 
-def _scoped(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
-    """All nodes in ``node``, each with its scope. A function itself stands in the scope around it."""
-    for inner in ast.iter_child_nodes(node):
-        yield inner, scope
-        yield from _scoped(inner, inner if scope is None and isinstance(inner, ast.FunctionDef) else scope)
+def _scoped(body: list[ast.stmt]) -> Iterator[tuple[ast.AST, Scope]]:
+    """All nodes in ``body``, each with its scope. A function itself stands in the scope around it."""
+    waiting: list[tuple[ast.AST, Scope]] = [(node, None) for node in reversed(body)]
+    while waiting:
+        node, scope = waiting.pop()
+        yield node, scope
+        inside = node if scope is None and isinstance(node, ast.FunctionDef) else scope
+        waiting.extend((inner, inside) for inner in ast.iter_child_nodes(node))
 
 
 def is_devious(node: ast.AST) -> bool:
@@ -77,11 +86,17 @@ def is_devious(node: ast.AST) -> bool:
         case ast.Name(id=name):
             return name in _DEVIOUS or name.startswith("__")
         case ast.alias(name=name):
-            return name in _WAYS or name == "*"
+            return name == "*" or any(map(_is_way, name.split(".")))
         case ast.Attribute(attr=name):
-            return name in _WAYS or name.startswith(_INNER)
+            return _is_way(name)
+        case ast.MatchClass(kwd_attrs=names):
+            return any(map(_is_way, names))
         case _:
             return isinstance(node, ast.AsyncFunctionDef | ast.Await | ast.ClassDef)
+
+
+def _is_way(attribute: str) -> bool:
+    return attribute in _WAYS or attribute.startswith(_INNER)
 
 
 def yields(function: ast.FunctionDef) -> bool:

@@ -37,12 +37,12 @@ PLAIN, VIEW = Value(), Value(view=True)
 def join(a: Value, b: Value) -> Value:
     """What is one of ``a`` and ``b``.
 
-    :raises Unclear: lists and tuples are nested too deeply.
+    :raises Unclear: there are too many lists and tuples within each other.
     """
-    if max(_depth(a), _depth(b)) > _DEEPEST:
-        raise Unclear
     if a == b or b == PLAIN:
         return a
+    if max(_size(a), _size(b)) > _LARGEST:
+        raise Unclear
     if a == PLAIN:
         return b
     view = a.view or b.view
@@ -54,7 +54,7 @@ def join(a: Value, b: Value) -> Value:
     return Value(view, reduce(join, items) if items else None)
 
 
-_WIDEST, _DEEPEST = 8, 4
+_WIDEST, _LARGEST = 8, 32
 
 
 def several(values: Sequence[Value]) -> Value:
@@ -69,6 +69,5 @@ def listed(items: Value) -> Value:
     return Value(items=items) if items != PLAIN else PLAIN
 
 
-def _depth(value: Value) -> int:
-    inner = (*(value.parts or ()), *([value.items] if value.items else ()))
-    return 1 + max(map(_depth, inner), default=0)
+def _size(value: Value) -> int:
+    return 1 + sum(map(_size, (*(value.parts or ()), *([value.items] if value.items else ()))))

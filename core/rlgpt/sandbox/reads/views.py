@@ -79,7 +79,7 @@ class _Analysis:
             arguments = [*function.args.posonlyargs, *function.args.args]
             if not arguments:
                 raise Unclear
-            self._known[function, arguments[0].arg] = VIEW
+            self._learn(arguments[0].arg, VIEW, function)
         for _ in range(_ROUNDS):
             if not self._changed:
                 break
@@ -87,8 +87,7 @@ class _Analysis:
             self._statements(body, _Place(None, None))
         else:
             raise Unclear
-        if entry != "run":
-            self._escaped.add(function)
+        self._escaped.update(f for name, f in self._functions.items() if name in called - {"run"})
         if any(self._returns.get(f, PLAIN) != PLAIN for f in self._escaped):
             raise Unclear
 
@@ -140,8 +139,7 @@ class _Analysis:
                 self._returned(self.value(given, place) if given else PLAIN, place.function)
             case ast.Delete(targets=targets):
                 for target in targets:
-                    if not isinstance(target, ast.Name):  # A view without its last key is false in a test.
-                        self._plain(ast.iter_child_nodes(target), place)
+                    self._delete(target, place)
             case ast.Try() | ast.TryStar():
                 self._statements([*node.body, *node.orelse, *node.finalbody], place)
                 for handler in node.handlers:
@@ -149,6 +147,16 @@ class _Analysis:
                     self._statements(handler.body, place)
             case _:
                 self._plain(ast.iter_child_nodes(node), place)
+
+    def _delete(self, target: ast.expr, place: _Place) -> None:
+        match target:
+            case ast.Name():
+                return
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                for inner in targets:
+                    self._delete(inner, place)
+            case _:  # A view without its last key is false in a test.
+                self._plain(ast.iter_child_nodes(target), place)
 
     def _plain(self, nodes: Iterable[ast.AST], place: _Place) -> None:
         """Check that none of ``nodes`` has a view as its value."""
