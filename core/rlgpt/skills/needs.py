@@ -81,7 +81,7 @@ class Wanted:
 
     @property
     def words(self) -> frozenset[str]:
-        return words_of(self.task.goal, self.task.id.partition("/")[2])
+        return task_words(self.task.goal, self.task.id)
 
 
 def needs_of(
@@ -166,6 +166,11 @@ def misfit(
         if found := faults(code, own):
             return f"{code.name}: {found[0].message}"
     return ""
+
+
+def task_words(goal: str, id: str) -> frozenset[str]:
+    """The words of a task: the words of its goal, and of its id without the plugin's part."""
+    return words_of(goal, id.partition("/")[2])
 
 
 def words_of(*texts: str) -> frozenset[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from pydantic import Field
 
@@ -10,13 +11,22 @@ from rlgpt.domain import CodedAction, CodedFeatures, CodedFunction, Value
 from rlgpt.errors import RlgptError
 from rlgpt.skills.library import Skill, SkillLibrary
 from rlgpt.skills.measure import Measure
-from rlgpt.skills.needs import Wanted, misfit, similarity, words_of
+from rlgpt.skills.needs import Wanted, misfit, similarity, task_words, words_of
 from rlgpt.skills.record import SkillId
+from rlgpt.skills.renaming import renamed
 
 SHOWN = 6
 """Maximal number of skills that a run offers."""
 SHOWN_ACTIONS = 12
 """Maximal number of coded actions of all offered skills together."""
+RENAMED = 2
+"""Maximal number of offered skills in whose code names are replaced."""
+LEAST = 0.55
+"""Least similarity between the words of a run's task and of a skill's task, if names are replaced.
+
+Among the kitchen's tasks, those about the two burners have similarities of 0.60 and more; those about the two doors
+that turn on hinges have 0.52, and their code differs in more than names. Beef and mutton have 0.75 in Minecraft.
+"""
 _RECENT = 5
 """Number of the newest versions of each skill that are considered."""
 
@@ -24,6 +34,8 @@ _RECENT = 5
 class Offered(Value):
     """A skill in the form in which a run offers it to its agents.
 
+    :ivar goal: the goal of the skill's task. If names were replaced in the code, ``goal`` begins with a clause that
+        says what was replaced by what, and that the changed code is not tested.
     :ivar actions: the coded actions of the skill. No action needs code outside its source.
     :ivar functions: the features that the actions read.
     :ivar task: the task of the run that made the skill.
@@ -70,13 +82,18 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
     with the most reliable result is chosen (the worse end of its confidence interval decides). Skills are sorted by the
     similarity between their words (goal, task and names of actions) and the words of the run's task.
 
+    If no skill fits whose task is at least ``LEAST`` similar to the run's task, the run also offers at most ``RENAMED``
+    skills of such tasks that fit after names of things are replaced in their code (:mod:`rlgpt.skills.renaming`). They
+    come last.
+
     :param plugin: the name of the distribution that contains the plugin.
     :param version: the installed version of the plugin's distribution.
     """
     candidates: list[Skill] = []
+    others: list[list[Skill]] = []
     refused: dict[str, str] = {}
     for name in library.names():
-        fit: list[Skill] = []
+        fit, near = list[Skill](), list[Skill]()
         for number, skill in enumerate(library.skills(name)):
             if number >= _RECENT:
                 break
@@ -87,10 +104,31 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
                     refused.setdefault(str(skill.id), why)
                 elif not misfit(skill.record.needs, wanted, skill.bundle.actions, _features(skill)):
                     fit.append(skill)
+                elif _closeness(skill, wanted) >= LEAST:
+                    near.append(skill)
         if fit:
             candidates.append(max(fit, key=lambda skill: _sureness(skill, wanted)))
+        elif near:
+            others.append(sorted(near, key=lambda skill: _sureness(skill, wanted), reverse=True))
     ranked = sorted(candidates, key=lambda skill: _rank(skill, wanted.words))
+    if not any(_closeness(skill, wanted) >= LEAST for skill in candidates):
+        ranked += _copies(others, wanted)
     return Choice(offered=_distinct(ranked, wanted.taken), refused=refused)
+
+
+def _copies(skills: Iterable[Sequence[Skill]], wanted: Wanted) -> Iterator[Skill]:
+    """At most ``RENAMED`` copies of skills in which names are replaced, the best skill first.
+
+    :param skills: versions of each skill, the best version first.
+    """
+    ranked = sorted(skills, key=lambda versions: _rank(versions[0], wanted.words))
+    found = (filter(None, (renamed(s, _features(s), wanted) for s in versions)) for versions in ranked)
+    return islice((copy for copies in found for copy in islice(copies, 1)), RENAMED)
+
+
+def _closeness(skill: Skill, wanted: Wanted) -> float:
+    """The similarity between the words of the skill's task and the words of the run's task, from 0 to 1."""
+    return similarity(task_words(skill.record.goal, skill.record.task), wanted.words)
 
 
 def _sureness(skill: Skill, wanted: Wanted) -> tuple[bool, float, int]:
@@ -109,7 +147,7 @@ def _sureness(skill: Skill, wanted: Wanted) -> tuple[bool, float, int]:
 
 def _rank(skill: Skill, words: Collection[str]) -> tuple[float, float, float, str]:
     record = skill.record
-    own = words_of(record.goal, record.task.partition("/")[2], *(a.name for a in skill.bundle.actions))
+    own = task_words(record.goal, record.task) | words_of(*(a.name for a in skill.bundle.actions))
     sure = 0.0 if record.success is None else record.success.low
     return -round(similarity(own, words), 9), -sure, record.steps, record.id.name
 
