@@ -77,16 +77,22 @@ def renamed(skill: Skill, features: Sequence[CodedFunction], wanted: Wanted) -> 
     outputs = {o.name for f in features if isinstance(f, CodedFeatures) for o in f.outputs}
     if not outputs.isdisjoint((*texts, *texts.values())):
         return None  # An output of a feature is a key of the view, too, and keeps its name.
-    code = _Code(names, texts)
+    used: set[str] = set()
+
+    def changed(source: str) -> str:
+        result, found = with_names(source, names, texts)
+        used.update(found)
+        return result
+
     try:
         actions = tuple(
-            a.model_copy(update={"source": code.changed(a.source), "shared": code.changed(a.shared)})
+            a.model_copy(update={"source": changed(a.source), "shared": changed(a.shared)})
             for a in skill.bundle.actions
         )
-        functions = tuple(f.model_copy(update={"source": code.changed(f.source)}) for f in features)
+        functions = tuple(f.model_copy(update={"source": changed(f.source)}) for f in features)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    clause = " and ".join(f"{new} in place of {old}" for old, new in names.items() if old in code.replaced)
+    clause = " and ".join(f"{new} in place of {old}" for old, new in names.items() if old in used)
     needs = _needs(record.needs, names, texts)
     if not clause or len(clause) > _CLAUSE or misfit(needs, wanted, actions, functions):
         return None
@@ -160,62 +166,52 @@ def _needs(needs: Needs, names: Names, texts: Names) -> Needs:
     return needs.model_copy(update={"primitives": primitives, "view": view})
 
 
-class _Code:
-    """Replaces string constants in sources.
+def with_names(source: str, names: Names, texts: Names) -> tuple[str, frozenset[str]]:
+    """``source`` with string constants replaced, and the names of the things that occurred. All characters outside the
+    constants stay.
 
-    :ivar names: a dict from the name of each thing to its new name.
-    :ivar texts: a dict from each constant that is replaced to its replacement.
-    :ivar replaced: the names of the things that occurred in the sources so far.
+    :param texts: a dict from each constant to its replacement. Each constant begins with a name in ``names``, and its
+        replacement with the new name.
+    :raises ValueError: the source is too large, a constant equals the replacement of another constant, or a constant
+        cannot be replaced where it stands, for example because it contains escapes.
+    :raises SyntaxError: the source cannot be parsed.
     """
+    data = source.encode()
+    if len(data) > SandboxLimits().source_bytes:
+        raise ValueError("the source is too large")
+    tree = _parse(source)
+    lines = [0, *(m.end() for m in re.finditer(rb"\r\n|\r|\n", data))]
+    new = frozenset(texts.values()) - texts.keys()
+    edits: dict[int, str] = {}
+    for string, constant in _strings(tree):
+        text = str(constant.value)
+        if text in new:
+            raise ValueError("two constants would become one")
+        if name := _name(text, names, texts, part=string is not constant):
+            start = lines[string.lineno - 1] + string.col_offset
+            opening = _OPENING.match(data, start)
+            if opening is None or not data.startswith(name.encode(), opening.end()):
+                raise ValueError("a constant does not stand in the source as it is")
+            edits[opening.end()] = name
+            constant.value = names[name] + text[len(name) :]
+    for start in sorted(edits, reverse=True):
+        name = edits[start]
+        data = data[:start] + names[name].encode() + data[start + len(name) :]
+    result = data.decode()
+    if ast.dump(_parse(result)) != ast.dump(tree):
+        raise ValueError("more than the constants would change")
+    return result, frozenset(edits.values())
 
-    def __init__(self, names: Names, texts: Names) -> None:
-        self.names, self.texts = names, texts
-        self.replaced: set[str] = set()
-        self._new = frozenset(texts.values())
 
-    def changed(self, source: str) -> str:
-        """``source`` with the constants replaced; all other characters stay.
+def _name(text: str, names: Names, texts: Names, *, part: bool) -> str:
+    """The thing that the constant ``text`` names; empty if the constant stays.
 
-        :raises ValueError: the source is too large, a constant equals the replacement of another constant, or a
-            constant cannot be replaced where it stands, for example because it is split or contains escapes.
-        :raises SyntaxError: the source cannot be parsed.
-        """
-        data = source.encode()
-        if len(data) > SandboxLimits().source_bytes:
-            raise ValueError("the source is too large")
-        tree = _parse(source)
-        lines = [0, *(m.end() for m in re.finditer(rb"\r\n|\r|\n", data))]
-        edits: dict[int, str] = {}
-        for string, constant in _strings(tree):
-            text = str(constant.value)
-            if text in self._new:
-                raise ValueError("two constants would become one")
-            name = self._name(text, part=string is not constant)
-            if name:
-                start = lines[string.lineno - 1] + string.col_offset
-                opening = _OPENING.match(data, start)
-                if opening is None or not data.startswith(name.encode(), opening.end()):
-                    raise ValueError("a constant does not stand in the source as it is")
-                edits[opening.end()] = name
-                constant.value = self.names[name] + text[len(name) :]
-        for start in sorted(edits, reverse=True):
-            name = edits[start]
-            data = data[:start] + self.names[name].encode() + data[start + len(name) :]
-        result = data.decode()
-        if ast.dump(_parse(result)) != ast.dump(tree):
-            raise ValueError("more than the constants would change")
-        self.replaced |= set(edits.values())
-        return result
-
-    def _name(self, text: str, *, part: bool) -> str:
-        """The thing that the constant ``text`` names; empty if the constant stays.
-
-        :param part: whether the constant is the beginning of an f-string that makes a name.
-        """
-        starts = [n for n in self.names if text.startswith(n)]
-        if part:
-            return max((n for n in starts if text.startswith(f"{n}_")), key=len, default="")
-        return next((n for n in starts if self.texts.get(text) == self.names[n] + text[len(n) :]), "")
+    :param part: whether the constant is the beginning of an f-string that makes a name.
+    """
+    starts = [n for n in names if text.startswith(n)]
+    if part:
+        return max((n for n in starts if text.startswith(f"{n}_")), key=len, default="")
+    return next((n for n in starts if texts.get(text) == names[n] + text[len(n) :]), "")
 
 
 def _strings(tree: ast.AST) -> Iterator[tuple[ast.Constant | ast.JoinedStr, ast.Constant]]:
