@@ -131,6 +131,22 @@ def test_code_is_not_offered_without_exactly_one_fitting_thing(library: SkillLib
     assert offered(library, here, other) == ()
 
 
+@pytest.mark.parametrize(
+    "here",
+    [
+        world("locker", "gate", choices=["locker"]),
+        world(
+            "locker",
+            choices=["locker", "gate"],
+            more=[ViewDoc(name="gate_done", size=1), ViewDoc(name="gate_handle", unit="cm", size=3)],
+        ),
+    ],
+)
+def test_thing_with_other_keys_or_choices_is_no_second_candidate(library: SkillLibrary, here: Library) -> None:
+    add(library)
+    assert "in place of drawer" in offered(library, here, task("locker", goal=TWO))[0].goal
+
+
 def test_skill_of_another_kind_of_task_is_not_changed(library: SkillLibrary) -> None:
     add(library)
     assert len(offered(library)) == 1
@@ -193,10 +209,16 @@ def test_features_change_with_the_actions_and_keep_their_outputs(library: SkillL
     (skill,) = offered(library)
     assert skill.functions == (gap.model_copy(update={"source": gap.source.replace("drawer", "locker")}),)
     assert skill.actions[0].source.count("locker") == 3
-    taken = gap.model_copy(update={"outputs": (Output(name="locker", low=-9, high=9),)})
-    other = SkillLibrary(library.folder.parent / "other")
-    add(other, source.replace("gap", "locker"), functions=(taken,))
-    assert offered(other) == ()
+
+
+def test_output_of_a_feature_is_not_taken_for_a_thing(library: SkillLibrary) -> None:
+    feature = CodedFeatures(
+        name="geometry",
+        outputs=(Output(name="drawer", low=0, high=1),),
+        source='def features(view, memory):\n    return dict([("drawer", view["hand"][0])])\n',
+    )
+    add(library, OPEN + "        yield reach(height=view['drawer'])\n", functions=(feature,))
+    assert offered(library) == ()
 
 
 def test_few_changed_skills_are_offered_and_none_if_a_similar_skill_fits(library: SkillLibrary) -> None:

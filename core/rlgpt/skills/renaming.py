@@ -67,7 +67,7 @@ def renamed(skill: Skill, features: Sequence[CodedFunction], wanted: Wanted) -> 
         return None
     for name, thing in things.items():
         found = [c for c in _candidates(thing, wanted) if _is_thing(c, here) and not _is_thing(c, own)]
-        if len(found) != 1 or found[0] in names.values():
+        if len(found) != 1:
             return None
         names[name] = found[0]
         for old, new in _texts(name, found[0], thing):
