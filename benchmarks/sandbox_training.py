@@ -87,6 +87,9 @@ class PlainGuest:
     def load(self, action: str) -> bool:
         return "can_start" in self._spaces[action]
 
+    def part(self, view: Mapping[str, Plain]) -> dict[str, Plain]:
+        return dict(view)
+
     def cancel(self) -> None:
         self._running.close()
 

@@ -16,15 +16,16 @@ SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "sandbox.py"
 SIZES = ("small", "large", "limit")
 CALLS = (
     *("plain/primitive", "plain/fresh", "plain/small", "plain/large", *(f"plain/look/{size}" for size in SIZES)),
-    *("crossing", "primitive", "chunk", "small", "large", *(f"look/{size}" for size in SIZES)),
-    *("call", "can_start", "can_start/large", "can_start/six", "fresh"),
+    *("crossing", "primitive", "primitive/int", "chunk", "small", "large", *(f"look/{size}" for size in SIZES)),
+    *("call", "can_start", "can_start/large", "can_start/six", "fresh", "fresh/new"),
+    *(f"read/{size}" for size in SIZES),
 )
 NAMES = {
     *(f"sandbox/calls/{name}" for name in CALLS),
     *(f"sandbox/workers/{name}" for name in ("plain", "primitive", "large", "ratio")),
     *(f"sandbox/memory/{name}" for name in ("runtime", "instance", "plain", "mapped")),
 }
-GOALS = {"small": 40, "large": 60, "look/limit": 150, "chunk": 8, "can_start/six": 100, "fresh": 1000}
+GOALS = {"small": 40, "large": 60, "look/limit": 150, "chunk": 8, "can_start/six": 100, "fresh": 1000, "fresh/new": 1000}
 
 
 def lines(*arguments: str) -> dict[str, dict[str, object]]:

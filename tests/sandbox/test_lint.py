@@ -204,7 +204,7 @@ def test_lint_opens_a_guest_only_when_the_host_cannot_parse_the_source(
 )
 def test_forged_syntax_tree_from_the_guest_is_ignored(rows: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     said = json.dumps(["ask", False, [["told", {"rows": rows}, 1]]])
-    monkeypatch.setattr(Instance, "call", lambda *_, **__: said)
+    monkeypatch.setattr(Instance, "call", lambda *_, **__: said.encode())
     monkeypatch.setattr(ast, "parse", _fails(SyntaxError))
     assert lint_parse.parse("def run(): yield") is None
 

@@ -97,7 +97,7 @@ def test_limits_of_yields_and_observe_calls_stop_an_endless_call(
         ("source_bytes", "def run():\n    yield observe()\n" + "#" * 20_000, "load"),
         ("requests", "def run():\n    yield [grasp()] * 30", "type"),
         ("reply_bytes", says('["done"' + " " * 10_000 + "]"), "reply"),
-        ("view_bytes", "def run():\n    yield observe()\n    yield grasp()", "view"),
+        ("view_bytes", "def run():\n    str((yield observe()))\n    yield grasp()", "view"),
     ],
 )
 def test_size_limits_stop_large_data(guarded: bool, field: str, source: str, kind: str, open_guest: Open) -> None:
