@@ -25,7 +25,15 @@ NAMES = {
     *(f"sandbox/workers/{name}" for name in ("plain", "primitive", "large", "ratio")),
     *(f"sandbox/memory/{name}" for name in ("runtime", "instance", "plain", "mapped")),
 }
-GOALS = {"small": 40, "large": 60, "look/limit": 150, "chunk": 8, "can_start/six": 100, "fresh": 1000, "fresh/new": 1000}
+GOALS = {
+    "small": 40,
+    "large": 60,
+    "look/limit": 150,
+    "chunk": 8,
+    "can_start/six": 100,
+    "fresh": 1000,
+    "fresh/new": 1000,
+}
 
 
 def lines(*arguments: str) -> dict[str, dict[str, object]]:
