@@ -52,7 +52,8 @@ def text() -> str:
 def send(reply: str | bytes) -> None:
     """Write where the host finds ``reply``, which stays there until the next reply."""
     global _sent
-    data = reply if type(reply) is bytes else str.encode(reply)  # The program can replace `isinstance`.
+    # The program can replace `isinstance`.
+    data = reply if type(reply) is bytes else str.encode(reply)  # type: ignore[arg-type]
     if len(data) <= _SHORT:
         _short(EXCHANGE, 0, len(data), 0, data)
     else:
