@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rlgpt.agents.skills_text import render_skills, skill_of
 from rlgpt.domain import Bundle, CodedAction, CodedFeatures, CodedFunction, Output, Parameter, Task
 from rlgpt.plugin.library import library_of
 from rlgpt.plugin.manager import PluginManager
@@ -94,6 +95,9 @@ def test_code_is_offered_with_the_names_of_the_things_of_the_task(library: Skill
     assert skill.actions[0].source == changed
     assert changed.count("drawer") == 2, "comments and docstrings keep the old name"
     assert skill.goal == "(here its code has locker in place of drawer, untested) " + GOAL.format("drawer")
+    assert skill.changed == "locker in place of drawer"
+    assert "steps, with the names of its own task" in render_skills([skill])
+    assert "steps, with the names of its own task" in skill_of([skill], skill.actions[0].name)
     assert (skill.actions[0].name, skill.task) == ("pull", "hall/drawer")
     assert skill.success is not None
     assert skill.success.episodes == 20

@@ -73,4 +73,5 @@ def _result(skill: Offered) -> str:
         parts.append(f"score {number(skill.score.point)}")
     measured = skill.success or skill.score
     episodes = f" in {measured.episodes} episodes" if measured is not None else ""
-    return f"{', '.join(parts) or 'proved'}{episodes}, {round(skill.steps)} steps"
+    own = ", with the names of its own task" if skill.changed else ""
+    return f"{', '.join(parts) or 'proved'}{episodes}, {round(skill.steps)} steps{own}"

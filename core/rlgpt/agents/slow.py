@@ -68,7 +68,8 @@ def with_kept(plan: ActionPlan, history: History, offered: Sequence[Offered] = (
 
 
 def _taken(action: CodedAction, skill: Offered) -> SubAction:
-    return SubAction(name=action.name, description=action.doc, kind="code", reason=f"the skill {skill.id} proved it")
+    proof = f"the skill {skill.id} proved it" + (", with the names of its own task" if skill.changed else "")
+    return SubAction(name=action.name, description=action.doc, kind="code", reason=proof)
 
 
 def _features(plan: ActionPlan, history: History, offered: Sequence[Offered]) -> Iterator[FunctionPlan]:

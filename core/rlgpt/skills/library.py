@@ -46,12 +46,15 @@ class Skill:
 
     :ivar events: the later tests of the skill and the runs that used the skill, oldest first.
     :ivar folder: the folder of the skill's bundle.
+    :ivar changed: what was replaced by what in the code of a copy that fits another task
+        (:mod:`rlgpt.skills.renaming`); empty if nothing was replaced.
     """
 
     record: SkillRecord
     bundle: Bundle
     events: tuple[SkillTest | Served, ...]
     folder: Path
+    changed: str = ""
 
     @property
     def id(self) -> SkillId:

@@ -43,6 +43,8 @@ class Offered(Value):
     :ivar success: the success rate in ``task``.
     :ivar score: the mean score in ``task``.
     :ivar steps: mean number of primitive steps of an episode in the task ``task``.
+    :ivar changed: what was replaced by what in the code; empty if nothing was. ``success`` and ``score`` are those of
+        the code before the change.
     :ivar by_policy: whether, in the episodes in ``task``, a policy chose among the actions. If ``by_policy`` is False,
         the coded actions of the skill were played in order.
     """
@@ -56,6 +58,7 @@ class Offered(Value):
     score: Measure | None = None
     steps: float = Field(ge=0, allow_inf_nan=False)
     by_policy: bool = False
+    changed: str = ""
 
     def needed_by(self, action: CodedAction) -> tuple[CodedFunction, ...]:
         """The features whose outputs occur in the source of the coded action ``action``."""
@@ -177,7 +180,8 @@ def _distinct(ranked: Sequence[Skill], taken: Iterable[str]) -> tuple[Offered, .
         chosen.append(
             Offered(
                 id=skill.id,
-                goal=record.goal,
+                goal=f"(here its code has {skill.changed}, untested) {record.goal}" if skill.changed else record.goal,
+                changed=skill.changed,
                 task=record.task,
                 actions=tuple(free),
                 functions=functions,

@@ -51,8 +51,8 @@ def renamed(skill: Skill, features: Sequence[CodedFunction], wanted: Wanted) -> 
     """A copy of ``skill`` that fits the run because the names of things are replaced; None if there is no such copy, or
     if more than one thing of the run's task could replace a thing.
 
-    The bundle of the copy contains the coded actions of the skill and ``features``. The goal of its record begins with
-    a clause that says what was replaced by what. Its needs are those of the changed code.
+    The bundle of the copy contains the coded actions of the skill and ``features``. The needs of the copy are those of
+    the changed code.
 
     :param features: the features of the skill that its coded actions read.
     """
@@ -96,11 +96,11 @@ def renamed(skill: Skill, features: Sequence[CodedFunction], wanted: Wanted) -> 
     needs = _needs(record.needs, names, texts)
     if not clause or len(clause) > _CLAUSE or misfit(needs, wanted, actions, functions):
         return None
-    goal = f"(here its code has {clause}, untested) {record.goal}"
     return replace(
         skill,
-        record=record.model_copy(update={"goal": goal, "needs": needs}),
+        record=record.model_copy(update={"needs": needs}),
         bundle=Bundle(actions=actions, functions=functions),
+        changed=clause,
     )
 
 
