@@ -25,15 +25,6 @@ NAMES = {
     *(f"sandbox/workers/{name}" for name in ("plain", "primitive", "large", "ratio")),
     *(f"sandbox/memory/{name}" for name in ("runtime", "instance", "plain", "mapped")),
 }
-GOALS = {
-    "small": 40,
-    "large": 60,
-    "look/limit": 150,
-    "chunk": 8,
-    "can_start/six": 100,
-    "fresh": 1000,
-    "fresh/new": 1000,
-}
 
 
 def lines(*arguments: str) -> dict[str, dict[str, object]]:
@@ -43,11 +34,11 @@ def lines(*arguments: str) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.slow
-def test_quick_run_of_the_sandbox_benchmark_prints_its_figures_as_json_lines() -> None:
+def test_quick_run_of_the_sandbox_benchmark_prints_its_figures_as_json_lines(benchmark_module: Any) -> None:
     found = lines()
     assert set(found) == NAMES
     assert all(line["unit"] and line["rows"] for line in found.values())
-    for name, goal in GOALS.items():
+    for name, goal in benchmark_module("sandbox_calls").GOALS.items():
         assert found[f"sandbox/calls/{name}"]["goal"] == goal
         assert (
             0

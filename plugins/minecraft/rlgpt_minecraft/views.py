@@ -36,10 +36,12 @@ _BODY = (
 )
 
 _HIT = (
-    ViewKey("hit_ticks", "since life was last lost, at most 200; 200 if none was lost yet", "ticks", size=1),
-    ViewKey("hit_amount", "life that this loss took; 0 if none was lost yet", "half hearts", size=1),
-    ViewKey("hit_kind", "its cause: 'blow', 'projectile', 'explosion', 'fire', 'other' (fall, hunger, breath), or ''"),
-    ViewKey("hit_bearing", "from the heading now to what struck, to the right; 0 if nothing did", "degrees", size=1),
+    ViewKey("hit_ticks", "time since life was last lost, at most 200; 200 if none was lost yet", "ticks", size=1),
+    ViewKey("hit_amount", "life that was lost then; 0 if none was lost yet", "half hearts", size=1),
+    ViewKey(
+        "hit_kind", "cause: 'blow', 'projectile', 'explosion', 'fire', 'other' (fall, hunger, breath); '' if none yet"
+    ),
+    ViewKey("hit_bearing", "to what struck, to the right of the heading now; 0 if nothing struck", "degrees", size=1),
 )
 
 _IN_HAND = ViewKey("hand", "item in the hand; 'air' if none")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import random
-import sys
 import threading
 import tracemalloc
 from typing import Any
@@ -161,7 +160,6 @@ def test_grown_instance_is_not_kept() -> None:
     assert not instances._idle
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the size of a stack is known on Linux")
 def test_thread_whose_stack_is_too_small_for_the_guest_is_refused(open_guest: Open) -> None:
     """The guest's code may use 2 MiB of the thread's stack. Without the check, nested calls end the process. The C
     library gives some of the threads a larger stack of a thread that has ended.
@@ -190,7 +188,6 @@ def test_thread_whose_stack_is_too_small_for_the_guest_is_refused(open_guest: Op
     assert isinstance(found[-1], Ask)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the size of a stack is known on Linux")
 def test_thread_pool_has_the_stack_that_the_guest_needs(open_guest: Open) -> None:
     before = threading.stack_size(2 * 2**20)
     try:

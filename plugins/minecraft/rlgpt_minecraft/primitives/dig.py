@@ -202,13 +202,13 @@ def primitives(blocks: tuple[str, ...]) -> tuple[Primitive, ...]:
 def _pillar(blocks: tuple[str, ...]) -> Primitive:
     return Primitive(
         "pillar_up",
-        "Look straight down, jump, and put a block under the feet, again and again; at most 60 ticks. It leads out of "
-        "a pit. Where something is above the head, dig_up first.",
+        "Look straight down, jump, and put a block under the feet, again and again; at most 60 ticks. Use it to "
+        "leave a pit. If a block is above the head, use dig_up first.",
         pillar_up,
         (choice(blocks, "what to put under the feet", "item"), integer("blocks", 1, 3, 1, "blocks", "how high")),
         {
             "higher": "m that the player rose",
-            "stopped_by": f"{_STOPPED}, 'head' (something is above it), 'item' (none is left)",
+            "stopped_by": f"{_STOPPED}, 'head' (a block is above the head), 'item' (no such item is left)",
             "gained": _GAINED,
         },
         MAX_TICKS + 2,

@@ -18,11 +18,6 @@ from rlgpt_minecraft.primitives.common import Moves, Run, choice, gained, intege
 from rlgpt_minecraft.rays import CENTRE, bearing, elevation
 from rlgpt_minecraft.things import THINGS
 
-
-def _filling(item: str) -> tuple[float, str]:
-    return -float(FOOD[ITEM_ID[item]]), item
-
-
 MAX_TICKS = 40
 """Maximal number of ticks of one call."""
 STRIKES = 3
@@ -33,7 +28,8 @@ EAT_MORE = 4
 DROP = THINGS["drop"].seen_as
 _HARMFUL = ("rotten_flesh", "spider_eye", "poisonous_potato", "chicken", "fish", "golden_apple", "chorus_fruit")
 """Foods that can poison or move the player, raw foods that can, and food that is kept."""
-MEALS = tuple(sorted((item for item in ITEM_ID if FOOD[ITEM_ID[item]] > 0 and item not in _HARMFUL), key=_filling))
+_EDIBLE = (item for item in ITEM_ID if FOOD[ITEM_ID[item]] > 0 and item not in _HARMFUL)
+MEALS = tuple(sorted(_EDIBLE, key=lambda item: (-float(FOOD[ITEM_ID[item]]), item)))
 """Foods, the most filling ones first."""
 PLACE_LOOKS = tuple(product((-45, -30, -60), (0, 3, -3, 6)))
 """Elevations (degrees) and turns (camera bins) of the attempts to place a block."""
@@ -121,17 +117,16 @@ def use(ctx: Context, *, ticks: int) -> Run:
 
 def eat(ctx: Context) -> Run:
     start, began = observe(ctx), ctx.step
-    food = next((item for item in MEALS if item in start.inventory), "")
-    slot, full = start.slot(food) if food else None, _food(start)
-    if slot is not None and start.hand != food and full < MAX_FOOD:
+    food = next((item for item in MEALS if item in start.inventory), "") if _food(start) < MAX_FOOD else ""
+    had, slot = start.count(food), start.slot(food)
+    if slot is not None and start.hand != food:
         yield move(function="equip", slot=slot)
-    while slot is not None and full < MAX_FOOD and ctx.step - began < EAT_TICKS + EAT_MORE and not struck(ctx, began):
-        if observe(ctx).count(food) < start.count(food):
+    while slot is not None and observe(ctx).count(food) == had and not struck(ctx, began):
+        if ctx.step - began >= EAT_TICKS + EAT_MORE:
             break
         yield move(function="use")
     now = observe(ctx)
-    eaten = bool(food) and now.count(food) < start.count(food)
-    return {"ate": food if eaten else "", "food": _food(now), "hit": struck(ctx, began)}
+    return {"ate": food if now.count(food) < had else "", "food": _food(now), "hit": struck(ctx, began)}
 
 
 def _food(obs: ParsedObservation) -> float:
@@ -215,8 +210,8 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
         (),
         {
             "ate": "what was eaten, '' if nothing",
-            "food": "as in the view, now",
-            "hit": "something struck you: it ended",
+            "food": "food level now",
+            "hit": "something struck you, which ended the call",
         },
         EAT_TICKS + EAT_MORE + 1,
     )
@@ -247,7 +242,7 @@ def primitives(places: tuple[str, ...]) -> tuple[Primitive, ...]:
                 "broken": "the block is gone",
                 "block": "its name, '' if none was in reach",
                 "ticks": "how long attack was held",
-                "hit": "something struck you: it ended",
+                "hit": "something struck you, which ended the call",
                 **_GAINED,
             },
             MAX_TICKS,
