@@ -80,10 +80,10 @@ def learns_the_fork(trainer: Trainer, folder: Path) -> None:
 
 
 def learns_images(trainer: Trainer, folder: Path) -> None:
-    """Check that the mean reward of a step, which is 0.5 for a random policy, rises above 0.8."""
+    """Check that the mean reward of a step, which is 0.5 for a random policy, rises above 0.7."""
     recipe = spec(16, first=True, coded=True)
     record = train(trainer, recipe, folder, 700, update_epochs=4, imitation_coef=0.1)
-    assert record.curve[-1].total_reward / HORIZON > 0.8
+    assert record.curve[-1].total_reward / HORIZON > 0.7
     kept = Checkpoint.load(folder).imitation
     assert kept is not None
     assert (kept["entry image_eye"].dtype, kept["entry image_eye"].device.type) == (torch.uint8, "cpu")
