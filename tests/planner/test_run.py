@@ -7,9 +7,25 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import gymnasium
 import pytest
-from journey import BOTH, DOOR, GRAPH, IDLE, KEY, SETTINGS, SOURCES, TASK, BySubGoal, context, play, team
+from journey import (
+    BOTH,
+    DOOR,
+    GRAPH,
+    IDLE,
+    KEY,
+    SETTINGS,
+    SOURCES,
+    TASK,
+    BySubGoal,
+    TalliedPlugin,
+    context,
+    play,
+    team,
+)
 from rlgpt import extend
 from rlgpt.agents.base import Brief
 from rlgpt.agents.planner import Check, FixedPlanner, LLMPlanner, Planner
@@ -24,7 +40,7 @@ from rlgpt.report import write_page
 from rlgpt.runs import Run
 from rlgpt.sandbox import SandboxLimits
 from rlgpt.testing.counting import counted
-from rlgpt.testing.grid import GridPlugin
+from rlgpt.testing.grid import USE, GridPlugin
 from rlgpt.testing.llm import FakeLLM
 
 JOURNEY = Path(__file__).parent / "journey.py"
@@ -99,6 +115,52 @@ def test_failing_graph_is_revised_and_played_again(tmp_path: Path) -> None:
     (evidence,) = planner.evidence
     assert {f.name: f.alone for f in evidence.figures} == {"key_held": 0, "door_open": None}
     assert ctx.run.record.steps.total == counted(tmp_path / "steps")
+
+
+class Locked(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """The door does not open in the episode of the newest reset. It opens in episodes that begin in a saved state of an
+    earlier episode, because a saved state contains the attribute ``episode``.
+    """
+
+    newest = episode = 0
+
+    def reset(self, **how: Any) -> Any:
+        self.episode = Locked.newest = Locked.newest + 1
+        return super().reset(**how)
+
+    def step(self, action: Any) -> Any:
+        locked = self.episode == Locked.newest and self.get_wrapper_attr("holding")
+        return super().step(0 if locked and action == USE else action)
+
+
+class Unhelpful(Planner):
+    """A planner whose revision is the graph without a change."""
+
+    def plan(self, brief: Brief, check: Check) -> GoalGraph:
+        return GRAPH
+
+    def revise(self, brief: Brief, graph: GoalGraph, evidence: GraphEvidence, check: Check, revision: int) -> GoalGraph:
+        assert {f.name: f.alone for f in evidence.figures}["door_open"] > 0.7
+        return graph
+
+
+def test_sub_goal_that_fails_only_in_the_graph_is_revised_and_not_worked_on_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_env = TalliedPlugin.make_env
+    monkeypatch.setattr(TalliedPlugin, "make_env", lambda *given, **more: Locked(make_env(*given, **more)))
+    agents = team(SOURCES, train=False, evaluate="code")
+    ctx = context(tmp_path / "run", tmp_path / "steps", agents, planner=Unhelpful(), iterations=2, target_success=0.7)
+    assert run(ctx).report is not None
+    decisions = [ctx.run.stage(f"rounds/{k}/decision", Decision) for k in range(4)]
+    assert [(d.kind, d.node) for d in decisions if d] == [
+        ("work", "key_held"),
+        ("work", "door_open"),
+        ("play", None),
+        ("revise", None),
+    ]
+    assert ctx.run.stage("rounds/4/decision", Decision) is None, "nothing is left to improve"
+    assert ctx.run.record.success_rate == 0
 
 
 @pytest.mark.slow

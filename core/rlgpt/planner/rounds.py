@@ -10,7 +10,7 @@ import itertools
 from collections import Counter
 
 from rlgpt.agents.planner import Check
-from rlgpt.domain import GoalGraph, Steps, SubGoal
+from rlgpt.domain import GoalGraph, Steps, SubGoal, best_of
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop import LoopContext
 from rlgpt.loop.outer import is_finished, learn
@@ -111,21 +111,23 @@ class Rounds:
         return self._improve(left - reserve)
 
     def _improve(self, left: int) -> Decision:
-        """Decide to work on the sub-goal that fails most often, or to revise the graph if earlier work on this sub-goal
-        did not help.
+        """Decide to work on the sub-goal that fails most often, or to revise the graph. The graph is revised if earlier
+        work on this sub-goal did not help, or if the sub-goal already reaches the target in episodes of its own.
         """
         ctx, worst = self._ctx, self._worst()
         if worst is None:
             return Decision(kind="stop", reason="no sub-goal fails")
         visits, revisions = self._visits[worst.label], ctx.planning.revisions - self.revision
         revises = ctx.teams.get(worst.kind, ctx.agents).revise
-        can_work = visits < ctx.planning.visits and revises and worst.label in self._parts
+        alone = self._solved_alone(worst)
+        can_work = visits < ctx.planning.visits and revises and worst.label in self._parts and not alone
         if can_work and (visits < 2 or revisions <= 0):
             done = self._learnt(worst)
             more = done.iterations + ctx.settings.iterations
             return self._work(worst, left // 2, more, "it fails most often")
         if revisions > 0:
-            return Decision(kind="revise", reason=f"{worst.name} fails most often")
+            known = ", although it reaches the target in episodes of its own" if alone else ""
+            return Decision(kind="revise", reason=f"{worst.name} fails most often{known}")
         times = "once" if visits == 1 else f"{visits} times"
         return Decision(kind="stop", reason=f"{worst.name} fails most often, and the run has worked on it {times}")
 
@@ -135,6 +137,12 @@ class Rounds:
 
     def _learnt(self, node: SubGoal) -> Learnt:
         return learnt_in(self._parts[node.label].run) if node.label in self._parts else Learnt()
+
+    def _solved_alone(self, node: SubGoal) -> bool:
+        """Whether the sub-goal reaches the target in episodes of its own, so that further work on it ends at once."""
+        part = self._parts.get(node.label)
+        history = part.run.iterations() if part is not None else ()
+        return part is not None and bool(history) and part.is_solved(best_of(history).kept)
 
     def _waits(self, node: SubGoal) -> bool:
         """Whether the run has not worked on the sub-goal yet, although episodes may reach the states in which this
