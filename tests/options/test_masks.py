@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from grid_actions import IDLE, KEY, TO_KEY, USE, WALK, action, grid
 from rlgpt import extend
+from rlgpt.domain import Parameter
 from rlgpt.errors import UnknownNameError
 from rlgpt.sandbox import encode as encoding
 from rlgpt.testing.grid import GridPlugin
@@ -63,6 +64,20 @@ def test_environment_quarantines_an_action_after_three_violations(caplog: pytest
     assert endings["caller"] == endings["caller, later"] == ["violation"] * 6
     (record,) = caplog.records
     assert "'bad' is masked from the next episode on, after 3 violations" in record.getMessage()
+
+
+def test_action_stays_available_if_less_than_a_tenth_of_its_calls_has_a_violation() -> None:
+    sometimes = action("sometimes", "def run(fails=0.0):\n    yield 5 if fails > 0.5 else use()\n")
+    sometimes = sometimes.model_copy(update={"parameters": (Parameter(name="fails", low=0, high=1, default=0),)})
+    masked = []
+    for good in (26, 28):
+        env = grid(sometimes)
+        env.reset(seed=0)
+        for fails in (*[0.0] * good, *[1.0] * 3):
+            if env.step(env.extension.write("sometimes", {"fails": fails}))[2:4] != (False, False):
+                env.reset(seed=0)
+        masked.append(env.reset(seed=1)[1]["action_mask"][5] == 0)
+    assert masked == [True, False]
 
 
 def test_decision_for_a_quarantined_action_has_the_verdict_quarantined() -> None:

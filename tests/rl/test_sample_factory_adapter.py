@@ -58,11 +58,29 @@ def test_violations_in_several_adapters_add_up_to_a_quarantine(tmp_path: Path) -
     assert seen["action_mask"][broken] == 1
     for env in (one, one, two):
         env.step([broken])
-    assert shared_status.violations() == [3, 0]
+    assert (shared_status.violations(), shared_status.calls()) == ([3, 0], [3, 0])
     for env in (one, two):
         (seen,), _ = env.reset()
         assert list(seen["action_mask"][broken:]) == [0, 1]
     assert [json.loads(line)["kind"] for line in (job.folder / VERDICTS).read_text().splitlines()] == ["error"] * 3
+
+
+def test_rare_violations_in_several_adapters_cause_no_quarantine(tmp_path: Path) -> None:
+    job = job_of(tmp_path / "train", grid_spec(tmp_path / "count", BROKEN, WANDER))
+    job.folder.mkdir()
+    shared_status = opened(job)
+    one, two = Adapter.build(job, 0), Adapter.build(job, 1)
+    two.reset()
+    for _ in range(3):
+        two.step([5])
+    for _ in range(28):
+        shared_status.call(FIRST_ENV, 0)
+    (seen,), _ = one.reset()
+    assert list(seen["action_mask"][5:]) == [1, 1]
+    again = SharedStatus.open_session(job.folder / STATUS_FILE, job.hyperparameters.num_envs, len(job.coded))
+    assert (again.violations(), again.calls()) == ([3, 0], [31, 0])
+    one.close()
+    two.close()
 
 
 def test_violations_of_a_coded_function_end_its_calls_in_the_next_episode(tmp_path: Path) -> None:

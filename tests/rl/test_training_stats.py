@@ -22,6 +22,27 @@ def test_verdicts_of_kind_wall_or_lint_do_not_count_as_violations(kind: VerdictK
     assert len(stats.verdicts) == QUARANTINE_AFTER, "verdicts of every kind are stored"
 
 
+def ended(**usage: int) -> tuple[dict[str, object], dict[str, int]]:
+    """A finished episode with the decisions ``usage``."""
+    return {"success": False, "total_reward": 0.0, "reward_terms": {}}, usage
+
+
+def test_action_that_rarely_fails_leaves_the_quarantine_when_its_episodes_end() -> None:
+    stats = TrainingStats(TrainingStatsState())
+    stats.add_verdicts([verdict("a")] * QUARANTINE_AFTER)
+    assert stats.close_segment()
+    assert stats.quarantined == ["a"]
+    stats.add_episode(*ended(a=10 * QUARANTINE_AFTER, b=5))
+    assert not stats.close_segment(), "a tenth of the calls had a violation"
+    stats.add_episode(*ended(a=1))
+    assert stats.close_segment()
+    assert stats.quarantined == []
+    resumed = TrainingStats(stats.state())
+    resumed.add_verdicts([verdict("a")])
+    assert resumed.close_segment()
+    assert resumed.quarantined == ["a"]
+
+
 def test_record_stores_verdicts_of_each_action_up_to_a_limit_per_action() -> None:
     many = [*[verdict("loud")] * 1000, *[verdict("late")] * 10]
     stats = TrainingStats(TrainingStatsState())

@@ -95,8 +95,8 @@ def extend(
         with some of these limits, such as ``dict(yields=100)``. Default: ``Sandbox()``.
     :param quarantined: names of the coded actions that are masked from the beginning. If ``quarantined`` is given, the
         caller counts the violations, for example over many environments (see :meth:`ExtendedEnv.quarantine`). If
-        ``quarantined`` is None, this environment counts the violations, and masks an action with three violations from
-        the next reset on.
+        ``quarantined`` is None, this environment counts the violations. It masks an action with three violations or
+        more from the next reset on, if at least a tenth of the action's calls had a violation.
     :param horizon: number of primitive steps after which an episode is truncated, even within a decision. If
         ``horizon`` is None, only ``env`` ends episodes.
     :param on_step: a function that is called after each reset and each primitive step, with ``env`` and the number of

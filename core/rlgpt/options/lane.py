@@ -293,7 +293,7 @@ class Lane:
             info["predicates"] = dict(self.functions.answers.predicates)
         if self.verdicts:
             info["verdicts"] = tuple(self.verdicts)
-            self._quarantine.add(self.verdicts)
+        self._quarantine.add(self.verdicts, info.get("action"))
         return info
 
     # -- read by the owner of the lane --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Quarantine is the rule that masks a coded action after three violations."""
+"""Quarantine is the rule that masks a coded action whose calls often end with a violation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from rlgpt.domain import Verdict
 log = logging.getLogger(__name__)
 
 QUARANTINE_AFTER = 3
-"""Number of violations after which a coded action is masked."""
+"""Least number of violations after which a coded action is masked."""
+
+QUARANTINE_SHARE = 0.1
+"""Least share of calls with a violation for which a coded action is masked. In a long training, an action that rarely
+fails stays available."""
 
 _NO_VIOLATION = ("lint", "quarantined", "wall")
 """Kinds of verdict that are not violations. A wall-clock timeout is not a violation, because on a busy machine it also
@@ -24,34 +28,47 @@ def is_violation(verdict: Verdict) -> bool:
     return verdict.kind not in _NO_VIOLATION
 
 
-def to_quarantine(violations: Mapping[str, int]) -> tuple[str, ...]:
-    """The coded actions that have enough violations to be quarantined, in the order of ``violations``.
+def to_quarantine(violations: Mapping[str, int], calls: Mapping[str, int]) -> tuple[str, ...]:
+    """The coded actions and functions that have enough violations to be quarantined, in the order of ``violations``.
 
-    :param violations: for each coded action, the number of its violations.
+    :param violations: for each coded action or function, the number of its violations.
+    :param calls: for each coded action, the number of its calls. Calls of functions are not counted, so a function is
+        quarantined after three violations.
     """
-    return tuple(action for action, count in violations.items() if count >= QUARANTINE_AFTER)
+    return tuple(
+        name
+        for name, count in violations.items()
+        if count >= QUARANTINE_AFTER and count >= QUARANTINE_SHARE * calls.get(name, 0)
+    )
 
 
 class Violations:
-    """Counts the violations of the coded actions in one environment.
+    """Counts the calls and the violations of the coded actions in one environment.
 
-    :ivar caught: names of the coded actions with so many violations that they must be masked.
+    :ivar caught: names of the coded actions and functions with so many violations that they must be masked.
     """
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
+        self._calls: Counter[str] = Counter()
         self.caught: frozenset[str] = frozenset()
 
-    def add(self, verdicts: Iterable[Verdict]) -> None:
-        """Count the violations among ``verdicts``, and log each action that now has too many violations."""
+    def add(self, verdicts: Iterable[Verdict], action: str | None) -> None:
+        """Count a decision for ``action`` and the violations among ``verdicts``. Log each action or function that now
+        has too many violations.
+
+        :param action: the name of the action that was chosen in the decision; None at the start of an episode.
+        """
+        if action is not None:
+            self._calls[action] += 1
         for verdict in filter(is_violation, verdicts):
             self._counts[verdict.action] += 1
-            caught = frozenset(to_quarantine(self._counts))
+            caught = self.caught.union(to_quarantine(self._counts, self._calls))
             if caught != self.caught:
                 log.warning(
-                    "coded action %r is masked from the next episode on, after %d violations; the last: %s",
+                    "%r is masked from the next episode on, after %d violations; the last: %s",
                     verdict.action,
-                    QUARANTINE_AFTER,
+                    self._counts[verdict.action],
                     verdict.message,
                 )
             self.caught = caught
@@ -81,8 +98,11 @@ class Quarantine:
         """
         self._next, self._violations = frozenset(names), None
 
-    def add(self, verdicts: Iterable[Verdict]) -> None:
-        """Count the violations among ``verdicts``, unless the caller counts violations."""
+    def add(self, verdicts: Iterable[Verdict], action: str | None) -> None:
+        """Count a decision for ``action`` and the violations among ``verdicts``, unless the caller counts violations.
+
+        :param action: the name of the action that was chosen in the decision; None at the start of an episode.
+        """
         if self._violations is not None:
-            self._violations.add(verdicts)
+            self._violations.add(verdicts, action)
             self._next |= self._violations.caught

@@ -39,8 +39,9 @@ class PPO(Trainer):
     """Proximal policy optimisation (PPO) with the clipped objective, over decisions of any duration.
 
     A training consists of segments. At the end of each segment, a checkpoint is written, the learning curve gets a
-    point, and coded actions with three violations are masked. A killed training resumes from its last checkpoint.
-    Updates after the last checkpoint are lost, but their steps count towards the budget.
+    point, and coded actions with too many violations are masked (:mod:`rlgpt.options.violations`). A killed training
+    resumes from its last checkpoint. Updates after the last checkpoint are lost, but their steps count towards the
+    budget.
 
     :param workers: number of processes in which the environments run. If ``workers`` is 0, the environments run in this
         process, which is faster except for slow simulators. If the plugin has a batch simulator and the setup has no

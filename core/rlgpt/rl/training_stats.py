@@ -22,6 +22,7 @@ class TrainingStatsState(Value):
     curve: tuple[CurvePoint, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     violations: Mapping[str, int] = {}
+    calls: Mapping[str, int] = {}
     quarantined: tuple[str, ...] = ()
 
 
@@ -52,6 +53,7 @@ class TrainingStats:
     def __init__(self, state: TrainingStatsState) -> None:
         self.curve, self.verdicts = list(state.curve), list(state.verdicts)
         self.violations: Counter[str] = Counter(state.violations)
+        self.calls: Counter[str] = Counter(state.calls)
         self.quarantined = list(state.quarantined)
         self._episodes: list[Mapping[str, Any]] = []
         self._usage: Counter[str] = Counter()
@@ -61,6 +63,7 @@ class TrainingStats:
             curve=tuple(self.curve),
             verdicts=tuple(self.verdicts),
             violations=dict(self.violations),
+            calls=dict(self.calls),
             quarantined=tuple(self.quarantined),
         )
 
@@ -72,6 +75,7 @@ class TrainingStats:
         """
         self._episodes.append(episode)
         self._usage.update(usage)
+        self.calls.update(usage)
 
     def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
         for verdict in verdicts:
@@ -108,10 +112,13 @@ class TrainingStats:
         return point
 
     def close_segment(self) -> bool:
-        """Quarantine the coded actions with too many violations, and return whether an action is newly quarantined."""
-        caught = [action for action in to_quarantine(self.violations) if action not in self.quarantined]
-        self.quarantined += caught
-        return bool(caught)
+        """Quarantine the coded actions and functions with too many violations. A coded action leaves the quarantine if
+        episodes that end later show that few of its calls had a violation.
+
+        :returns: whether the quarantine has changed.
+        """
+        before, self.quarantined = self.quarantined, list(to_quarantine(self.violations, self.calls))
+        return self.quarantined != before
 
 
 def _means(numbers: Sequence[Mapping[str, float]]) -> dict[str, float]:

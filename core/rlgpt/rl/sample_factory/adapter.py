@@ -81,7 +81,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         if shared_status is not None:
             shared_status.add(self._row, DECISIONS)
         if self._quarantine is not None:
-            self._quarantine.record(info.get("verdicts", ()))
+            self._quarantine.record(info.get("verdicts", ()), info["action"])
         last = None
         if terminated or truncated:
             report["episode_extra_stats"] = {"episode": info["episode"], "usage": info["usage"]}

@@ -37,7 +37,7 @@ class SharedLaneVector(LaneVector):
 
     def _transitions(self, arrivals: Sequence[Arrival]) -> dict[int, Transition]:
         for arrival in arrivals:
-            self._rule.record(arrival.info.get("verdicts", ()))
+            self._rule.record(arrival.info.get("verdicts", ()), arrival.info.get("action"))
         if any(a.terminated or a.truncated for a in arrivals):
             self._mask()
         return super()._transitions(arrivals)

@@ -1,5 +1,5 @@
-"""Counts the violations of coded actions and functions over all environments of a training with Sample Factory, and
-decides which of them are masked.
+"""Counts calls and violations over all environments of a training with Sample Factory, and decides which coded actions
+and functions are masked.
 """
 
 from __future__ import annotations
@@ -12,11 +12,19 @@ from rlgpt.rl.sample_factory.job import Job, verdict_lines
 from rlgpt.rl.sample_factory.shared_status import SharedStatus
 
 
-class SharedQuarantine:
-    """The coded actions and functions that one process of a training masks. All processes count violations in the
-    shared status.
+def quarantined(job: Job, shared_status: SharedStatus) -> tuple[str, ...]:
+    """The coded actions and functions that have too many violations in all environments of a training."""
+    violations, calls = (
+        dict(zip(job.coded, counts, strict=True)) for counts in (shared_status.violations(), shared_status.calls())
+    )
+    return to_quarantine(violations, calls)
 
-    :param row: the row of the shared status in which this process counts its violations.
+
+class SharedQuarantine:
+    """The coded actions and functions that one process of a training masks. All processes count calls and violations in
+    the shared status.
+
+    :param row: the row of the shared status in which this process counts.
     """
 
     def __init__(self, job: Job, shared_status: SharedStatus, row: int) -> None:
@@ -24,8 +32,14 @@ class SharedQuarantine:
         self._given = frozenset(job.spec.quarantined) & set(job.coded)
         self._masked = self._given
 
-    def record(self, verdicts: Sequence[Verdict]) -> None:
-        """Count the violations among ``verdicts``, and append all of ``verdicts`` to the training's file."""
+    def record(self, verdicts: Sequence[Verdict], action: str | None = None) -> None:
+        """Count a decision for ``action`` and the violations among ``verdicts``, and append all of ``verdicts`` to the
+        training's file.
+
+        :param action: the name of the action that was chosen in the decision; None at the start of an episode.
+        """
+        if action in self._job.coded:
+            self._shared_status.call(self._row, self._job.coded.index(action))
         if not verdicts:
             return
         lines = verdict_lines(self._job.folder)
@@ -36,8 +50,7 @@ class SharedQuarantine:
 
     def update(self) -> frozenset[str] | None:
         """The actions and functions to mask from the next episode on; None if they are those of the last call."""
-        violations = dict(zip(self._job.coded, self._shared_status.violations(), strict=True))
-        masked = self._given | set(to_quarantine(violations))
+        masked = self._given | set(quarantined(self._job, self._shared_status))
         if masked == self._masked:
             return None
         self._masked = masked

@@ -17,7 +17,7 @@ from pathlib import Path
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 
-_MAGIC = 0x726C6770_74000001
+_MAGIC = 0x726C6770_74000002
 _HEADER = 4
 CARRIED, RUNNER, LEARNER = 0, 1, 2
 FIRST_ENV = 3
@@ -32,7 +32,8 @@ class SharedStatus:
     The first rows of the status file are the totals of earlier sessions, the runner and the learner. One row for each
     environment follows. The first two columns are the numbers of decisions and of training iterations. The next three
     columns say whether the process is busy (with ``env.step`` or an update), when its last heartbeat was, and whether
-    the newest weights are saved. Then one column for each coded action follows, with the number of its violations.
+    the newest weights are saved. Then one column for each coded action or function follows, with the number of its
+    violations, and one more column for each, with the number of its calls. Calls of functions are not counted.
 
     :param path: the status file that :meth:`open_session` made.
     :raises TrainingFolderError: the status file is missing or damaged.
@@ -46,7 +47,7 @@ class SharedStatus:
             magic, rows, actions, _ = struct.unpack_from("<4q", self._map, 0)
         except (OSError, ValueError, struct.error) as fault:
             raise TrainingFolderError(f"The count of steps in {path} cannot be read ({fault}).") from fault
-        self.rows, self.actions, self._width = rows, actions, _COLUMNS + actions
+        self.rows, self.actions, self._width = rows, actions, _COLUMNS + 2 * actions
         if magic != _MAGIC or rows < FIRST_ENV or actions < 0 or len(self._map) != 8 * (_HEADER + rows * self._width):
             raise TrainingFolderError(
                 f"The count of steps in {path} is damaged, so the number of spent steps is unknown. "
@@ -61,7 +62,7 @@ class SharedStatus:
         :raises TrainingFolderError: the status file of an earlier session is damaged, or has another number of coded
             actions.
         """
-        width = _COLUMNS + actions
+        width = _COLUMNS + 2 * actions
         carried = [0] * width
         files = Folder(path.parent, TrainingFolderError)
         if files.exists(path.name):
@@ -109,7 +110,10 @@ class SharedStatus:
         self._cells[self._at(row, column)] = value
 
     def violation(self, row: int, action: int) -> None:
-        self._cells[self._at(row, _COLUMNS + action)] += 1
+        self.add(row, _COLUMNS + action)
+
+    def call(self, row: int, action: int) -> None:
+        self.add(row, _COLUMNS + self.actions + action)
 
     # -- read by any process ----------------------------------------------------------------------------------------
 
@@ -127,6 +131,10 @@ class SharedStatus:
     def violations(self) -> list[int]:
         """Number of violations of each coded action, in all environments, in this session and the earlier sessions."""
         return [self.spent(_COLUMNS + action) for action in range(self.actions)]
+
+    def calls(self) -> list[int]:
+        """Number of calls of each coded action, in all environments, in this session and the earlier sessions."""
+        return [self.spent(_COLUMNS + self.actions + action) for action in range(self.actions)]
 
     def _carried(self) -> list[int]:
         carried = [0] * self._width

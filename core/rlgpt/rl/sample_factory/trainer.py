@@ -10,7 +10,6 @@ from pathlib import Path
 from rlgpt.domain import CurvePoint, TrainingRecord
 from rlgpt.errors import TrainerError, TrainingFolderError
 from rlgpt.files import Folder
-from rlgpt.options.violations import to_quarantine
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.device import check_device
@@ -18,6 +17,7 @@ from rlgpt.rl.lock import exclusive
 from rlgpt.rl.policy_env import plugin_of
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.sample_factory.job import STATUS_FILE, STEPS_FILE, Job, curve_lines, verdict_lines
+from rlgpt.rl.sample_factory.quarantine import quarantined
 from rlgpt.rl.sample_factory.resume import resumable
 from rlgpt.rl.sample_factory.settings import SampleFactorySettings, arguments
 from rlgpt.rl.sample_factory.shared_status import DECISIONS, SharedStatus
@@ -31,10 +31,11 @@ class SampleFactory(Trainer):
     training with Sample Factory runs in a supervised child process.
 
     The policy network, its distribution, the advantages and the checkpoints are the same as in
-    :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with three
-    violations, counted over all environments, is masked in each environment from its next episode on. A training with
-    Sample Factory ends when the budget is spent, even within a rollout. The training exceeds the budget by at most the
-    current decision of each environment and the primitive steps that all environments take within 20 ms.
+    :class:`rlgpt.rl.ppo.PPO`. Sample Factory does the sampling, batching and optimisation. A coded action with too many
+    violations, counted over all environments, is masked in each environment from its next episode on
+    (:mod:`rlgpt.options.violations`). A training with Sample Factory ends when the budget is spent, even within a
+    rollout. The training exceeds the budget by at most the current decision of each environment and the primitive steps
+    that all environments take within 20 ms.
 
     At each point of the learning curve, the learner gets the performance over the newest episodes. The learner saves
     the best weights of all sessions (:mod:`rlgpt.rl.best`) in addition to the newest weights. A resumed training uses
@@ -109,7 +110,6 @@ class SampleFactory(Trainer):
         try:
             if job.carried < job.budget:
                 supervise(job, shared_status, lock, note)
-            violations = dict(zip(job.coded, shared_status.violations(), strict=True))
             return TrainingRecord(
                 trainer=self.name,
                 primitive_steps=step_counter.total,
@@ -117,7 +117,7 @@ class SampleFactory(Trainer):
                 seconds=job.seconds + time.monotonic() - began,
                 curve=tuple(curve),
                 verdicts=worth_keeping(verdict_lines(folder).read()),
-                quarantined=to_quarantine(violations),
+                quarantined=quarantined(job, shared_status),
             )
         finally:
             shared_status.close()
