@@ -39,8 +39,8 @@ _ZEROS = [(0,) * (7 - count) for count in range(8)]
 _FORMS = 64
 """Maximal number of forms that an instance knows."""
 
-_VALUES = {"send_reply": "send_values", "call_function": "call_with_values"}
-"""Function that takes texts -> function that takes a name and numbers."""
+_VALUES = {"send_reply": "send_values", "ask_can_start": "ask_with_values", "call_function": "call_with_values"}
+"""Function that takes texts -> function that takes a text and numbers."""
 
 Places = Mapping[str, int]
 
@@ -136,7 +136,7 @@ class Binding:
     def call(self, function: str, *arguments: str | int | Packed, most: int) -> bytes:
         """Call a function of the guest.
 
-        :param arguments: texts; or a packed value, with a name before it if the function takes one.
+        :param arguments: texts; or a packed value, with a text before it if the function takes one.
         :param most: maximal length of a reply outside the exchange, in bytes.
         :returns: the guest's reply, which can be any bytes.
         :raises Trap: the guest was stopped.
@@ -165,27 +165,33 @@ class Binding:
     def _write_texts(self, texts: list[bytes]) -> None:
         data, exchange = b"".join(texts), self._exchange
         if len(data) > _PIECE:
-            for begin in range(0, len(data), _PIECE):
-                self._write_texts([data[begin : begin + _PIECE]])
-                self._run("keep_piece")
+            self._keep(data)
         else:
             exchange[_BEGIN : _BEGIN + len(data)] = data
         _HEAD.pack_into(exchange, 0, 0, 0, *map(len, texts), *_ZEROS[len(texts) + 2])
 
-    def _write_values(self, packed: Packed, name: str) -> None:
+    def _keep(self, data: bytes) -> None:
+        for begin in range(0, len(data), _PIECE):
+            self._write_texts([data[begin : begin + _PIECE]])
+            self._run("keep_piece")
+
+    def _write_values(self, packed: Packed, text: str) -> None:
         form = self._forms.get(packed.form)
         if form is None:
             if len(self._forms) >= _FORMS:
                 self._forms.clear()
             form = self._forms[packed.form] = len(self._forms)
-            text, exchange = packed.form.encode(), self._exchange
-            exchange[_BEGIN : _BEGIN + len(text)] = text
-            _HEAD.pack_into(exchange, 0, 0, 0, len(text), form, 0, 0, 0)
+            described, exchange = packed.form.encode(), self._exchange
+            exchange[_BEGIN : _BEGIN + len(described)] = described
+            _HEAD.pack_into(exchange, 0, 0, 0, len(described), form, 0, 0, 0)
             self._run("learn_form")
-        named, others = name.encode(), packed.others.encode()
-        data = b"".join((named, others, packed.data))
+        before, others = text.encode(), packed.others.encode()
+        data = b"".join((before, others, packed.data))
+        if len(data) > _PIECE:
+            self._keep(before)
+            before, data = b"", data[len(before) :]
         self._exchange[_BEGIN : _BEGIN + len(data)] = data
-        _HEAD.pack_into(self._exchange, 0, 0, 0, len(named), form, len(others), 0, 0)
+        _HEAD.pack_into(self._exchange, 0, 0, 0, len(before), form, len(others), 0, 0)
 
     def _run(self, function: str) -> None:
         self._values[0] = self._places[function]

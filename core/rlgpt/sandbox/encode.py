@@ -5,8 +5,7 @@ dict that a coded action gets as its observation. An *outcome* is the dict that 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
 from rlgpt.errors import PluginError
@@ -32,38 +31,27 @@ def encode(value: Any, action: str, limit: int) -> floats.Packed | str:
     return _bounded(_encode(value, action), action, limit)
 
 
-class ViewTexts:
-    """Encodes one view, or parts of the view, as text for several actions. Each value of the view is encoded only once.
-
-    :raises PluginError: (by every method) the view contains a value that is not plain.
-    """
+class ViewParts:
+    """Encodes parts of one view for several actions. Each part is encoded only once."""
 
     def __init__(self, view: Mapping[str, Any]) -> None:
-        self._view, self._whole = view, ""
-        self._parts: dict[str, str] = {}
+        self._view = view
+        self._parts: dict[tuple[str, ...] | None, floats.Packed | str] = {}
 
-    def of(self, keys: Sequence[str] | None, action: str, limit: int) -> str:
-        """The view as JSON text.
+    def of(self, keys: tuple[str, ...] | None, action: str, limit: int) -> floats.Packed | str:
+        """The part of the view with the given keys, as :func:`encode` encodes it.
 
-        :param keys: the keys of the view that the text contains, in this order. If ``keys`` is None, the text contains
-            all keys in the order of the view.
-        :raises Refused: the text for the guest is longer than ``limit``, or a number is not finite (kind ``view``).
+        :param keys: the keys of the view that the part contains, in this order. If ``keys`` is None, the part is the
+            whole view.
+        :raises Refused: :func:`encode` raises the error.
+        :raises PluginError: :func:`encode` raises the error.
         """
-        if keys is None:
-            self._whole = self._whole or _encode(dict(self._view), action)
-            return _bounded(self._whole, action, limit)
-        chosen = [self._part(key, action) for key in keys if key in self._view]
-        return _bounded("{" + ",".join(chosen) + "}", action, limit)
-
-    def _part(self, key: str, action: str) -> str:
-        if (part := self._parts.get(key)) is None:
-            part = self._parts[key] = f"{_key(key)}:{_encode(self._view[key], action)}"
+        part = self._parts.get(keys)
+        if part is None:
+            view = self._view
+            chosen = dict(view) if keys is None else {key: view[key] for key in keys if key in view}
+            part = self._parts[keys] = encode(chosen, action, limit)
         return part
-
-
-@lru_cache(maxsize=4096)
-def _key(key: str) -> str:
-    return _ENCODER.encode(key)
 
 
 def _encode(value: Any, action: str) -> str:

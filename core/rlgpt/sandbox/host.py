@@ -13,7 +13,7 @@ from rlgpt.errors import SandboxError, UnknownNameError
 from rlgpt.sandbox.checks import Checker, Refused
 from rlgpt.sandbox.code_runner import GuestSetup
 from rlgpt.sandbox.constant_guards import ConstantGuards
-from rlgpt.sandbox.encode import ViewTexts
+from rlgpt.sandbox.encode import ViewParts
 from rlgpt.sandbox.functions import Functions
 from rlgpt.sandbox.instances import Instances
 from rlgpt.sandbox.library import Library
@@ -189,15 +189,15 @@ class Guest:
         return self.can_start_each((action,), view)[action]
 
     def can_start_each(self, actions: Iterable[str], view: Mapping[str, Plain]) -> dict[str, bool | Verdict]:
-        """The results of :meth:`can_start` for several actions with the same view. Each value of the view that the
-        actions read is encoded only once. ``can_start`` of an action is not called if its answer cannot have changed
+        """The results of :meth:`can_start` for several actions with the same view. Each part of the view is
+        encoded only once. ``can_start`` of an action is not called if its answer cannot have changed
         (:mod:`rlgpt.sandbox.reads`).
         """
-        texts = ViewTexts(view)
+        parts = ViewParts(view)
         actions = list(actions)
         answers: dict[str, bool | Verdict] = {}
         if self._guards is not None:
-            answers.update(self._guards.answers(actions, texts))
+            answers.update(self._guards.answers(actions, parts))
         for action in actions:
             if action in answers:
                 continue
@@ -207,11 +207,11 @@ class Guest:
                 answers[action] = ready or True
                 continue
             try:
-                text = texts.of(runner.reads.keys, action, self.limits.view_bytes)
+                part = parts.of(runner.reads.keys, action, self.limits.view_bytes)
             except Refused as refused:
                 answers[action] = runner.verdict(refused)
                 continue
-            answers[action] = runner.can_start(text)
+            answers[action] = runner.can_start(part)
         return answers
 
     def cancel(self) -> Verdict | None:

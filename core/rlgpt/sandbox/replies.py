@@ -181,7 +181,19 @@ def answer(reply: bytes, limits: SandboxLimits) -> bool:
 
     :raises Refused: ``can_start`` failed, or the guest's message is not valid.
     """
-    return _flag("answer", reply, limits)
+    return answers(reply, limits, 1)[0]
+
+
+def answers(reply: bytes, limits: SandboxLimits, count: int) -> list[bool]:
+    """Read the guest's message with the answers of ``can_start`` of ``count`` actions.
+
+    :raises Refused: a ``can_start`` failed, or the guest's message is not valid.
+    """
+    match parse(reply, limits.reply_bytes + (count - 1) * len(",false")):
+        case ["answer", *flags] if len(flags) == count and all(type(flag) is bool for flag in flags):
+            return flags
+        case other:
+            raise _refusal(other, limits)
 
 
 def value(reply: bytes, limits: SandboxLimits) -> bool | float | dict[str, float]:
@@ -206,14 +218,6 @@ def _float(number: Any) -> float:
         return float(number)
     except OverflowError:
         raise Refused("reply", "the guest's message contains a number that is too large for a float") from None
-
-
-def _flag(tag: str, reply: bytes, limits: SandboxLimits) -> bool:
-    match parse(reply, limits.reply_bytes):
-        case [str(name), bool(flag)] if name == tag:
-            return flag
-        case other:
-            raise _refusal(other, limits)
 
 
 def _refusal(message: list[Any], limits: SandboxLimits) -> Refused:

@@ -61,7 +61,7 @@ class ActionRunner(CodeRunner):
         self.action, self._memory = action, memory
         self._own_memory = any(p.name == "memory" for p in action.parameters)
         self._waits = False
-        self._asked: tuple[str, str, int] | None = None
+        self._asked: tuple[Packed | str, str, int] | None = None
         self._answer = False
         self._yields = self._looks = 0
         self._most_yields = max(setup.limits.yields, action.max_steps or 0)
@@ -111,13 +111,13 @@ class ActionRunner(CodeRunner):
         """The inputs on which the answer of the action's ``can_start`` depends."""
         return reads_of(self.source, self._shared)
 
-    def can_start(self, view: str) -> bool | Verdict:
+    def can_start(self, view: Packed | str) -> bool | Verdict:
         """The answer of the action's ``can_start``.
 
         ``can_start`` is not called again if its answer depends only on the view, the memory and the globals
         (:attr:`reads`), and if these three are unchanged.
 
-        :param view: the view as JSON text.
+        :param view: the view, packed or as JSON (:func:`~rlgpt.sandbox.encode.encode`).
         """
         asked = (view, self._lent, self.calls)
         if asked == self._asked:
@@ -128,8 +128,9 @@ class ActionRunner(CodeRunner):
             self._asked, self._answer = asked, answer
         return answer
 
-    def _can_start(self, view: str) -> bool | Verdict:
-        answer = self._call("ask-can-start", self.action.name, view, self._lent, kind="answer", read=replies.answer)
+    def _can_start(self, view: Packed | str) -> bool | Verdict:
+        asked = f"{self.action.name}\n{self._lent}"
+        answer = self._call("ask-can-start", asked, view, kind="answer", read=replies.answer)
         if isinstance(answer, Verdict):
             answer = answer.model_copy(update={"message": f"in can_start(view): {answer.message}"[:500]})
         return answer

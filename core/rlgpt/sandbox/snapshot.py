@@ -21,7 +21,7 @@ CALL, ABORT = "PyObject_VectorcallMethod", "abort"
 
 METHODS = (
     *("keep_piece", "prepare_library", "load_action", "start_action", "send_reply", "ask_can_start", "call_function"),
-    *("cancel_action", "read_memory", "send_values", "call_with_values", "learn_form"),
+    *("cancel_action", "read_memory", "send_values", "ask_with_values", "call_with_values", "learn_form"),
 )
 """The methods of the guest that the host calls, as CPython spells them."""
 

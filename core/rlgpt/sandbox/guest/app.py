@@ -4,7 +4,7 @@ host.
 The host calls the methods of :class:`Calls`, which read texts from the exchange and write their reply there. The
 guest's replies are JSON lists of the following forms. ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
 ``["ask", many, [[name, args, line], ...]]`` (or as :mod:`floats`, if all arguments are numbers), ``["done"]``,
-``["answer", bool]``, ``["value", value]``, ``["memory", packed]``, ``["error", kind, message, line]``. The host trusts
+``["answer", bool, ...]``, ``["value", value]``, ``["memory", packed]``, ``["error", kind, message, line]``. The host trusts
 no reply of the guest. The restrictions in the guest program (the list of imports, the missing ``open``) exist only for
 their messages, which say what to use instead. The security boundary is WebAssembly, which gives the guest no access to
 files, clocks, the network or the memory of the host.
@@ -276,13 +276,21 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         action, generator = STATE.running
         return _advance(action, generator, reply)
 
-    def ask_can_start(self, action: str, view: str, memory: str) -> str | bytes:
-        """Call ``can_start(view)``, or ``can_start(view, memory)`` if it takes the memory."""
+    def ask_can_start(self, asked: str, view: Any) -> str | bytes:
+        """Call the ``can_start(view)`` of each of some actions, or ``can_start(view, memory)`` if it takes the memory.
+
+        :param asked: the names of the actions in the first line, and then the memory.
+        """
+        names, _, memory = asked.partition("\n")
+        action, answers = "", []
         try:
-            can_start = STATE.actions[action]["can_start"]
-            if memory and _takes_memory(can_start):
-                return _reply("answer", bool(can_start(_read(view), memory=unpack(_read(memory)))))
-            return _reply("answer", bool(can_start(_read(view))))
+            for action in names.split():
+                can_start = STATE.actions[action]["can_start"]
+                if memory and _takes_memory(can_start):
+                    answers.append(bool(can_start(view, memory=unpack(_read(memory)))))
+                else:
+                    answers.append(bool(can_start(view)))
+            return _reply("answer", *answers)
         except BaseException as error:
             return _error(error, action)
 
@@ -350,7 +358,12 @@ class Calls:
         exchange.learn(lambda form: floats.reader(form, _read))
 
     def ask_can_start(self) -> None:
-        exchange.send(WORLD.ask_can_start(*exchange.texts(3)))
+        asked, view = exchange.texts(2)
+        exchange.send(WORLD.ask_can_start(asked, _read(view)))
+
+    def ask_with_values(self) -> None:
+        asked, view = exchange.values()
+        exchange.send(WORLD.ask_can_start(asked or str(exchange.kept(), "utf-8"), view))
 
     def call_function(self) -> None:
         name, view = exchange.texts(2)

@@ -29,12 +29,18 @@ def keep_piece() -> None:
     _pieces.append(bytes(EXCHANGE[_BEGIN : _BEGIN + _lengths(EXCHANGE, 8)[0]]))
 
 
+def kept() -> bytes:
+    """The texts whose pieces were kept."""
+    data = b"".join(_pieces)
+    _pieces.clear()
+    return data
+
+
 def texts(count: int) -> list[str]:
     """The first ``count`` texts that the host has written."""
     data, begin, found = EXCHANGE, _BEGIN, []
     if _pieces:
-        data, begin = memoryview(b"".join(_pieces)), 0
-        _pieces.clear()
+        data, begin = memoryview(kept()), 0
     for length in _lengths(EXCHANGE, 8)[:count]:
         found.append(str(data[begin : begin + length], "utf-8"))
         begin += length
