@@ -165,7 +165,7 @@ def asked(size: str, count: int) -> Workload:
     actions = [CodedAction(name=name, doc="", source=GUARD + ONE) for name in names]
     library, sandbox, numbers = _library(VIEWS[size]), Sandbox(), itertools.count()
     guest = sandbox.open(library, actions, seed=0, guards=sandbox.open_guards(library, actions))
-    return lambda: guest.can_start_each(names, VIEWS[size] | {"key00": [next(numbers), 0.5, 0.25, 0.125]})
+    return lambda: guest.can_start_each(names, VIEWS[size] | {"key00": [float(next(numbers)), 0.5, 0.25, 0.125]})
 
 
 def _library(seen: Mapping[str, Plain]) -> Library:

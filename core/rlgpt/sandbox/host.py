@@ -193,8 +193,7 @@ class Guest:
         encoded only once. ``can_start`` of an action is not called if its answer cannot have changed
         (:mod:`rlgpt.sandbox.reads`).
         """
-        parts = ViewParts(view)
-        actions = list(actions)
+        parts, actions = ViewParts(view), list(actions)
         answers: dict[str, bool | Verdict] = {}
         if self._guards is not None:
             answers.update(self._guards.answers(actions, parts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
 from rlgpt.domain import VerdictKind
@@ -184,16 +185,25 @@ def answer(reply: bytes, limits: SandboxLimits) -> bool:
     return answers(reply, limits, 1)[0]
 
 
-def answers(reply: bytes, limits: SandboxLimits, count: int) -> list[bool]:
+def answers(reply: bytes, limits: SandboxLimits, count: int) -> tuple[bool, ...]:
     """Read the guest's message with the answers of ``can_start`` of ``count`` actions.
 
     :raises Refused: a ``can_start`` failed, or the guest's message is not valid.
     """
-    match parse(reply, limits.reply_bytes + (count - 1) * len(",false")):
-        case ["answer", *flags] if len(flags) == count and all(type(flag) is bool for flag in flags):
-            return flags
-        case other:
-            raise _refusal(other, limits)
+    most = limits.reply_bytes + (count - 1) * len(",false")
+    flags = _flags(reply, most)
+    if len(flags) != count:
+        raise _refusal(parse(reply, most), limits)
+    return flags
+
+
+@lru_cache(maxsize=256)
+def _flags(reply: bytes, most: int) -> tuple[bool, ...]:
+    """The answers in a message; empty if it is another message. There are few different messages with answers."""
+    match parse(reply, most):
+        case ["answer", *flags] if all(isinstance(flag, bool) for flag in flags):
+            return tuple(flags)
+    return ()
 
 
 def value(reply: bytes, limits: SandboxLimits) -> bool | float | dict[str, float]:

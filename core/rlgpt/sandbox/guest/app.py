@@ -277,22 +277,19 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         return _advance(action, generator, reply)
 
     def ask_can_start(self, asked: str, view: Any) -> str | bytes:
-        """Call the ``can_start(view)`` of each of some actions, or ``can_start(view, memory)`` if it takes the memory.
+        """Call ``can_start(view)`` of each of some actions, or ``can_start(view, memory)`` of one that takes the memory.
 
-        :param asked: the names of the actions in the first line, and then the memory.
+        :param asked: the names of the actions in the first line. If it is one action, the memory may follow.
         """
         names, _, memory = asked.partition("\n")
-        action, answers = "", []
+        loaded = STATE.actions
         try:
-            for action in names.split():
-                can_start = STATE.actions[action]["can_start"]
-                if memory and _takes_memory(can_start):
-                    answers.append(bool(can_start(view, memory=unpack(_read(memory)))))
-                else:
-                    answers.append(bool(can_start(view)))
-            return _reply("answer", *answers)
+            if memory and _takes_memory(can_start := loaded[names]["can_start"]):
+                return _reply("answer", bool(can_start(view, memory=unpack(_read(memory)))))
+            flags = [",true" if loaded[name]["can_start"](view) else ",false" for name in names.split()]
+            return f'["answer"{"".join(flags)}]'
         except BaseException as error:
-            return _error(error, action)
+            return _error(error, names)
 
     def call_function(self, name: str, view: Any) -> str | bytes:
         """Call the entry of a feature, reward or predicate with the view and its memory."""
