@@ -61,8 +61,6 @@ _call = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_voi
     ("wasmtime_func_call_unchecked", ffi.dll)
 )
 _get_fuel = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_void_p)(("wasmtime_context_get_fuel", ffi.dll))
-_set_fuel = ctypes.CFUNCTYPE(c_void_p, c_void_p, c_uint64)(("wasmtime_context_set_fuel", ffi.dll))
-_set_ticks = ctypes.CFUNCTYPE(None, c_void_p, c_uint64)(("wasmtime_context_set_epoch_deadline", ffi.dll))
 
 
 class Binding:
@@ -125,13 +123,9 @@ class Binding:
         self._forms.clear()
 
     def limit(self, fuel: int, ticks: int) -> None:
-        """Set the fuel and the number of ticks of the clock that the instance may use from now on.
-
-        :raises ValueError: the store is closed.
-        """
-        self._store._context()
-        _set_fuel(self._context, fuel)
-        _set_ticks(self._context, ticks)
+        """Set the fuel and the number of ticks of the clock that the instance may use from now on."""
+        self._store.set_fuel(fuel)
+        self._store.set_epoch_deadline(ticks)
 
     @property
     def fuel(self) -> int:

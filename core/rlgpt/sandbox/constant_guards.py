@@ -25,11 +25,13 @@ FUEL = 2_000_000
 """Maximal fuel of one answer. If a ``can_start`` needs more fuel, it is called in the instance of its own action."""
 
 KEPT = 8_000_000
-"""Number of characters of all views together whose answers are stored. Above this number, the stored answers are
-deleted."""
+"""Size of all views together whose answers are stored, in bytes of numbers and characters of text. Above this size, the
+stored answers are deleted."""
 
 MOST = 50
 """Maximal number of actions whose ``can_start`` is called in the shared instance."""
+
+
 class ConstantGuards:
     """Calls the ``can_start`` of the actions whose answers depend only on the view
     (:class:`~rlgpt.sandbox.reads.Reads`). ``can_start`` gives equal answers for equal views, so its answers are stored.
