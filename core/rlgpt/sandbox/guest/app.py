@@ -4,10 +4,10 @@ host.
 The host calls the methods of :class:`Calls`, which read texts from the exchange and write their reply there. The
 guest's replies are JSON lists of the following forms. ``["ready"]``, ``["loaded", has_can_start, takes_memory]``,
 ``["ask", many, [[name, args, line], ...]]`` (or as :mod:`floats`, if all arguments are numbers), ``["done"]``,
-``["answer", bool, ...]``, ``["value", value]``, ``["memory", packed]``, ``["error", kind, message, line]``. The host trusts
-no reply of the guest. The restrictions in the guest program (the list of imports, the missing ``open``) exist only for
-their messages, which say what to use instead. The security boundary is WebAssembly, which gives the guest no access to
-files, clocks, the network or the memory of the host.
+``["answer", bool, ...]``, ``["value", value]``, ``["memory", packed]``, ``["error", kind, message, line]``. The host
+trusts no reply of the guest. The restrictions in the guest program (the list of imports, the missing ``open``) exist
+only for their messages, which say what to use instead. The security boundary is WebAssembly, which gives the guest no
+access to files, clocks, the network or the memory of the host.
 """
 
 import abc
@@ -277,9 +277,9 @@ class WitWorld(wit_world.WitWorld):  # type: ignore[misc]
         return _advance(action, generator, reply)
 
     def ask_can_start(self, asked: str, view: Any) -> str | bytes:
-        """Call ``can_start(view)`` of each of some actions, or ``can_start(view, memory)`` of one that takes the memory.
+        """Call the ``can_start`` of some actions with a view, or with a view and the memory if it takes the memory.
 
-        :param asked: the names of the actions in the first line. If it is one action, the memory may follow.
+        :param asked: the names of the actions in the first line. After a single name, the memory may follow.
         """
         names, _, memory = asked.partition("\n")
         loaded = STATE.actions
