@@ -189,8 +189,9 @@ class Guest:
         return self.can_start_each((action,), view)[action]
 
     def can_start_each(self, actions: Iterable[str], view: Mapping[str, Plain]) -> dict[str, bool | Verdict]:
-        """The results of :meth:`can_start` for several actions with the same view. Each part of the view is encoded only
-        once. ``can_start`` of an action is not called if its answer cannot have changed (:mod:`rlgpt.sandbox.reads`).
+        """The results of :meth:`can_start` for several actions with the same view. Each part of the view is encoded
+        only once. ``can_start`` of an action is not called if its answer cannot have changed
+        (:mod:`rlgpt.sandbox.reads`).
         """
         parts, actions = ViewParts(view), list(actions)
         answers: dict[str, bool | Verdict] = {}
