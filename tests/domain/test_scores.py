@@ -100,6 +100,44 @@ def test_iteration_keeps_tuned_code_that_is_better_on_the_seeds_that_both_played
     assert found.model_copy(update={"tuned_evaluation": played("tuned", tuned)}).kept.mode == kept
 
 
+@pytest.mark.parametrize(
+    ("code", "policy", "kept"),
+    [
+        (14 * "1" + "00", "1", "code"),
+        (14 * "1" + "00", 9 * "1", "greedy"),
+        (10 * "1" + 20 * "0", "111", "greedy"),
+        (10 * "1", 10 * "1", "greedy"),
+    ],
+)
+def test_policy_with_few_episodes_is_kept_only_if_it_is_clearly_better(code: str, policy: str, kept: str) -> None:
+    assert iteration(0, played("greedy", policy), played("code", code)).kept.mode == kept
+
+
+def test_best_iteration_is_the_one_with_more_evidence_among_equal_success_rates() -> None:
+    few, many = iteration(0, played("greedy", "1")), iteration(1, played("code", 21 * "1"))
+    assert best_of((few, many)) is many
+    assert best_of((many.model_copy(update={"index": 0}), few.model_copy(update={"index": 1}))).index == 0
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=30), st.data())
+def test_cautious_rank_orders_equal_numbers_of_episodes_by_success_rate(ours: list[bool], data: st.DataObject) -> None:
+    theirs = data.draw(st.lists(st.booleans(), min_size=len(ours), max_size=len(ours)))
+    one, other = (played("code", "".join("01"[won] for won in results)) for results in (ours, theirs))
+    assert (one.cautious_rank > other.cautious_rank) == (sum(ours) > sum(theirs))
+    assert 0 <= one.cautious_rank[0] <= one.success_rate
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_cautious_rank_of_a_score_is_one_standard_error_worse_than_the_mean(maximize: bool) -> None:
+    score = Score(maximize=maximize)
+    sign = 1 if maximize else -1
+    many = evaluation(*(episode(score=sign * x) for x in (16.0, 20.0, 18.0, 18.0)), score=score)
+    assert many.cautious_rank[1] == pytest.approx(18 - math.sqrt(8 / 3) / 2)
+    single = evaluation(episode(score=sign * 25.0), score=score)
+    assert single.rank > many.rank
+    assert single.cautious_rank < many.cautious_rank
+
+
 def test_defaults_of_a_coded_action_stay_in_range_and_ignore_differences_of_rounding() -> None:
     one, two = (Parameter(name=name, low=0.06, high=0.13, default=0.1) for name in ("gap", "power"))
     action = CodedAction(name="strike", doc="", source="", parameters=(one, two))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rlgpt.domain import Bundle, CodedAction, CodedFeatures, Output
 from rlgpt.skills import Offered, SkillId, SkillLibrary, SkillTest, needs_of, offer
 from rlgpt.skills.measure import mean_of, success_of
+from rlgpt.skills.needs import NeededKey, NeededPrimitive
 from rlgpt.skills.offering import SHOWN, SHOWN_ACTIONS
 from shelf import ORIGIN, PLUGIN, SPACE, made, wanted
 
@@ -90,6 +91,49 @@ def test_skill_is_not_offered_if_the_task_lacks_what_it_needs(library: SkillLibr
     needs = type(record.needs).model_validate({**record.needs.model_dump(), **change})
     library.add(bundle, record.model_copy(update={"needs": needs}))
     assert offered(library) == ()
+
+
+def test_skill_is_offered_without_the_actions_that_do_not_fit_the_task(library: SkillLibrary) -> None:
+    bundle, record = made("fetch")
+    source = "def run():\n    view = yield observe()\n    yield jump(view['sky'])\n"
+    both = (CodedAction(name="climb", doc="", source=source), bundle.actions[0])
+    needs = record.needs.model_copy(
+        update={
+            "primitives": (*record.needs.primitives, NeededPrimitive(name="jump")),
+            "view": (*record.needs.view, NeededKey(name="sky", unit="m", size=1)),
+        }
+    )
+    library.add(bundle.model_copy(update={"actions": both}), record.model_copy(update={"needs": needs}))
+    (one,) = offered(library)
+    assert [a.name for a in one.actions] == ["fetch"]
+    assert one.goal == f"(here without 1 of its actions) {record.goal}"
+
+
+@pytest.mark.parametrize(
+    ("source", "choices"),
+    [
+        ("def run():\n    yield go(direction='up')\n    yield use() if 'left' == 'down' else use()\n", ("up",)),
+        ("def run():\n    yield go('left', 2)\n    print('down')\n", ("left",)),
+        ("def run():\n    way = 'up'\n    yield go(direction=way)\n    print('down')\n", ("up", "down")),
+        ("def run():\n    yield go(**{'direction': 'right'})\n", ("right",)),
+        ("def run():\n    walk = go\n    yield walk(direction='right')\n", ("right",)),
+        ("def run():\n    yield use()\n    print('down')\n", None),
+    ],
+)
+def test_needed_choices_are_those_of_the_calls_if_all_of_them_are_constants(
+    source: str, choices: tuple[str, ...] | None
+) -> None:
+    needs = made("walk", source=source)[1].needs
+    found = {p.name: p.arguments[0].choices for p in needs.primitives if p.name == "go"}
+    assert found.get("go") == choices
+
+
+def test_skill_fits_another_number_of_discrete_choices_but_no_other_kind_of_action_space(library: SkillLibrary) -> None:
+    bundle, record = made("fetch")
+    for name, space in (("more", "Discrete(9): one of 9 choices"), ("other", "MultiDiscrete([5, 2]): heads")):
+        needs = record.needs.model_copy(update={"space": space})
+        library.add(bundle, record.model_copy(update={"needs": needs, "id": SkillId(name=name, version=1)}))
+    assert [o.id.name for o in offered(library)] == ["more"]
 
 
 def test_actions_with_reserved_or_already_offered_names_are_left_out(

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from rlgpt.domain.events import Ending, Evaluation, Trace, TrainingRecord, Verdict
+from rlgpt.domain.events import Ending, Evaluation, Rank, Trace, TrainingRecord, Verdict
 from rlgpt.domain.functions import CodedFunction
 from rlgpt.domain.graph import GoalGraph
 from rlgpt.domain.plans import ComparedPlan
@@ -260,14 +260,16 @@ class Iteration(Value):
         the policy's evaluation; the same holds for tuned code and policy. If code and tuned code are equally good, and
         better than the policy, ``kept`` is the evaluation of code.
 
-        If tuned code played, two evaluations are compared on the seeds that both have, because a candidate that was
-        dropped from the race has played fewer seeds.
+        A policy may have played far fewer episodes than code, so the two are compared by
+        :attr:`~rlgpt.domain.Evaluation.cautious_rank`. If tuned code played, two evaluations are also compared on the
+        seeds that both have, because a candidate that was dropped from the race has played fewer seeds.
         """
-        code, tuned = self.code_evaluation, self.tuned_evaluation
-        if tuned is None:
-            return code if code is not None and code.rank > self.evaluation.rank else self.evaluation
-        best = tuned if code is None or _is_better(tuned, code) else code
-        return best if _is_better(best, self.evaluation) else self.evaluation
+        code, tuned, policy = self.code_evaluation, self.tuned_evaluation, self.evaluation
+        best = code if tuned is None else tuned if code is None or _is_better(tuned, code) else code
+        if best is None:
+            return policy
+        better = tuned is not None and _is_better(best, policy)
+        return best if better or _worth(best) > _worth(policy) else policy
 
     @property
     def tuned_actions(self) -> tuple[CodedAction, ...]:
@@ -293,14 +295,17 @@ def _is_better(one: Evaluation, other: Evaluation) -> bool:
 
 
 def best_of(history: Sequence[Iteration]) -> Iteration:
-    """The iteration whose code or policy has the best result on the selection seeds. To find the best iteration,
-    success rates are compared first, then scores. Of two iterations with equal success rates and scores, the iteration
-    with the higher mean return is better. If the mean returns of two iterations are equal too, the later iteration is
-    better.
+    """The iteration whose code or policy has the best result on the selection seeds. Iterations are compared by
+    :attr:`~rlgpt.domain.Evaluation.cautious_rank`, then by success rates and scores, then by mean returns. If all of
+    these are equal, the later iteration is better.
 
     :param history: all iterations to compare, at least one.
     """
-    return max(history, key=lambda i: (i.kept.rank, i.kept.mean_reward, i.index))
+    return max(history, key=lambda i: (_worth(i.kept), i.kept.mean_reward, i.index))
+
+
+def _worth(evaluation: Evaluation) -> tuple[Rank, Rank]:
+    return evaluation.cautious_rank, evaluation.rank
 
 
 class Provenance(Value):

@@ -23,7 +23,7 @@ def keep(ctx: PlannedContext, rounds: Rounds) -> KeptGraph | None:
     if not rounds.playings:
         return None
     ranked = list(enumerate(rounds.playings))
-    _, best = max(ranked, key=lambda pair: (pair[1].played.evaluation.rank, pair[0]))
+    _, best = max(ranked, key=lambda pair: (pair[1].played.evaluation.cautious_rank, pair[0]))
     graph = rounds.graph_of(best.revision)
     evidence = evidence_of(graph, best.played.episodes, rounds.learnt(graph))
     kept = KeptGraph(revision=best.revision, graph=graph, actors=best.actors, evidence=evidence)

@@ -48,6 +48,7 @@ class Skill:
     :ivar folder: the folder of the skill's bundle.
     :ivar changed: what was replaced by what in the code of a copy that fits another task
         (:mod:`rlgpt.skills.renaming`); empty if nothing was replaced.
+    :ivar left_out: number of coded actions that a copy for another task lacks, because they do not fit this task.
     """
 
     record: SkillRecord
@@ -55,6 +56,7 @@ class Skill:
     events: tuple[SkillTest | Served, ...]
     folder: Path
     changed: str = ""
+    left_out: int = 0
 
     @property
     def id(self) -> SkillId:

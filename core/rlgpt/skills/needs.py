@@ -90,21 +90,7 @@ def needs_of(
     """The primitives and keys of ``library`` that the coded actions ``actions`` and the functions ``functions`` use. If
     a source cannot be parsed, the result contains the whole library of primitives and keys.
     """
-    called: set[str] = set()
-    texts: set[str] = set()
-    whole = False
-    for code in (*actions, *functions):
-        try:
-            shared = code.shared if isinstance(code, CodedAction) else ""
-            trees = [ast.parse(code.source), ast.parse(shared)]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            whole = True
-            continue
-        for node in (node for tree in trees for node in ast.walk(tree)):
-            if isinstance(node, ast.Name):
-                called.add(node.id)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.add(node.value)
+    used = _Used.by((*actions, *functions))
     return Needs(
         plugin=plugin,
         space=space,
@@ -116,16 +102,103 @@ def needs_of(
                         name=a.name,
                         kind=a.kind,
                         unit=a.unit,
-                        choices=tuple(c for c in a.choices if whole or c in texts),
+                        choices=used.choices(p.name, number, a.name, a.choices),
                     )
-                    for a in p.parameters
+                    for number, a in enumerate(p.parameters)
                 ),
             )
             for p in library.primitives
-            if whole or p.name in called
+            if used.calls(p.name)
         ),
-        view=tuple(NeededKey(name=k.name, unit=k.unit, size=k.size) for k in library.view if whole or k.name in texts),
+        view=tuple(NeededKey(name=k.name, unit=k.unit, size=k.size) for k in library.view if used.reads(k.name)),
     )
+
+
+def part_of(needs: Needs, codes: Iterable[CodedAction | CodedFunction]) -> Needs:
+    """The part of ``needs`` that some of the skill's code uses."""
+    used = _Used.by(codes)
+    return needs.model_copy(
+        update={
+            "primitives": tuple(
+                p.model_copy(
+                    update={
+                        "arguments": tuple(
+                            a.model_copy(update={"choices": used.choices(p.name, number, a.name, a.choices)})
+                            for number, a in enumerate(p.arguments)
+                        )
+                    }
+                )
+                for p in needs.primitives
+                if used.calls(p.name)
+            ),
+            "view": tuple(k for k in needs.view if used.reads(k.name)),
+        }
+    )
+
+
+@dataclass
+class _Used:
+    """The names and texts that occur in code. If a source cannot be parsed, everything may occur in it.
+
+    :ivar names: the names that the code loads.
+    :ivar texts: all string constants.
+    :ivar given: for each called name, the arguments of each call.
+    :ivar loose: names that are loaded without a call, so their arguments are unknown.
+    """
+
+    whole: bool = False
+    names: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+    given: dict[str, list[ast.Call]] = field(default_factory=dict)
+    loose: set[str] = field(default_factory=set)
+
+    @classmethod
+    def by(cls, codes: Iterable[CodedAction | CodedFunction]) -> _Used:
+        used = cls()
+        for code in codes:
+            try:
+                shared = code.shared if isinstance(code, CodedAction) else ""
+                trees = [ast.parse(code.source), ast.parse(shared)]
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                used.whole = True
+                continue
+            called: set[int] = set()
+            for node in (node for tree in trees for node in ast.walk(tree)):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                    used.given.setdefault(node.func.id, []).append(node)
+                    called.add(id(node.func))
+                elif isinstance(node, ast.Name):
+                    used.names.add(node.id)
+                    if id(node) not in called:  # ast.walk visits a call before the name that it calls.
+                        used.loose.add(node.id)
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    used.texts.add(node.value)
+        return used
+
+    def calls(self, primitive: str) -> bool:
+        return self.whole or primitive in self.names
+
+    def reads(self, key: str) -> bool:
+        return self.whole or key in self.texts
+
+    def choices(self, primitive: str, number: int, argument: str, choices: Sequence[str]) -> tuple[str, ...]:
+        """The choices among ``choices`` that the code may give to an argument of a primitive. If an argument is not a
+        constant in each call, these are all choices that occur as a text anywhere in the code.
+
+        :param number: the position of the argument among those of the primitive, from 0.
+        """
+        if self.whole:
+            return tuple(choices)
+        found: set[str] = set()
+        known = primitive not in self.loose
+        for call in self.given.get(primitive, ()) if known else ():
+            values = [k.value for k in call.keywords if k.arg == argument] + call.args[number : number + 1]
+            spread = any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
+            if spread or not all(isinstance(value, ast.Constant) for value in values):
+                known = False
+                break
+            found.update(value.value for value in values if isinstance(value, ast.Constant))  # type: ignore[misc]
+        return tuple(c for c in choices if c in (found if known else self.texts))
 
 
 def misfit(
@@ -141,7 +214,7 @@ def misfit(
     """
     if needs.plugin != wanted.task.plugin:
         return f"the skill belongs to the plugin {needs.plugin}"
-    if needs.space != wanted.space:
+    if not _same_space(needs.space, wanted.space):
         return f"the action space of the skill is {needs.space}"
     offered = {p.name: {a.name: a for a in p.parameters} for p in wanted.library.primitives}
     for primitive in needs.primitives:
@@ -166,6 +239,14 @@ def misfit(
         if found := faults(code, own):
             return f"{code.name}: {found[0].message}"
     return ""
+
+
+def _same_space(one: str, other: str) -> bool:
+    """Whether code for one action space can work in the other. Discrete action spaces may have other numbers of
+    choices, because the choices that code uses are arguments of primitives.
+    """
+    kind = one.partition("(")[0]
+    return one == other or (kind == other.partition("(")[0] and kind in ("Discrete", "MultiDiscrete"))
 
 
 def task_words(goal: str, id: str) -> frozenset[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from pydantic import Field
 
-from rlgpt.domain import CodedAction, CodedFeatures, CodedFunction, Value
+from rlgpt.domain import Bundle, CodedAction, CodedFeatures, CodedFunction, Value
 from rlgpt.errors import RlgptError
 from rlgpt.skills.library import Skill, SkillLibrary
 from rlgpt.skills.measure import Measure
-from rlgpt.skills.needs import Wanted, misfit, similarity, task_words, words_of
+from rlgpt.skills.needs import Wanted, misfit, part_of, similarity, task_words, words_of
 from rlgpt.skills.record import SkillId
 from rlgpt.skills.renaming import renamed
 
@@ -36,7 +37,8 @@ class Offered(Value):
     """A skill in the form in which a run offers it to its agents.
 
     :ivar goal: the goal of the skill's task. If names were replaced in the code, ``goal`` begins with a clause that
-        says what was replaced by what, and that the changed code is not tested.
+        says what was replaced by what, and that the changed code is not tested. If actions are left out because they do
+        not fit, ``goal`` begins with a clause that says how many.
     :ivar actions: the coded actions of the skill. No action needs code outside its source.
     :ivar functions: the features that the actions read.
     :ivar task: the task of the run that made the skill.
@@ -81,23 +83,25 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
     """The skills of the skill library ``library`` that fit the run, the best skill first. The same arguments always
     give the same choice of skills.
 
-    A skill fits if the task has all primitives and keys of the view that the skill's code needs. The skill must also
+    A skill fits if the task has all primitives and keys of the view that the skill's code needs. If some of a skill's
+    coded actions do not fit, the skill is offered without these actions. The skill must also
     have passed its newest test in the installed version of the plugin. If several versions of a skill fit, the version
     with the most reliable result is chosen (the worse end of its confidence interval decides). Skills are sorted by the
     similarity between their words (goal, task and names of actions) and the words of the run's task.
 
-    If no skill fits whose task is at least ``LEAST`` similar to the run's task, the run also offers at most ``RENAMED``
-    skills of such tasks that fit after names of things are replaced in their code (:mod:`rlgpt.skills.renaming`). They
-    come last.
+    If no whole skill fits whose task is at least ``LEAST`` similar to the run's task, the run also offers at most
+    ``RENAMED`` skills of such tasks that fit after names of things are replaced in their code
+    (:mod:`rlgpt.skills.renaming`). They come last.
 
     :param plugin: the name of the distribution that contains the plugin.
     :param version: the installed version of the plugin's distribution.
     """
     candidates: list[Skill] = []
     others: list[list[Skill]] = []
+    parts: list[Skill] = []
     refused: dict[str, str] = {}
     for name in library.names():
-        fit, near = list[Skill](), list[Skill]()
+        fit, near, part = list[Skill](), list[Skill](), list[Skill]()
         for number, skill in enumerate(library.skills(name)):
             if number >= _RECENT:
                 break
@@ -108,16 +112,37 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
                     refused.setdefault(str(skill.id), why)
                 elif not misfit(skill.record.needs, wanted, skill.bundle.actions, _features(skill)):
                     fit.append(skill)
-                elif _closeness(skill, wanted) >= LEAST:
-                    near.append(skill)
+                else:
+                    near += [skill] if _closeness(skill, wanted) >= LEAST else []
+                    part += _fitting(skill, wanted)
         if fit:
             candidates.append(max(fit, key=lambda skill: _sureness(skill, wanted)))
-        elif near:
+            continue
+        if near:
             others.append(sorted(near, key=lambda skill: _sureness(skill, wanted), reverse=True))
+        if part:
+            parts.append(max(part, key=lambda skill: (-skill.left_out, _sureness(skill, wanted))))
+    close = any(_closeness(skill, wanted) >= LEAST for skill in candidates)
+    copies = [] if close else list(_copies(others, wanted))
+    copied = {skill.id.name for skill in copies}
+    candidates += [skill for skill in parts if skill.id.name not in copied]
     ranked = sorted(candidates, key=lambda skill: _rank(skill, wanted.words))
-    if not any(_closeness(skill, wanted) >= LEAST for skill in candidates):
-        ranked += _copies(others, wanted)
-    return Choice(offered=_distinct(ranked, wanted.taken), refused=refused)
+    return Choice(offered=_distinct([*ranked, *copies], wanted.taken), refused=refused)
+
+
+def _fitting(skill: Skill, wanted: Wanted) -> list[Skill]:
+    """A copy of ``skill`` with only those coded actions that fit the run; empty if no action fits. If each action fits,
+    the skill needs more than its code shows, and the result is empty, too.
+    """
+    needs, fitting = skill.record.needs, []
+    for action in skill.bundle.actions:
+        features = _read_by([action], skill.bundle.functions)
+        if not misfit(part_of(needs, (action, *features)), wanted, [action], features):
+            fitting.append(action)
+    if len(fitting) in (0, len(skill.bundle.actions)):
+        return []
+    bundle = Bundle(actions=tuple(fitting), functions=_read_by(fitting, skill.bundle.functions))
+    return [replace(skill, bundle=bundle, left_out=len(skill.bundle.actions) - len(fitting))]
 
 
 def _copies(skills: Iterable[Sequence[Skill]], wanted: Wanted) -> Iterator[Skill]:
@@ -180,7 +205,7 @@ def _distinct(ranked: Sequence[Skill], taken: Iterable[str]) -> tuple[Offered, .
         chosen.append(
             Offered(
                 id=skill.id,
-                goal=f"(here its code has {skill.changed}, untested) {record.goal}" if skill.changed else record.goal,
+                goal=f"{_clause(skill)}{record.goal}",
                 changed=skill.changed,
                 task=record.task,
                 actions=tuple(free),
@@ -192,6 +217,13 @@ def _distinct(ranked: Sequence[Skill], taken: Iterable[str]) -> tuple[Offered, .
             )
         )
     return tuple(chosen)
+
+
+def _clause(skill: Skill) -> str:
+    """What differs between the offered code and the skill that was tested, before the goal of its task."""
+    if skill.changed:
+        return f"(here its code has {skill.changed}, untested) "
+    return f"(here without {skill.left_out} of its actions) " if skill.left_out else ""
 
 
 def _read_by(actions: Sequence[CodedAction], functions: Sequence[CodedFunction]) -> tuple[CodedFunction, ...]:
