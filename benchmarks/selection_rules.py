@@ -63,7 +63,7 @@ def race(code: np.ndarray, ways: dict[str, np.ndarray]) -> tuple[bool, int]:
     all_of_code, policy = selection.code, selection.policy
     assert all_of_code is not None
     count = sum(len(e.episodes) for e in (all_of_code, policy, *selection.rivals))
-    return all_of_code.success_rate > policy.success_rate, count
+    return all_of_code.cautious_rank > policy.cautious_rank, count
 
 
 def hoeffding(code: np.ndarray, policy: np.ndarray) -> tuple[bool, int]:
