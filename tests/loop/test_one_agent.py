@@ -12,6 +12,7 @@ from rlgpt.errors import TranscriptError
 from rlgpt.llm.base import Request, RequestKey
 from rlgpt.llm.record import Recorder
 from rlgpt.llm.replay import Replay
+from rlgpt.llm.transcript import Transcript
 from rlgpt.loop import run
 from rlgpt.options import load_bundle
 from rlgpt.rl.ppo import PPO
@@ -90,6 +91,14 @@ def test_replay_chooses_among_the_recordings_of_its_team(tmp_path: Path) -> None
         recorder = Recorder(FakeLLM(script), tmp_path / f"{kind}.llm.jsonl", transcript=paths[-1])
         run(context(tmp_path / kind, PPO(), recorder, kind=kind, settings=ONCE))
     one, two = paths
+    planned = tmp_path / "planned.jsonl"  # A planner's recording begins with its graph and goes on with slow agents.
+    content = Transcript.read(two)
+    graph = content.entries[0].model_copy(update={"key": RequestKey(task=TASK.id, iteration=0, role="planner")})
+    parts = [
+        e.model_copy(update={"key": e.key.model_copy(update={"task": f"{TASK.id}.part"})}) for e in content.entries
+    ]
+    content.model_copy(update={"entries": (graph, *parts)}).write(planned)
+    paths.append(planned)
 
     def config(**more: object) -> RunConfig:
         return RunConfig.model_validate({"task": TASK.id, "llm": {"kind": "replay"}, **more})
@@ -97,7 +106,8 @@ def test_replay_chooses_among_the_recordings_of_its_team(tmp_path: Path) -> None
     alone = {"name": "one_agent"}
     assert choosable(config(agents=alone), paths) == (one,)
     assert choosable(config(), paths) == (two,)
-    assert choosable(config(llm={"kind": "replay", "transcript": 0}), paths) == (one, two)
+    assert choosable(config(planner={"name": "graph"}), paths) == (planned,)
+    assert choosable(config(llm={"kind": "replay", "transcript": 0}), paths) == tuple(paths)
     assert choosable(config(agents=alone), ()) == (), "a task without recordings has a message of its own"
     with pytest.raises(TranscriptError, match="none of the 1 recordings of grid/key is of one agent"):
         choosable(config(agents=alone), [two])

@@ -77,6 +77,9 @@ def choosable(config: RunConfig, transcripts: Sequence[Path]) -> tuple[Path, ...
 
 
 def fits(path: Path, need: Need) -> bool:
-    """Whether a recording has requests of the role in ``need`` and, if ``need.images``, requests with images."""
+    """Whether a recording begins with a request of the role in ``need`` and, if ``need.images``, has requests with
+    images. The recording of a planner also has requests of the slow agent, but only about sub-goals.
+    """
     entries = Transcript.read(path).entries
-    return any(e.key.role == need.role for e in entries) and (not need.images or any(e.images for e in entries))
+    first = entries[0].key.role if entries else None
+    return first == need.role and (not need.images or any(e.images for e in entries))
