@@ -19,6 +19,7 @@ from voxeldojo.world.items import NAMES as ITEM_NAMES
 from voxeldojo.world.lidar import ENTITIES
 from voxeldojo.world.voxels import NAMES
 
+from rlgpt_minecraft.crafts import possible
 from rlgpt_minecraft.rays import elevation
 from rlgpt_minecraft.scenes import Scene, counts_of
 from rlgpt_minecraft.tasks import spec_of
@@ -144,8 +145,11 @@ def _in_hand(item: int, rows: Rows) -> list[Any]:
     return _lists((rows.scene.seen.scalars.kinds[rows.lanes, 0, 0] == item).astype(int))
 
 
-def _possible(craft: int, rows: Rows) -> list[Any]:
-    return _lists(rows.scene.seen.scalars.masks[rows.lanes, CRAFT.start + craft].astype(int))
+def _possible(item: str, rows: Rows) -> list[Any]:
+    scalars, lanes = rows.scene.seen.scalars, rows.lanes
+    counts, mask = scalars.counts[lanes], scalars.masks[lanes, CRAFT.start + CRAFTS.index(item)]
+    found = possible(item, mask, lambda name: counts[:, ID[name]], lambda tool: scalars.flags[lanes, FLAGS.index(tool)])
+    return _lists(found.astype(int))
 
 
 def _near(flag: int, rows: Rows) -> list[Any]:
@@ -173,7 +177,7 @@ def whole_view(task: Task, *, blind: bool) -> dict[str, Column]:
     columns["inventory"] = lambda rows: [dict(ctx.observation.parsed.inventory) for ctx in rows.contexts]
     columns |= {f"{item}_count": partial(_count, item) for item in spec.counted}
     columns |= {f"{item}_in_hand": partial(_in_hand, ID[item]) for item in spec.equips}
-    columns |= {f"{item}_possible": partial(_possible, CRAFTS.index(item)) for item in spec.makeable}
+    columns |= {f"{item}_possible": partial(_possible, item) for item in spec.makeable}
     if spec.places or spec.smelts:
         columns |= {f"{tool}_near": partial(_near, FLAGS.index(tool)) for tool in ("table", "furnace")}
     return columns

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from voxeldojo.names import CRAFTS
 from voxeldojo.world.constants import BLOCK_REACH, ENTITY_REACH, EYE_HEIGHT
 
+from rlgpt_minecraft.crafts import possible
 from rlgpt_minecraft.ground import Ground
 from rlgpt_minecraft.rays import CENTRE, DISTANCE, Array, bearing, directions, elevation
 from rlgpt_minecraft.things import Thing, things
@@ -179,6 +181,12 @@ class ParsedObservation:
         ``log2``, count as logs.
         """
         return self.inventory.get(item, 0) + (self.inventory.get(OTHER_LOGS, 0) if item == "log" else 0)
+
+    def possible(self, item: str) -> bool:
+        """Return whether the player can make an item now (:func:`rlgpt_minecraft.crafts.possible`)."""
+        tools, counts = self.observation["nearby_tools"], self.inventory
+        mask = bool(self.observation["masks"]["craft_smelt"][CRAFTS.index(item)])
+        return bool(possible(item, mask, lambda name: counts.get(name, 0), lambda tool: bool(tools[tool])))
 
     def aimed(self, thing: str) -> bool:
         """Return whether a thing is under the cross-hair and within reach."""

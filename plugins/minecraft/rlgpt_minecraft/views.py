@@ -11,7 +11,6 @@ from typing import Any
 
 from rlgpt.domain import Plain, Task
 from rlgpt.plugin.types import Context, ViewKey
-from voxeldojo.names import CRAFTS
 
 from rlgpt_minecraft.ground import SIDES
 from rlgpt_minecraft.hits import KINDS
@@ -241,8 +240,7 @@ def _read_items(spec: Spec, obs: ParsedObservation) -> dict[str, Plain]:
     view_values: dict[str, Plain] = {"inventory": dict(counts)}
     view_values |= {f"{item}_count": obs.count(item) for item in spec.counted}
     view_values |= {f"{item}_in_hand": int(obs.hand == item) for item in spec.equips}
-    can = obs.observation["masks"]["craft_smelt"]
-    view_values |= {f"{item}_possible": int(can[CRAFTS.index(item)]) for item in spec.makeable}
+    view_values |= {f"{item}_possible": int(obs.possible(item)) for item in spec.makeable}
     if spec.places or spec.smelts:
         tools = obs.observation["nearby_tools"]
         view_values |= {"table_near": int(tools["table"]), "furnace_near": int(tools["furnace"])}

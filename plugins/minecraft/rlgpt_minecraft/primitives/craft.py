@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlgpt.plugin.types import Context, Primitive
-from voxeldojo.names import CRAFTS, craft_place
+from voxeldojo.names import craft_place
 from voxeldojo.world.constants import SMELT_TICKS
 from voxeldojo.world.items import FUEL, ID
 
@@ -21,13 +21,13 @@ def _hindrance(ctx: Context, item: str) -> str:
         return "crafting table"
     if craft_place(item) == "furnace" and not tools["furnace"]:
         return "furnace"
-    return "" if observation["masks"]["craft_smelt"][CRAFTS.index(item)] else "material"
+    return "" if observe(ctx).possible(item) else "material"
 
 
 def _failure(before: Mapping[str, int], after: Mapping[str, int], item: str) -> str:
-    """Return what was missing when the crafting of an item failed although MineDojo's mask allowed it.
+    """Return what was missing when the crafting of an item failed although it seemed possible.
 
-    The mask ignores fuel and free slots. MineDojo's mask also counts ingredients of another variant (for example, logs
+    What seems possible ignores fuel, free slots and the variants of ingredients (for example, logs
     for coal).
     """
     if any(after.get(used, 0) < n for used, n in before.items()):

@@ -86,6 +86,19 @@ def _tried(name: str) -> list[int]:
     return {"hand": crafted + smelted, "table": crafted, "furnace": smelted}[where]
 
 
+def ingredients(name: str) -> tuple[dict[int, int], ...]:
+    """Return what each recipe for an item needs, in the order in which ``craft`` tries them: item -> quantity. Variants
+    of items are ignored.
+    """
+    found = []
+    for number in _tried(name):
+        needs: dict[int, int] = {}
+        for needed in RECIPES[number].ingredients:
+            needs[needed.item] = needs.get(needed.item, 0) + needed.quantity
+        found.append(needs)
+    return tuple(found)
+
+
 def _shown(name: str) -> Recipe:
     """Return the recipe that MineDojo's mask uses for an item, which is the first recipe whose ingredients do not
     include the product.
