@@ -247,7 +247,7 @@ def _client_blocks(python: str, biome: str, night: bool, blocks: int) -> Iterato
     """
     with Server() as server, tempfile.TemporaryDirectory() as folder:
         server.start()
-        command = [python, str(CLIENT), str(server.port), biome, str(int(night)), "64", "64"]
+        command = [python, str(CLIENT), "speed", str(server.port), biome, str(int(night)), "64", "64"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder
         ) as process:

@@ -1,0 +1,318 @@
+"""Decides whether voxeldojo, the embedded Minecraft world, has everything that a programmatic task of MineDojo needs.
+
+The decision reads MineDojo's specification of the task and the tables of voxeldojo: blocks, drops, mobs, recipes and
+biomes. A survey of generated land gives the blocks of a landscape. From these, rules derive what a player can obtain:
+a block drops items for a suitable tool, a mob drops loot, a recipe needs its ingredients and its place. For an item
+without a source in the world, ``minedojo_sources.csv`` names the source in the game.
+
+The rules count no quantities: an obtainable item counts as obtainable any number of times. An item of the initial
+inventory serves as a tool, a workplace, fuel or a container, but never as an ingredient.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from voxeldojo.names import BIOMES, CRAFTS, ENTITIES, WORN, craft_place
+from voxeldojo.stats import TOTALS
+from voxeldojo.world import biomes, blocks, interact, items, loot, mob_kinds, mobs, place
+from voxeldojo.world.chunks import ensure, generate
+from voxeldojo.world.inventory import ANY
+from voxeldojo.world.recipes import RECIPES, Recipe
+from voxeldojo.world.spawn import NO_ANIMALS
+from voxeldojo.world.state import CHUNK, SIZE
+
+SOURCES = Path(__file__).with_name("minedojo_sources.csv")
+WHITE = 0
+"""The variant of wool that the rules give to sheep. Other colours are rarer, and no task needs them."""
+
+
+REACH = 8
+"""Half the side of the surveyed square, in chunks."""
+
+
+class Lack(NamedTuple):
+    """Something that the world lacks.
+
+    :ivar cause: the kind of thing, such as ``mob``, ``dimension`` or ``mechanic``.
+    :ivar what: the thing, such as ``spider``.
+    """
+
+    cause: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.cause}: {self.what}"
+
+
+class Node(NamedTuple):
+    """Something that a player can have or use: an ``item``, a ``held`` item (a tool, fuel or container, possibly of the
+    initial inventory), a ``block`` in the land, a ``mob``, or a workplace that is ``near``.
+    """
+
+    kind: str
+    name: str
+    variant: int = 0
+
+
+class Rule(NamedTuple):
+    """A way to get ``product``. Each entry of ``needs`` is a tuple of alternatives. The rule also needs ``lack``, which
+    the world does not have, unless ``lack`` is None.
+    """
+
+    product: Node
+    needs: tuple[tuple[Node, ...], ...]
+    lack: Lack | None = None
+
+
+class Landscape(NamedTuple):
+    """The keys of the blocks and the names of the biomes that a land contains."""
+
+    blocks: frozenset[str]
+    biomes: frozenset[str]
+
+
+def survey(biome: str | None, seeds: Iterable[int]) -> Landscape:
+    """Generate the land around the centre of one world for each seed, and return the blocks and biomes that occur."""
+    seen, places = np.zeros(blocks.BLOCKS, np.bool_), set[int]()
+    low, high = SIZE // 2 - REACH * CHUNK, SIZE // 2 + REACH * CHUNK
+    for seed in seeds:
+        world = generate(seed, biome)
+        ensure(world, SIZE // 2, SIZE // 2, REACH)
+        for x in range(low, high):
+            seen[world.blocks[x, :, low:high]] = True
+        places |= set(np.unique(world.biome[low:high, low:high]).tolist())
+    return Landscape(
+        frozenset(blocks.KEYS[n] for n in np.flatnonzero(seen)), frozenset(biomes.NAMES[n] for n in places)
+    )
+
+
+def _held_tools(tool: str, level: int = -1) -> tuple[Node, ...]:
+    kinds = zip(items.NAMES, items.TOOL_CLASS, items.TOOL_LEVEL, strict=True)
+    kind = items.TOOLS.index(tool)
+    return tuple(Node("held", name) for name, own, tier in kinds if own == kind and tier >= level)
+
+
+def _block_rules() -> Iterator[Rule]:
+    """Broken blocks drop items, and placed items become blocks."""
+    for number, block in enumerate(blocks.TABLE):
+        here = (Node("block", block.key),)
+        if block.item:
+            yield Rule(here[0], ((Node("item", block.item, block.variant),),))
+        if block.hardness < 0 or block.liquid:
+            continue
+        tool = () if block.tool_free else (_held_tools(block.tool, block.level) if block.tool != "none" else (),)
+        for drop in (*((block.drop,) if block.drop and block.drop.most else ()), *block.rare):
+            yield Rule(Node("item", drop.item, drop.variant), (here, *tool))
+        if loot.SHEARED[number]:
+            yield Rule(Node("item", block.item, block.variant), (here, _held_tools("shears")))
+
+
+def _mob_rules() -> Iterator[Rule]:
+    """Killed mobs leave loot. Cows, sheep and chickens also give milk, wool and eggs."""
+    for kind in mob_kinds.TABLE:
+        mob = (Node("mob", kind.name),)
+        for number in (*(part.item for part in kind.loot), *kind.rare):
+            yield Rule(Node("item", items.NAMES[number]), (mob,))
+    cow, sheep, chicken = ((Node("mob", mob_kinds.NAMES[n]),) for n in (interact.COW, interact.SHEEP, mobs.CHICKEN))
+    yield Rule(Node("item", items.NAMES[interact.MILK]), (cow, (Node("held", items.NAMES[interact.BUCKET]),)))
+    yield Rule(Node("item", items.NAMES[interact.WOOL], WHITE), (sheep,))
+    yield Rule(Node("item", items.NAMES[mobs.EGG]), (chicken,))
+
+
+def _fluid_rules() -> Iterator[Rule]:
+    """Buckets take and pour fluids. Water turns a source of lava into obsidian, and flowing lava into cobblestone."""
+    bucket = (Node("held", items.NAMES[place.BUCKET]),)
+    for fluid, full in ((blocks.WATER, place.WATER_BUCKET), (blocks.LAVA, place.LAVA_BUCKET)):
+        block, name = Node("block", blocks.KEYS[fluid]), items.NAMES[full]
+        yield Rule(Node("item", name), ((block,), bucket))
+        yield Rule(block, ((Node("held", name),),))
+    water, lava = (Node("block", blocks.KEYS[fluid]) for fluid in (blocks.WATER, blocks.LAVA))
+    poured = (Node("held", items.NAMES[place.WATER_BUCKET]),)
+    for stone in (blocks.OBSIDIAN, blocks.COBBLESTONE):
+        yield Rule(Node("block", blocks.KEYS[stone]), ((water,), (lava,), poured))
+    yield Rule(water, ((Node("block", blocks.KEYS[loot.ICE]),),))
+
+
+def _workplaces() -> Iterator[Rule]:
+    for key in ("crafting_table", "furnace"):
+        yield Rule(Node("near", key), ((Node("held", key), Node("block", key)),))
+
+
+def _recipe_rules(variants: Mapping[str, frozenset[int]]) -> Iterator[Rule]:
+    """The crafts and smelts of MineDojo's action space, with their workplace and fuel."""
+    fuel = tuple(Node("held", items.NAMES[n]) for n in np.flatnonzero(items.FUEL > 0))
+    near = {"hand": (), "table": ((Node("near", "crafting_table"),),), "furnace": ((Node("near", "furnace"),),)}
+    for name in CRAFTS:
+        where = craft_place(name)
+        for recipe in RECIPES:
+            if items.NAMES[recipe.item] == name and _made_at(recipe, where):
+                parts = tuple(_alternatives(part.item, part.variant, variants) for part in recipe.ingredients)
+                heat = (fuel,) if recipe.smelted else ()
+                yield Rule(Node("item", name, recipe.variant), (*parts, *near[where], *heat))
+
+
+def _made_at(recipe: Recipe, where: str) -> bool:
+    return recipe.variant == 0 and where != "table" if recipe.smelted else where != "furnace"
+
+
+def _alternatives(item: int, variant: int, variants: Mapping[str, frozenset[int]]) -> tuple[Node, ...]:
+    name = items.NAMES[item]
+    return tuple(Node("item", name, v) for v in (sorted(variants[name]) if variant == ANY else (variant,)))
+
+
+def _game_rules() -> Iterator[Rule]:
+    """The sources of the game that the world lacks, from ``minedojo_sources.csv``."""
+    lines = (line for line in SOURCES.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    for row in csv.DictReader(lines):
+        needs = ((Node("held", row["with"]),),) if row["with"] else ()
+        yield Rule(Node("item", row["item"], int(row["variant"])), needs, Lack(row["cause"], row["what"]))
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return the rules that hold in every landscape."""
+    found = [*_block_rules(), *_mob_rules(), *_fluid_rules(), *_workplaces(), *_game_rules()]
+    found += [Rule(Node("held", name), ((Node("item", name),),)) for name in items.NAMES[1:]]
+    made = {(items.NAMES[recipe.item], recipe.variant) for recipe in RECIPES}
+    made |= {(rule.product.name, rule.product.variant) for rule in found if rule.product.kind == "item"}
+    variants = {name: frozenset(v for n, v in made if n == name) for name in items.NAMES}
+    return (*found, *_recipe_rules(variants))
+
+
+def resolve(rules: Iterable[Rule], given: Iterable[Node]) -> dict[Node, frozenset[Lack]]:
+    """Return what is lacking for each node that the rules reach from ``given``. The set is empty if a player can get
+    the node. Of several ways to a node, the set is that of a way with few lacks.
+    """
+    known: dict[Node, frozenset[Lack]] = dict.fromkeys(given, frozenset())
+    ordered = [(rule.product, sorted(rule.needs, key=len), rule.lack) for rule in rules]
+    changed = True
+    while changed:
+        changed = False
+        for product, needs, lack in ordered:
+            found = _least(needs, known, frozenset(() if lack is None else (lack,)))
+            if found is not None and (product not in known or len(found) < len(known[product])):
+                known[product], changed = found, True
+    return known
+
+
+def _least(
+    needs: Iterable[tuple[Node, ...]], known: Mapping[Node, frozenset[Lack]], lacks: frozenset[Lack]
+) -> frozenset[Lack] | None:
+    """Return ``lacks`` with what is lacking for the needs, or None if a need has no known alternative. Of each need's
+    alternatives, take the one that adds the fewest lacks.
+    """
+    for need in needs:
+        ways = [lacks | known[node] for node in need if node in known]
+        if not ways:
+            return None
+        lacks = min(ways, key=len)
+    return lacks
+
+
+def natural_mobs(landscape: Landscape) -> frozenset[str]:
+    """Return the mobs that spawn by themselves: monsters in the dark, and animals on grass of a suitable biome."""
+    grass = blocks.KEYS[blocks.GRASS] in landscape.blocks
+    animals = grass and not all(NO_ANIMALS[biomes.ID[biome]] for biome in landscape.biomes)
+    return frozenset(k.name for k in mob_kinds.TABLE if k.weight > 0 and (k.sight > 0 or animals))
+
+
+class Judge:
+    """Decides for each task what the world lacks.
+
+    :param landscape: a function that returns the landscape of a biome, or, for None, of a world of many biomes.
+    """
+
+    def __init__(self, landscape: Callable[[str | None], Landscape]) -> None:
+        self._landscape = cache(landscape)
+        self._known: dict[Any, dict[Node, frozenset[Lack]]] = {}
+
+    def lacks(self, task: Mapping[str, Any]) -> tuple[Lack, ...]:
+        """Return what the world lacks for a task, sorted; nothing if the world has everything.
+
+        :param task: MineDojo's specification of the task, as plain data.
+        :raises ValueError: the kind of task is unknown, or ``minedojo_sources.csv`` lacks the source of an item.
+        """
+        if task["__cls__"] not in GOALS:
+            raise ValueError(f"{task['__cls__']!r} is no kind of task; valid: {', '.join(GOALS)}")
+        found: set[Lack] = set()
+        biome = task.get("specified_biome")
+        if biome is not None and biome not in biomes.ID:
+            found.add(Lack("dimension" if biome in BIOMES else "biome", biome))
+        found |= {Lack("mob", mob) for mob in _listed(task.get("initial_mobs")) if mob not in mob_kinds.ID}
+        inventory = [stack["name"] for stack in (task.get("initial_inventory") or {}).values()]
+        found |= {Lack("item", name) for name in inventory if name not in items.ID}
+        return tuple(sorted(found | GOALS[task["__cls__"]](task, self._resolved(task, biome, inventory))))
+
+    def _resolved(
+        self, task: Mapping[str, Any], biome: str | None, inventory: list[str]
+    ) -> dict[Node, frozenset[Lack]]:
+        spawns = bool(task.get("allow_mob_spawn", True))
+        start = frozenset(inventory) | frozenset(_listed(task.get("initial_mobs"))) & frozenset(mob_kinds.ID)
+        if (key := (biome, spawns, start)) not in self._known:
+            everywhere = self._landscape(None)
+            land = everywhere if biome is None else Landscape(frozenset(), frozenset())
+            if biome in biomes.ID:
+                land = self._landscape(biome)
+            wild = natural_mobs(land) if spawns else frozenset()
+            elsewhere = (
+                Rule(Node("block", key), (), Lack("biome", f"{key} in {biome}"))
+                for key in sorted(everywhere.blocks - land.blocks)
+            )
+            given = (
+                *(Node("block", key) for key in land.blocks),
+                *(Node("mob", name) for name in mob_kinds.ID if name in wild or name in start),
+                *(Node("held", name) for name in inventory),
+            )
+            self._known[key] = resolve((*rules(), *elsewhere), given)
+        return self._known[key]
+
+
+def _listed(names: str | list[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or ())
+
+
+def _obtain(name: str, known: Mapping[Node, frozenset[Lack]]) -> frozenset[Lack]:
+    found = [lacks for node, lacks in known.items() if node.kind == "item" and node.name == name]
+    if not found:
+        raise ValueError(f"no rule gives {name}; add a row for it or for its ingredients to {SOURCES.name}")
+    return min(found, key=len)
+
+
+def _harvest(task: Mapping[str, Any], known: Mapping[Node, frozenset[Lack]]) -> frozenset[Lack]:
+    """The player must have more of each target item than at the start."""
+    return frozenset().union(*(_obtain(name, known) for name in _listed(task["target_names"])))
+
+
+def _combat(task: Mapping[str, Any], known: Mapping[Node, frozenset[Lack]]) -> frozenset[Lack]:
+    """The player must kill each target mob, and the statistics must count the kill."""
+    targets = _listed(task["target_names"])
+    absent = {Lack("mob", name) for name in targets if known.get(Node("mob", name), {name})}
+    return frozenset(absent | {Lack("statistic", f"kill {name}") for name in targets if name not in ENTITIES})
+
+
+def _techtree(task: Mapping[str, Any], known: Mapping[Node, frozenset[Lack]]) -> frozenset[Lack]:
+    """The player must obtain an item, and the statistics must count its use."""
+    name = task["tech_item"]
+    number = items.ID[name]
+    counted = items.TOOL_CLASS[number] > 0 or items.FOOD[number] > 0 or items.DRINK[number] > 0
+    counted = counted or number in blocks.ITEM_OF
+    use = frozenset() if counted else frozenset((Lack("use", "armour" if name in WORN else name),))
+    return _obtain(name, known) | use
+
+
+def _survival(task: Mapping[str, Any], known: Mapping[Node, frozenset[Lack]]) -> frozenset[Lack]:
+    """The player must find food, and the statistics must count the time since death."""
+    meals = (Node("item", items.NAMES[n]) for n in np.flatnonzero(items.FOOD > 0))
+    food = min((known[meal] for meal in meals if meal in known), key=len)
+    uncounted = frozenset(() if "time_since_death" in TOTALS else (Lack("statistic", "time_since_death"),))
+    return food | uncounted
+
+
+GOALS = {"harvest": _harvest, "combat": _combat, "techtree": _techtree, "survival": _survival}
+"""MineDojo's kind of task -> function that returns what is lacking for the goal of such a task."""

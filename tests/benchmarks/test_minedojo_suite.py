@@ -1,0 +1,196 @@
+"""benchmarks/minedojo_suite.py: the rules that decide what the world lacks for a task, and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Lacks = Callable[..., list[str]]
+LAND = frozenset(
+    (
+        *("grass", "dirt", "stone", "log", "leaves", "coal_ore", "iron_ore", "gold_ore", "diamond_ore", "redstone_ore"),
+        *("water", "lava", "sand", "poppy", "tallgrass", "gravel"),
+    )
+)
+SWORD = {"mainhand": {"name": "iron_sword"}, "offhand": {"name": "shield"}}
+
+
+@pytest.fixture
+def needs(benchmark_module: Any) -> Any:
+    return benchmark_module("minedojo_needs")
+
+
+@pytest.fixture
+def suite(benchmark_module: Any) -> Any:
+    return benchmark_module("minedojo_suite")
+
+
+@pytest.fixture
+def lacks(needs: Any) -> Lacks:
+    """``lacks(kind, land=..., **specification)``: what the world lacks for a task, where the land of plains has the
+    blocks ``land``, and the land of many biomes has the blocks ``LAND``.
+    """
+
+    def decide(kind: str, *, land: frozenset[str] = LAND, **specification: Any) -> list[str]:
+        def landscape(biome: str | None) -> Any:
+            return needs.Landscape(land if biome else LAND, frozenset(("plains",)))
+
+        return [str(lack) for lack in needs.Judge(landscape).lacks({"__cls__": kind, **specification})]
+
+    return decide
+
+
+@pytest.mark.parametrize(
+    ("mob", "biome", "expected"),
+    [
+        ("cow", "plains", []),
+        ("zombie", "extreme_hills", []),
+        ("creeper", "plains", ["mob: creeper"]),
+        ("blaze", "nether", ["dimension: nether", "mob: blaze"]),
+    ],
+)
+def test_combat_needs_the_mob_and_the_dimension(lacks: Lacks, mob: str, biome: str, expected: list[str]) -> None:
+    task = {"target_names": mob, "initial_mobs": mob, "specified_biome": biome, "allow_mob_spawn": False}
+    assert lacks("combat", **task, initial_inventory=SWORD) == expected
+
+
+def test_combat_needs_a_mob_that_spawns_or_is_there_at_the_start(lacks: Lacks) -> None:
+    task = {"target_names": "cow", "specified_biome": "plains"}
+    assert lacks("combat", **task) == []
+    assert lacks("combat", **task, allow_mob_spawn=False) == ["mob: cow"]
+    assert lacks("combat", **task, land=LAND - {"grass"}) == ["mob: cow"]
+
+
+@pytest.mark.parametrize("item", ["log", "crafting_table", "cobblestone", "iron_ingot", "diamond", "shears", "leaves"])
+def test_harvest_from_nothing_goes_through_tools_and_workplaces(lacks: Lacks, item: str) -> None:
+    assert lacks("harvest", target_names=item) == []
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ("bow", ["mob: spider"]),
+        ("cooked_fish", ["mechanic: fishing", "mob: spider"]),
+        ("bread", ["mechanic: farming"]),
+        ("nether_star", ["dimension: nether"]),
+        ("spawn_egg", ["not in survival: spawn_egg"]),
+    ],
+)
+def test_harvest_lacks_the_source_of_a_missing_ingredient(lacks: Lacks, item: str, expected: list[str]) -> None:
+    assert lacks("harvest", target_names=item) == expected
+
+
+def test_block_that_only_other_biomes_have_is_a_lack_of_the_biome(lacks: Lacks) -> None:
+    bare = LAND - {"log", "leaves"}
+    plains = {"land": bare, "specified_biome": "plains"}
+    assert lacks("harvest", target_names="log", **plains) == ["biome: log in plains"]
+    assert lacks("harvest", target_names="stick", **plains) == ["biome: log in plains"]
+    assert lacks("harvest", target_names="dirt", **plains) == []
+
+
+def test_block_needs_a_tool_of_its_tier(lacks: Lacks) -> None:
+    plains = {"land": frozenset(("grass", "lava", "water")), "specified_biome": "plains", "target_names": "obsidian"}
+    both = {"mainhand": {"name": "diamond_pickaxe"}, "1": {"name": "water_bucket"}}
+    assert lacks("harvest", **plains, initial_inventory=both) == []
+    weak = {**both, "mainhand": {"name": "iron_pickaxe"}}
+    assert lacks("harvest", **plains, initial_inventory=weak) != []
+
+
+def test_initial_item_is_a_tool_or_a_workplace_but_never_an_ingredient(lacks: Lacks) -> None:
+    plains = {"land": frozenset(("grass", "stone", "iron_ore")), "specified_biome": "plains"}
+    cow = {**plains, "target_names": "milk_bucket"}
+    assert lacks("harvest", **cow, initial_inventory={"mainhand": {"name": "bucket"}}) == []
+    smelt = {"mainhand": {"name": "furnace"}, "1": {"name": "coal"}, "2": {"name": "stone_pickaxe"}}
+    assert lacks("harvest", **plains, target_names="iron_ingot", initial_inventory=smelt) == []
+    planks = {"mainhand": {"name": "planks"}}
+    assert lacks("harvest", **plains, target_names="stick", initial_inventory=planks) == ["biome: log in plains"]
+
+
+def test_techtree_needs_an_item_whose_use_the_statistics_count(lacks: Lacks) -> None:
+    assert lacks("techtree", tech_item="iron_sword") == []
+    assert lacks("techtree", tech_item="piston") == []
+    assert lacks("techtree", tech_item="iron_boots") == ["use: armour"]
+    assert lacks("techtree", tech_item="bow") == ["mob: spider", "use: bow"]
+    assert lacks("techtree", tech_item="tnt") == ["mob: creeper"]
+
+
+def test_survival_needs_food(lacks: Lacks) -> None:
+    assert lacks("survival", target_days=100) == []
+
+
+def test_unknown_kind_of_task_is_an_error(lacks: Lacks) -> None:
+    with pytest.raises(ValueError, match="'quest' is no kind of task; valid: harvest, combat"):
+        lacks("quest")
+
+
+def test_item_without_any_source_is_an_error(lacks: Lacks) -> None:
+    with pytest.raises(ValueError, match="no rule gives barrier"):
+        lacks("harvest", target_names="barrier")
+
+
+def test_resolve_keeps_the_smallest_set_of_lacks(needs: Any) -> None:
+    a, b, c, d = (needs.Node("item", name) for name in "abcd")
+    far, near = needs.Lack("mob", "far"), needs.Lack("mob", "near")
+    rules = (
+        needs.Rule(d, ((a, b), (c,))),
+        needs.Rule(a, (), far),
+        needs.Rule(b, ((c,),)),
+        needs.Rule(c, (), near),
+    )
+    assert needs.resolve(rules, ())[d] == {near}
+    assert needs.resolve(rules, (c,))[d] == set()
+    assert d not in needs.resolve(rules[:3], ())
+
+
+def test_sources_name_items_of_the_game(needs: Any) -> None:
+    from voxeldojo.names import ITEMS
+
+    rules = [rule for rule in needs.rules() if rule.lack is not None]
+    assert len(rules) > 30
+    named = {node.name for rule in rules for node in (rule.product, *(n for need in rule.needs for n in need))}
+    assert named <= set(ITEMS)
+
+
+@pytest.mark.slow
+def test_survey_finds_the_blocks_and_the_biome_of_a_landscape(needs: Any) -> None:
+    land = needs.survey("desert", (0,))
+    assert land.biomes == {"desert"}
+    assert {"sand", "cactus", "diamond_ore", "lava"} <= land.blocks
+    assert not {"log", "grass"} & land.blocks
+
+
+def results() -> dict[str, Any]:
+    lacks = {"a": [], "b": ["mob: bat"], "c": ["mob: bat", "use: armour"], "d": []}
+    played = {"steps": 10, "reward": 0.0, "success": False, "error": "", "remarks": []}
+    found = {
+        task: {"task": task, "category": "combat" if task < "c" else "techtree", "possible": not lack, "lacks": lack}
+        for task, lack in lacks.items()
+    }
+    found["a"]["played"] = played
+    found["b"]["played"] = {**played, "remarks": ["there is no bat"]}
+    return found
+
+
+def test_tables_count_tasks_and_what_is_lacking(suite: Any) -> None:
+    lines = list(suite.tables(results()))
+    assert "| combat | 2 | 1 | 1 |" in lines
+    assert "| *all* | 4 | 2 | 2 |" in lines
+    assert "| mob: bat | 2 | 1 |" in lines
+    assert "| use: armour | 1 | 0 |" in lines
+    assert "| has everything | 1 | 1 | 1 |" in lines
+    assert "| lacks something | 1 | 1 | 0 |" in lines
+
+
+def test_sample_has_tasks_of_both_decisions_and_is_always_the_same(suite: Any) -> None:
+    chosen = suite.sample(results(), 1, 5)
+    assert chosen == suite.sample(results(), 1, 5)
+    assert [results()[task]["possible"] for task in chosen] == [True, False, False]
+
+
+def test_results_are_read_as_they_were_saved(suite: Any, tmp_path: Any) -> None:
+    path = tmp_path / "runs" / "suite.jsonl"
+    assert suite.load(path) == {}
+    suite.save(path, results())
+    assert suite.load(path) == results()
