@@ -1,6 +1,6 @@
 """Counts MineDojo's programmatic tasks for which voxeldojo, the embedded Minecraft world, has everything.
 
-    python benchmarks/minedojo_suite.py --out runs/minedojo_suite.jsonl     # run it again to resume
+    python benchmarks/minedojo_suite.py --out runs/minedojo_suite.jsonl     # resumes, and keeps decisions in the file
     python benchmarks/minedojo_suite.py --table                             # the tables of the committed results
 
 The unmodified package MineDojo (``make minedojo``) lists its tasks. For each task, ``minedojo_needs.py`` decides what
@@ -55,29 +55,31 @@ def save(path: Path, results: Mapping[str, Result]) -> None:
     write_atomic(path, "".join(f"{json.dumps(result)}\n" for result in results.values()))
 
 
-def decide(python: Path, known: Mapping[str, Result]) -> dict[str, Result]:
-    """Decide for each task of MineDojo what the world lacks. Keep what is known about played tasks."""
+def decide(python: Path) -> dict[str, Result]:
+    """Decide for each task of MineDojo what the world lacks."""
     from minedojo_needs import Judge, survey
 
     listed = subprocess.run([python, CLIENT, "list"], stdout=subprocess.PIPE, text=True, check=True)
     judge, now, results = Judge(lambda biome: survey(biome, SURVEYED)), commit(), {}
     for task in map(json.loads, listed.stdout.splitlines()):
         lacks = [str(lack) for lack in judge.lacks(task)]
-        result = {"task": task["id"], "category": task["category"], "possible": not lacks, "lacks": lacks}
-        played = known.get(task["id"], {}).get("played")
-        results[task["id"]] = {**result, "commit": now, **({"played": played} if played else {})}
+        known = {"task": task["id"], "category": task["category"], "possible": not lacks, "lacks": lacks}
+        results[task["id"]] = {**known, "commit": now}
     return results
 
 
 def sample(results: Mapping[str, Result], possible: int, impossible: int) -> list[str]:
-    """Draw the tasks to play: so many for which the world has everything, and so many for which it has not."""
+    """Draw the tasks to play: so many for which the world has everything, and so many for which it has not. Both kinds
+    are mixed, so that an unfinished run has some of each.
+    """
     draw = random.Random(SAMPLE_SEED)
     groups = ([task for task, result in results.items() if result["possible"] is flag] for flag in (True, False))
-    return [
+    chosen = [
         task
         for group, count in zip(groups, (possible, impossible), strict=True)
         for task in draw.sample(group, min(count, len(group)))
     ]
+    return draw.sample(chosen, len(chosen))
 
 
 class Remarks(logging.Handler):
@@ -171,7 +173,7 @@ def main() -> int:
         python = minedojo_python()
         if python is None:
             raise SystemExit(f"MineDojo is not installed: {HINT}")
-        results = decide(python, load(path))
+        results = load(path) or decide(python)
         save(path, results)
         chosen = sample(results, arguments.possible, arguments.impossible)
         waiting = [task for task in chosen if "played" not in results[task]]
