@@ -152,7 +152,7 @@ def _recipe_rules(variants: Mapping[str, frozenset[int]]) -> Iterator[Rule]:
         where = craft_place(name)
         for recipe in RECIPES:
             if items.NAMES[recipe.item] == name and _made_at(recipe, where):
-                parts = tuple(_alternatives(part.item, part.variant, variants) for part in recipe.ingredients)
+                parts = (_alternatives(items.NAMES[p.item], p.variant, variants) for p in recipe.ingredients)
                 heat = (fuel,) if recipe.smelted else ()
                 yield Rule(Node("item", name, recipe.variant), (*parts, *near[where], *heat))
 
@@ -161,8 +161,7 @@ def _made_at(recipe: Recipe, where: str) -> bool:
     return recipe.variant == 0 and where != "table" if recipe.smelted else where != "furnace"
 
 
-def _alternatives(item: int, variant: int, variants: Mapping[str, frozenset[int]]) -> tuple[Node, ...]:
-    name = items.NAMES[item]
+def _alternatives(name: str, variant: int, variants: Mapping[str, frozenset[int]]) -> tuple[Node, ...]:
     return tuple(Node("item", name, v) for v in (sorted(variants[name]) if variant == ANY else (variant,)))
 
 
@@ -178,11 +177,11 @@ def _game_rules() -> Iterator[Rule]:
 def rules() -> tuple[Rule, ...]:
     """Return the rules that hold in every landscape."""
     found = [*_block_rules(), *_mob_rules(), *_fluid_rules(), *_workplaces(), *_game_rules()]
-    found += [Rule(Node("held", name), ((Node("item", name),),)) for name in items.NAMES[1:]]
     made = {(items.NAMES[recipe.item], recipe.variant) for recipe in RECIPES}
     made |= {(rule.product.name, rule.product.variant) for rule in found if rule.product.kind == "item"}
     variants = {name: frozenset(v for n, v in made if n == name) for name in items.NAMES}
-    return (*found, *_recipe_rules(variants))
+    held = (Rule(Node("held", name), (_alternatives(name, ANY, variants),)) for name in items.NAMES)
+    return (*found, *held, *_recipe_rules(variants))
 
 
 def resolve(rules: Iterable[Rule], given: Iterable[Node]) -> dict[Node, frozenset[Lack]]:

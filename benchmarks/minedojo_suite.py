@@ -128,12 +128,17 @@ def play(python: Path, tasks: Iterable[str], steps: int) -> Iterator[tuple[str, 
 
 
 def tables(results: Mapping[str, Result]) -> Iterator[str]:
-    """Yield the lines of the tables: tasks by category, what is lacking, and the played tasks."""
-    yield "| category | tasks | the world has everything | it lacks something |"
-    yield "|---|---|---|---|"
-    for category in dict.fromkeys(result["category"] for result in results.values()):
-        yield _row(category, [r for r in results.values() if r["category"] == category])
-    yield _row("*all*", list(results.values()))
+    """Yield the lines of the tables: tasks by category and cause, what is lacking, and the played tasks."""
+    every = list(results.values())
+    causes = Counter(cause for result in every for cause in _causes(result))
+    columns = [cause for cause, _ in causes.most_common()]
+    yield f"| category | tasks | the world has everything | {' | '.join(columns)} |"
+    yield "|---" * (3 + len(columns)) + "|"
+    for category in (*dict.fromkeys(result["category"] for result in every), ""):
+        group = [result for result in every if category in ("", result["category"])]
+        lacking = Counter(cause for result in group for cause in _causes(result))
+        counts = (len(group), sum(result["possible"] for result in group), *(lacking[cause] for cause in columns))
+        yield f"| {category or '*all*'} | {' | '.join(map(str, counts))} |"
     needing = Counter(lack for result in results.values() for lack in result["lacks"])
     alone = Counter(result["lacks"][0] for result in results.values() if len(result["lacks"]) == 1)
     yield ""
@@ -153,9 +158,8 @@ def tables(results: Mapping[str, Result]) -> Iterator[str]:
             yield f"{result['task']}: {result['played']['error']} {result['played']['remarks']}"
 
 
-def _row(name: str, group: list[Result]) -> str:
-    possible = sum(result["possible"] for result in group)
-    return f"| {name} | {len(group)} | {possible} | {len(group) - possible} |"
+def _causes(result: Result) -> set[str]:
+    return {lack.split(":")[0] for lack in result["lacks"]}
 
 
 def main() -> int:
