@@ -99,10 +99,21 @@ class Remarks(logging.Handler):
         return taken
 
 
+def _compile() -> None:
+    """Run a step of the world, which compiles its functions. MineDojo's client waits at most 240 s for an answer."""
+    from voxeldojo.env import MineDojoEnv
+    from voxeldojo.mission import Box, Mission
+
+    env = MineDojoEnv(Mission(voxels=Box(), image_size=(32, 48)))
+    env.reset(seed=0)
+    env.step(env.no_op())
+
+
 def play(python: Path, tasks: Iterable[str], steps: int) -> Iterator[tuple[str, Result]]:
     """Let MineDojo's client play tasks for ``steps`` random steps each. Yield each task with its result."""
     from voxeldojo.malmo.server import Server
 
+    _compile()
     remarks, logger, now = Remarks(), logging.getLogger("voxeldojo.malmo"), commit()
     logger.addHandler(remarks)
     with Server() as server, tempfile.TemporaryDirectory() as folder:
