@@ -177,7 +177,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--out", type=Path, help="file of results")
     parser.add_argument("--possible", type=int, default=40, help="number of played tasks for which the world suffices")
-    parser.add_argument("--impossible", type=int, default=20, help="number of played tasks for which it does not")
+    parser.add_argument("--impossible", type=int, default=40, help="number of played tasks for which it does not")
     parser.add_argument("--steps", type=int, default=10, help="number of random steps in each played task")
     parser.add_argument("--table", action="store_true", help="only print the tables of the results")
     arguments = parser.parse_args()
