@@ -388,6 +388,16 @@ def test_logs_of_acacia_count_as_logs(room: Player) -> None:
     assert room.see()["log_count"] == 0
 
 
+@pytest.mark.parametrize("seed", [2, 3])
+def test_turn_by_the_bearing_of_a_scan_brings_the_thing_into_view(make_player: Make, seed: int) -> None:
+    """With the exact bearing, the turn, which is rounded to 15 degrees, led to headings that do not see the log."""
+    player = make_player("stick", seed)
+    found = player("scan", target="log")
+    assert found["found"]
+    player("turn", degrees=found["bearing"])
+    assert player.see()["log_seen"] == 1
+
+
 def test_primitive_explore_moves_and_reports_visible_targets(make_player: Make) -> None:
     player = make_player("stick")
     moved = [player("explore", steps=40) for _ in range(5)]

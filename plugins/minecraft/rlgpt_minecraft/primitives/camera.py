@@ -21,6 +21,10 @@ TRIES = 3
 SCAN_STEP = 2
 SCAN_STEPS = 12
 """Camera bins of each turn of a scan, and the number of turns of a full circle."""
+SAME_THING = 10.0
+"""Largest difference in degrees between directions in which the same thing is seen from different headings."""
+ROUNDED = 7.0
+"""Largest angle in degrees that ``turn`` certainly rounds away."""
 
 
 def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
@@ -97,16 +101,26 @@ def look(ctx: Context, *, elevation: float) -> Run:
 
 
 def scan(ctx: Context, *, target: str) -> Run:
-    best: tuple[float, float] | None = None
+    seen: list[tuple[float, float, float]] = []
     for _ in range(SCAN_STEPS):
         found = sight(ctx, target)
-        if found.visible and (best is None or found.distance < best[0]):
-            best = found.distance, observe(ctx).yaw + found.bearing
+        if found.visible:
+            seen.append((found.distance, observe(ctx).yaw, found.bearing))
         yield move(right=SCAN_STEP)
-    if best is None:
+    if not seen:
         return {"found": False, "distance": 40.0, "bearing": 0.0}
-    away = (best[1] - observe(ctx).yaw + 180.0) % 360.0 - 180.0
-    return {"found": True, "distance": round(best[0], 2), "bearing": round(away, 1)}
+    distance, yaw, bearing = min(seen)
+    nearest = yaw + bearing
+    same = [(abs(b), y, b) for _, y, b in seen if abs(_turn(y + b - nearest)) <= SAME_THING]
+    _, yaw, bearing = min(same)
+    # The rays of another heading may miss the thing, so that the bearing leads to a heading that has seen the thing.
+    away = _turn(yaw - observe(ctx).yaw) + float(np.clip(bearing, -ROUNDED, ROUNDED))
+    return {"found": True, "distance": round(distance, 2), "bearing": round(_turn(away), 1)}
+
+
+def _turn(degrees: float) -> float:
+    """Return the same turn within -180 to 180 degrees."""
+    return (degrees + 180.0) % 360.0 - 180.0
 
 
 _SIGHT = {
