@@ -4,17 +4,21 @@ with the name of the active action.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.domain import Episode
 from rlgpt.errors import ConfigError
 from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
 from rlgpt.rl.evaluation import Judge, evaluate, evaluate_code, together
-from rlgpt.rl.play import TRACE_HEAD, TRACE_TAIL
+from rlgpt.rl.play import TRACE_HEAD, TRACE_TAIL, Limits
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
 from rlgpt.testing.grid import FETCH, TASKS
@@ -206,3 +210,24 @@ def test_evaluation_records_the_mode_of_the_policy(greedy: bool, sharpness: floa
     spec = grid_spec(tmp_path / "count", TO_ROW)
     found = evaluate(untrained(spec), spec, seeds=(0,), greedy=greedy, sharpness=sharpness)
     assert (found.mode, found.sharpness) == (mode, sharpness)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(4, 32), st.sampled_from([0.1, 0.3, 0.6]))
+def test_episodes_side_by_side_exceed_their_steps_by_little(seed: int, lanes: int, slow: float) -> None:
+    """Short episodes end first, so the mean length of the finished episodes alone is too low."""
+    rng = random.Random(seed)
+    limits, running, taken = Limits(steps=20_000, failures=None, longest=3_000), list[list[int]](), 0
+    while True:
+        while len(running) < lanes and limits.allow([so_far for so_far, _ in running]):
+            running.append([0, 3_000 if rng.random() < slow else rng.randint(200, 800)])
+        if not running:
+            break
+        for episode in running:
+            episode[0] += 100
+        taken += 100 * len(running)
+        for episode in [e for e in running if e[0] >= e[1]]:
+            running.remove(episode)
+            limits.add(Episode(seed=0, success=True, total_reward=0, primitive_steps=episode[0], decisions=1))
+        if taken > 10**6:
+            break
+    assert 20_000 <= taken <= 40_000

@@ -101,7 +101,11 @@ class LanePlayer:
     ) -> list[Arrival]:
         """Begin the next episodes in the lanes that have no episode."""
         seeds: dict[int, int | None] = {}
-        while idle and limits.allow(len(playing)) and (following := next(waiting, None)) is not None:
+        while (
+            idle
+            and limits.allow([t.steps for t in playing.values()])
+            and (following := next(waiting, None)) is not None
+        ):
             lane, (number, seed) = idle.pop(0), following
             playing[lane] = _Turn(self._env.lanes[lane], self._form, acting, number, seed, self._trace, self._limit)
             seeds[lane] = seed
@@ -137,6 +141,11 @@ class _Turn:
         self._verdicts: list[Verdict] = []
         self._begun = False
         self._cut: Literal["stuck", "limit"] | None = None
+
+    @property
+    def steps(self) -> int:
+        """Number of primitive steps of the episode so far."""
+        return self._lane.primitive_steps if self._begun else 0
 
     def choose(self, seen: Observation) -> Any:
         """Return the next action of the policy or the code in the lane."""

@@ -5,7 +5,7 @@ renders its frames, and detects whether the episode is stuck.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -64,6 +64,11 @@ class Played(NamedTuple):
     verdicts: tuple[Verdict, ...]
 
 
+ASSUMED = 3
+"""Number of episodes of the greatest length that are assumed before episodes are finished, if several episodes are
+played side by side."""
+
+
 class Limits:
     """Decides whether an evaluation begins another episode.
 
@@ -83,19 +88,24 @@ class Limits:
         self._taken += episode.primitive_steps
         self._failed += not episode.success
 
-    def allow(self, in_progress: int = 0) -> bool:
+    def allow(self, in_progress: Sequence[int] = ()) -> bool:
         """Whether another episode of the evaluation may begin. The first episode of an evaluation may always begin.
 
-        :param in_progress: number of episodes that have begun and are not over. Each episode in progress is expected to
-            take as many primitive steps as the finished episodes on average. If no episode is finished, each episode is
-            expected to take ``longest`` steps.
+        :param in_progress: for each episode that has begun and is not over, its primitive steps so far. Each of these
+            episodes is expected to take as many further steps as all episodes have taken for each finished episode,
+            and at most ``longest`` steps in total. The mean length of the finished episodes would be too low, because
+            short episodes are finished first. For the same reason, :data:`ASSUMED` finished episodes of the length
+            ``longest`` are added.
         """
         if not self._episodes and not in_progress:
             return True
         if self._failures is not None and self._failed > self._failures:
             return False
-        each = self._taken / self._episodes if self._episodes else self._longest
-        return self._steps is None or self._taken + in_progress * each < self._steps
+        if self._steps is None:
+            return True
+        so_far = self._taken + sum(in_progress)
+        each = (so_far + ASSUMED * self._longest) / (self._episodes + ASSUMED)
+        return so_far + sum(min(each, self._longest - steps) for steps in in_progress) < self._steps
 
 
 def cut_of(
