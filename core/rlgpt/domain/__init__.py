@@ -20,6 +20,7 @@ from rlgpt.domain.events import (
     Verdict,
     VerdictKind,
     rank,
+    score_interval,
 )
 from rlgpt.domain.functions import CodedFeatures, CodedFunction, CodedPredicate, CodedReward, Output
 from rlgpt.domain.graph import (
@@ -127,4 +128,5 @@ __all__ = [
     "best_of",
     "part_prefix",
     "rank",
+    "score_interval",
 ]

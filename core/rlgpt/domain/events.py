@@ -173,6 +173,17 @@ def rank(success_rate: float, mean_score: float | None, score: Score | None) -> 
     return success_rate, mean_score if score.maximize else -mean_score
 
 
+def score_interval(rate: float, n: int, z: float) -> tuple[float, float]:
+    """The score interval of a success rate (Wilson 1927), within 0 to 1.
+
+    :param n: number of episodes, at least 1.
+    :param z: half the width of the interval in standard errors; 1.96 for a 95 % confidence interval.
+    """
+    spread = z * z / n
+    middle, half = rate + spread / 2, z * math.sqrt(rate * (1 - rate) / n + spread / (4 * n))
+    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
+
+
 class Evaluation(Value):
     """The evaluation of a policy, or of coded actions alone, on a set of episodes with the task's own horizon, reset
     and success.
@@ -238,8 +249,7 @@ class Evaluation(Value):
         n, score = len(self.episodes), self.score
         if not n:
             return self.rank
-        rate = self.success_rate
-        lower = (rate + 0.5 / n - math.sqrt(rate * (1 - rate) / n + 0.25 / (n * n))) / (1 + 1 / n)
+        lower, _ = score_interval(self.success_rate, n, 1.0)
         if score is None:
             return rank(lower, None, None)
         scores = [e.score for e in self.episodes if e.score is not None]

@@ -305,6 +305,7 @@ def best_of(history: Sequence[Iteration]) -> Iteration:
 
 
 def _worth(evaluation: Evaluation) -> tuple[Rank, Rank]:
+    """The sort key of an evaluation; the better evaluation has the larger key."""
     return evaluation.cautious_rank, evaluation.rank
 
 

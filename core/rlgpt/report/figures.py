@@ -5,19 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from rlgpt.domain import RETURN, Evaluation
+from rlgpt.domain import RETURN, Evaluation, score_interval
 from rlgpt.report.stats import Interval, Scores, interval
 
 
 def success_range(evaluation: Evaluation) -> tuple[float, float]:
     """The 95 % confidence interval of the success rate of one policy over its episodes (Wilson 1927)."""
-    n, z = len(evaluation.episodes), 1.96
-    if not n:
-        return 0.0, 1.0
-    rate = evaluation.success_rate
-    middle = rate + z * z / (2 * n)
-    half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    return max(0.0, (middle - half) / (1 + z * z / n)), min(1.0, (middle + half) / (1 + z * z / n))
+    n = len(evaluation.episodes)
+    return score_interval(evaluation.success_rate, n, 1.96) if n else (0.0, 1.0)
 
 
 def score_name(evaluation: Evaluation) -> str:

@@ -65,8 +65,9 @@ class Played(NamedTuple):
 
 
 ASSUMED = 3
-"""Number of episodes of the greatest length that are assumed before episodes are finished, if several episodes are
-played side by side."""
+"""Number of finished episodes of maximal length that :class:`Limits` adds to the real ones when it estimates the length
+of episodes in progress. Short episodes are finished first, so the real ones alone would give too low an estimate.
+"""
 
 
 class Limits:
@@ -93,9 +94,8 @@ class Limits:
 
         :param in_progress: for each episode that has begun and is not over, its primitive steps so far. Each of these
             episodes is expected to take as many further steps as all episodes have taken for each finished episode,
-            and at most ``longest`` steps in total. The mean length of the finished episodes would be too low, because
-            short episodes are finished first. For the same reason, :data:`ASSUMED` finished episodes of the length
-            ``longest`` are added.
+            and at most ``longest`` steps in total. :data:`ASSUMED` finished episodes of ``longest`` steps are added,
+            because short episodes are finished first.
         """
         if not self._episodes and not in_progress:
             return True

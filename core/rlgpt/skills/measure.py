@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from rlgpt.domain import Value
+from rlgpt.domain import Value, score_interval
 
 _Z = 1.96
 """Quantile of the normal distribution for 95 % intervals."""
@@ -36,10 +36,8 @@ def success_of(successes: Sequence[bool]) -> Measure:
     :param successes: whether each episode succeeded; at least one episode.
     """
     n = len(successes)
-    rate, spread = sum(successes) / n, _Z * _Z / n
-    middle = (rate + spread / 2) / (1 + spread)
-    half = _Z * math.sqrt(rate * (1 - rate) / n + spread / (4 * n)) / (1 + spread)
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    rate = sum(successes) / n
+    low, high = score_interval(rate, n, _Z)
     return Measure(point=rate, low=min(low, rate), high=max(high, rate), episodes=n)
 
 

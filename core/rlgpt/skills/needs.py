@@ -115,7 +115,7 @@ def needs_of(
 
 
 def part_of(needs: Needs, codes: Iterable[CodedAction | CodedFunction]) -> Needs:
-    """The part of ``needs`` that some of the skill's code uses."""
+    """The part of the needs of a skill that ``codes`` use, which are some of its coded actions and functions."""
     used = _Used.by(codes)
     return needs.model_copy(
         update={

@@ -84,10 +84,10 @@ def offer(library: SkillLibrary, wanted: Wanted, plugin: str, version: str) -> C
     give the same choice of skills.
 
     A skill fits if the task has all primitives and keys of the view that the skill's code needs. If some of a skill's
-    coded actions do not fit, the skill is offered without these actions. The skill must also
-    have passed its newest test in the installed version of the plugin. If several versions of a skill fit, the version
-    with the most reliable result is chosen (the worse end of its confidence interval decides). Skills are sorted by the
-    similarity between their words (goal, task and names of actions) and the words of the run's task.
+    coded actions do not fit, the skill is offered without these actions. The skill must also have passed its newest
+    test in the installed version of the plugin. If several versions of a skill fit, the version with the most reliable
+    result is chosen (the worse end of its confidence interval decides). Skills are sorted by the similarity between
+    their words (goal, task and names of actions) and the words of the run's task.
 
     If no whole skill fits whose task is at least ``LEAST`` similar to the run's task, the run also offers at most
     ``RENAMED`` skills of such tasks that fit after names of things are replaced in their code

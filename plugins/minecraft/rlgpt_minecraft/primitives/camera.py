@@ -22,9 +22,10 @@ SCAN_STEP = 2
 SCAN_STEPS = 12
 """Camera bins of each turn of a scan, and the number of turns of a full circle."""
 SAME_THING = 10.0
-"""Largest difference in degrees between directions in which the same thing is seen from different headings."""
+"""Two sightings from different headings are of the same thing if their directions differ by at most this angle, in
+degrees."""
 ROUNDED = 7.0
-"""Largest angle in degrees that ``turn`` certainly rounds away."""
+"""``turn`` rounds to 15 degrees, so that it drops a remainder of at most this angle, in degrees."""
 
 
 def turn_to(obs: ParsedObservation, target: Sighting) -> tuple[int, int]:
@@ -113,7 +114,7 @@ def scan(ctx: Context, *, target: str) -> Run:
     nearest = yaw + bearing
     same = [(abs(b), y, b) for _, y, b in seen if abs(_turn(y + b - nearest)) <= SAME_THING]
     _, yaw, bearing = min(same)
-    # The rays of another heading may miss the thing, so that the bearing leads to a heading that has seen the thing.
+    # The rays of another heading can miss the thing. A turn by this bearing ends at a heading that has seen the thing.
     away = _turn(yaw - observe(ctx).yaw) + float(np.clip(bearing, -ROUNDED, ROUNDED))
     return {"found": True, "distance": round(distance, 2), "bearing": round(_turn(away), 1)}
 
