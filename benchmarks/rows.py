@@ -209,9 +209,13 @@ class RowRunner:
         from rlgpt.domain import Evaluation
         from rlgpt.rl.evaluation import evaluate_code
 
-        best, spec = self._best_iteration(), self._best_spec()
-        none = Evaluation(mode="code", episodes=())
-        evaluation = evaluate_code(spec, best.actions, seeds=self._report_seeds()) if best.actions else none
+        best, report = self._best_iteration(), self._run().report()
+        if report is not None and report.kept.mode == "code":
+            evaluation = report.kept  # The run kept its code, so its report has the episodes of this method.
+        elif best.actions:
+            evaluation = evaluate_code(self._best_spec(), best.actions, seeds=self._report_seeds())
+        else:
+            evaluation = Evaluation(mode="code", episodes=())
         return {**self.figures(evaluation, None), "primitive_steps": self._design_steps()}
 
     def untrained(self) -> dict[str, Any]:
@@ -225,10 +229,15 @@ class RowRunner:
     def _best_iteration(self) -> Any:
         """Return the best iteration of RL-GPT's run with the cell's task and seed."""
         from rlgpt.domain import best_of
+
+        return best_of(self._run().iterations())
+
+    def _run(self) -> Any:
+        """Open RL-GPT's run with the cell's task and seed."""
         from rlgpt.runs import Run
 
         require_settings(self.folder("rlgpt"), self.cell_settings)
-        return best_of(Run.open(self.folder("rlgpt")).iterations())
+        return Run.open(self.folder("rlgpt"))
 
     def _best_spec(self) -> Any:
         from rlgpt.rl.base import EnvSpec
@@ -240,10 +249,8 @@ class RowRunner:
         """Return the primitive steps that RL-GPT spent on rehearsals and evaluations of code alone, up to its best
         iteration.
         """
-        from rlgpt.runs import Run
-
         last = self._best_iteration().index
-        iterations = [i for i in Run.open(self.folder("rlgpt")).iterations() if i.index <= last]
+        iterations = [i for i in self._run().iterations() if i.index <= last]
         return sum(i.steps.rehearsal + i.steps.code for i in iterations)
 
     def _evaluate(self, policy: Any, spec: Any) -> dict[str, Any]:

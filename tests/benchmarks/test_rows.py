@@ -14,7 +14,7 @@ from rlgpt.loop import LoopContext, Seeds
 from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.ppo import PPO
-from rlgpt.runs import Run
+from rlgpt.runs import Report, Run
 from rlgpt.testing.grid import FETCH, TASKS, GridPlugin, grid_plugin
 
 TASK = TASKS["grid/key"]
@@ -92,6 +92,18 @@ def test_row_code_evaluates_the_coded_actions_of_the_rlgpt_run(grid: Any) -> Non
     record_run(runner, iteration(0, success=True, actions=(FETCH_KEY,)))
     figures = runner.measure()
     assert (figures["sampled"], figures["greedy"], figures["primitive_steps"]) == (1.0, None, 3 + 5)
+
+
+def test_row_code_repeats_no_episode_of_a_run_that_kept_its_code(grid: Any) -> None:
+    runner = grid("code")
+    found = iteration(0, success=False, actions=(FETCH_KEY,))
+    played = iteration(0, success=True).evaluation.model_copy(update={"mode": "code"})
+    kept = found.model_copy(update={"code_evaluation": played})
+    record_run(runner, kept)
+    episodes = tuple(played.episodes[0].model_copy(update={"success": i == 0}) for i in range(4))
+    report = Report(iteration=0, mode="code", acting="code", sampled=played.model_copy(update={"episodes": episodes}))
+    Run.open(runner.folder("rlgpt")).rewrite("report", report)
+    assert runner.measure()["sampled"] == 0.25, "the result of the report, not of new episodes"
 
 
 def test_a_row_derived_from_a_run_records_the_commit_of_that_run(bench: Any, grid: Any) -> None:

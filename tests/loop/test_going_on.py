@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from rlgpt.domain import Episode, Evaluation
 from rlgpt.errors import TranscriptEnded
+from rlgpt.executors.local import InProcess
 from rlgpt.llm.base import Request
 from rlgpt.loop import run
+from rlgpt.loop.kept import KeptJob
+from rlgpt.loop.report import PART
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.sandbox import SandboxLimits
@@ -64,6 +67,29 @@ def test_run_resumed_with_more_iterations_writes_a_new_report(tmp_path: Path) ->
     assert more.report is not None
     assert (len(first.report.sampled.episodes), len(more.report.sampled.episodes)) == (2, 3)
     assert more.report.iteration == Run.open(tmp_path).record.best
+
+
+def test_run_stopped_in_its_report_repeats_no_finished_part_of_it(tmp_path: Path) -> None:
+    played: list[tuple[int, ...]] = []
+
+    class StopsAtTheSecondPart(InProcess[Any, Any]):
+        def submit(self, job: Any) -> None:
+            if isinstance(job, KeptJob):
+                played.append(job.seeds)
+                if len(played) == 2:
+                    raise KeyboardInterrupt
+            super().submit(job)
+
+    settings = ONCE.model_copy(update={"report_episodes": PART + 2})
+    ctx = context(tmp_path, PPO(), settings=settings, kind="code_only", executor=StopsAtTheSecondPart)
+    with pytest.raises(KeyboardInterrupt):
+        run(ctx)
+    result = run(ctx)
+    seeds = ctx.seeds.report(PART + 2)
+    assert played == [seeds[:PART], seeds[PART:], seeds[PART:]]
+    assert result.report is not None
+    assert tuple(e.seed for e in result.report.sampled.episodes) == seeds
+    assert result.report.sampled == ctx.evaluate_kept(result.history[0], seeds=seeds)
 
 
 def test_resume_after_a_kill_between_iteration_and_record_repairs_the_run_record(tmp_path: Path) -> None:

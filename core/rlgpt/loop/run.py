@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.brief import make_brief
-from rlgpt.agents.deadloop import of_run
 from rlgpt.domain import Bundle, Iteration, Provenance, Steps, best_of
 from rlgpt.errors import LLMError, RlgptError
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.outer import learn
+from rlgpt.loop.report import current_report
 from rlgpt.loop.skills import add_skill, with_skills
 from rlgpt.loop.spending import finished_stages, spent
 from rlgpt.options import extend, save_bundle
@@ -86,7 +86,7 @@ def _run(ctx: LoopContext) -> Result:
     best = best_of(history)
     ctx.run.update(steps=steps, iterations=len(history), best=best.index)
     ctx.observer.stage("report", iteration=best.index, episodes=ctx.settings.report_episodes)
-    report = _current_report(ctx, best, history)
+    report = current_report(ctx, best, history)
     bundle = _bundle(ctx, best, report, steps)
     save_bundle(bundle, ctx.run.folder / "bundle")
     add_skill(ctx, brief, best, report, bundle, steps)
@@ -124,38 +124,6 @@ def _unfinished_iteration(ctx: LoopContext, history: History) -> Steps:
     if not finished.training:
         finished += Steps(training=ctx.trainer.spent(ctx.train_folder(len(history))))
     return ctx.book.bill(history, finished)
-
-
-def _current_report(ctx: LoopContext, best: Iteration, history: History) -> Report:
-    """The report on the iteration ``best``. A stored report is used if it fits ``best``, ``history`` and the report's
-    seeds.
-    """
-
-    def stored_or_new() -> Report:
-        return ctx.run.once("report", Report, lambda: _report(ctx, best, history))
-
-    report = stored_or_new()
-    seeds = ctx.seeds.report(ctx.settings.report_episodes)
-    played = tuple(e.seed for e in report.sampled.episodes)
-    expected = (best.index, of_run(history).rate, best.kept.mode)
-    if played not in ((), seeds) or (report.iteration, report.dead_loop_rate, report.kept.mode) != expected:
-        ctx.run.forget("report")
-        report = stored_or_new()
-    return report
-
-
-def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
-    seeds = ctx.seeds.report(ctx.settings.report_episodes)
-    code, sharp = best.kept.is_code, best.kept.mode == "sharpened"
-    return Report(
-        iteration=best.index,
-        mode="code" if code else "policy",
-        acting=best.kept.mode,
-        sampled=ctx.evaluate_kept(best, seeds=seeds, mode="sampled"),
-        sharpened=ctx.evaluate_kept(best, seeds=seeds) if sharp else None,
-        greedy=None if code else ctx.evaluate_kept(best, seeds=seeds, mode="greedy"),
-        dead_loop_rate=of_run(history).rate,
-    )
 
 
 def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> Bundle:
