@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from rlgpt import extend
 from rlgpt.domain import Bundle, CodedAction, RLSetup
 from rlgpt.errors import ConfigError, UnknownNameError
+from rlgpt.options.decision import OWN_KEYS
 from rlgpt.testing.grid import GridPlugin
 
 
@@ -40,6 +41,32 @@ def test_extend_without_actions_changes_neither_spaces_nor_trajectories(make: Ca
     for seed in range(3):
         for a, b in zip(rollout(bare, seed, actions), rollout(extended, seed, actions), strict=True):
             assert np.array_equal(np.asarray(a), np.asarray(b))
+
+
+class Talkative(gym.Wrapper[Any, Any, Any, Any]):
+    """Adds keys to ``info`` that rlgpt uses itself, as parking-v0 of highway-env does with ``action``."""
+
+    extra: ClassVar[dict[str, Any]] = {**dict.fromkeys(OWN_KEYS, np.zeros(2)), "speed": 3}
+
+    def reset(self, **options: Any) -> Any:
+        observation, info = self.env.reset(**options)
+        return observation, {**info, **self.extra}
+
+    def step(self, action: Any) -> Any:
+        *result, info = self.env.step(action)
+        return (*result, {**info, **self.extra})
+
+
+def test_environment_may_use_rlgpts_keys_of_info_for_other_things() -> None:
+    plain, plugin = grid(TO_KEY, USE), GridPlugin()
+    talkative = extend(Talkative(plugin.make_env(KEY, seed=0)), (TO_KEY, USE), plugin=plugin, task=KEY)
+    for env in (plain, talkative):
+        env.reset(seed=0)
+    for chosen in (0, plain.extension.write("to_key"), plain.extension.write("pick")):
+        expected, found = plain.step(chosen)[-1], talkative.step(chosen)[-1]
+        assert found.pop("speed") == 3
+        assert np.array_equal(found.pop("action_mask"), expected.pop("action_mask"))
+        assert found == expected
 
 
 def test_info_of_a_step_reports_duration_and_end_of_a_coded_action() -> None:

@@ -16,6 +16,10 @@ primitive steps of the episode (0 after a reset). The number is -1 for a step th
 of a sub-goal.
 """
 
+_NUMBERS = {"duration", "primitive_steps", "total_reward", "reward_terms"}
+OWN_KEYS = frozenset({"action", "ended", "verdicts", "decision", "predicates", "plan", "running"} | _NUMBERS)
+"""The keys of ``info`` that only rlgpt writes. If the base environment uses such a key, its value is dropped."""
+
 
 @dataclass
 class DecisionState:
@@ -41,6 +45,12 @@ class DecisionState:
     terminated: bool = False
     truncated: bool = False
     terms: dict[str, float] = field(default_factory=dict)
+
+    def new_info(self) -> dict[str, Any]:
+        """A copy of the base environment's info without :data:`OWN_KEYS`."""
+        if OWN_KEYS.isdisjoint(self.info):
+            return dict(self.info)
+        return {key: value for key, value in self.info.items() if key not in OWN_KEYS}
 
     @property
     def episode_over(self) -> bool:

@@ -135,7 +135,7 @@ class Lane:
 
     def _first_report(self) -> Effects[dict[str, Any]]:
         self._choices = yield from self._find_choices()
-        return self._report(dict(self._state.info), self._choices)
+        return self._report(self._state.new_info(), self._choices)
 
     def _judged(self, info: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``info`` with the answer of the sub-goal's predicate as ``success``. The context of the lane gets the
@@ -166,7 +166,7 @@ class Lane:
         vary = setup.guards.vary or setup.interrupt_every is not None or self._masked != self._quarantine.now
         if vary and not state.episode_over:
             choices = self._choices = yield from self._find_choices()
-        info = dict(state.info)
+        info = state.new_info()
         info.update(
             duration=state.duration,
             primitive_steps=self.primitive_steps,
