@@ -23,12 +23,16 @@ CATCH_UP = 3.0
 of its rollout.
 """
 
+LONGEST_HORIZON = 1_000
+"""Maximal number of decisions over which a return extends."""
+
 
 @dataclass(frozen=True)
 class SACSettings:
     """The parameters of :class:`~rlgpt.rl.sac.trainer.SAC`, whose docstring describes them, and two constants.
 
-    :ivar temperature: the weights of the divergence from the prior at the beginning and at the end of a training.
+    :ivar temperature: the weights of the divergence from the prior of coded actions at the beginning and at the end of
+        a training.
     :ivar target_rate: each gradient step moves the target critics towards the critics by the share ``target_rate`` of
         their difference.
     :ivar mixed: the share of the uniform distribution over branches in the weights of the actor's objective. The
@@ -40,6 +44,7 @@ class SACSettings:
     batch_size: int
     width: int
     temperature: tuple[float, float]
+    base_temperature: float
     capacity: int
     first_update: int
     target_rate: float = 0.005
@@ -51,7 +56,7 @@ class SoftLearner:
     optimiser of soft actor-critic.
 
     :param gamma: discount per primitive step.
-    :param budget: number of primitive steps of the whole training. The temperature falls geometrically until the last
+    :param budget: number of primitive steps of the whole training. The temperatures fall geometrically until the last
         of the ``budget`` primitive steps.
     :ivar replay: the replay memory, which is on the CPU.
     :ivar imitation: the learner itself. A checkpoint stores the tensors of the learner, which include the replay
@@ -91,8 +96,7 @@ class SoftLearner:
         """
         settings, network = self._settings, self.network
         steps = self._store(rollout)
-        first, last = settings.temperature
-        network.temperature.fill_(first * (last / first) ** min(1.0, self._seen / max(1, self._budget)))
+        self._cool()
         if self._seen < settings.first_update:
             return
         # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
@@ -127,6 +131,20 @@ class SoftLearner:
         self._owed += steps * self._settings.updates_per_step
         return steps
 
+    def _cool(self) -> None:
+        """Set the temperatures. Both fall by the same factor until the end of the training.
+
+        The prior of base actions contains no knowledge, so the setting ``base_temperature`` is the weight of the
+        divergences of all decisions over which a return extends. These are ``1 / (1 - d)`` decisions, if ``d`` is the
+        mean discount of a decision.
+        """
+        settings = self._settings
+        first, last = settings.temperature
+        fallen = (last / first) ** min(1.0, self._seen / max(1, self._budget))
+        self.network.temperature.fill_(first * fallen)
+        share = max(1 / LONGEST_HORIZON, 1 - self.replay.mean("discounts"))
+        self.network.base_temperature.fill_(settings.base_temperature * fallen * share)
+
     def _returns_so_far(self, rollout: Rollout, discounts: torch.Tensor) -> torch.Tensor:
         """The discounted sum of rewards up to each decision, ``[T, N]``. The rewards of a training are divided by the
         standard deviation of this discounted sum, as in gymnasium's ``NormalizeReward``.
@@ -151,7 +169,7 @@ class SoftLearner:
             features = network.features(following)
             encoded, divergences = network.components(features, 1.0, generator)
             logits, _ = network.soft(following, target.values(features, encoded), divergences)
-            ahead = network.temperature * torch.logsumexp(logits, dim=-1)
+            ahead = network.selector_temperature * torch.logsumexp(logits, dim=-1)
             scale = (network.returns.var + 1e-8).sqrt().to(ahead.dtype)
             wanted = rows["rewards"] / scale + rows["discounts"] * ahead
         features = network.features(batch)

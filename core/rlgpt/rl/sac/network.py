@@ -47,10 +47,15 @@ class SoftActorCritic(PolicyNetwork):
     :param width: number of units of each hidden layer.
     :param plan_prior: probability of the plan's choice in the prior of the selector. If ``plan_prior`` is 0, all
         branches are equally likely in the prior.
-    :ivar temperature: weight of the divergence from the prior, in standard deviations of the return.
+    :param coded: whether some branches are coded actions.
+    :ivar temperature: weight of the divergence from the prior of coded actions (the choice of a branch, parameters and
+        corrections), in standard deviations of the return.
+    :ivar base_temperature: weight of the divergence of base actions from their uniform prior, in the same unit.
     """
 
     temperature: torch.Tensor
+    base_temperature: torch.Tensor
+    _base: torch.Tensor
     _owner: torch.Tensor
     _patterns: torch.Tensor
     _pattern_of: torch.Tensor
@@ -66,11 +71,13 @@ class SoftActorCritic(PolicyNetwork):
         width: int,
         temperature: float,
         plan_prior: float = 0.0,
+        coded: bool = True,
     ) -> None:
         super().__init__()
         self.layout, self._names = layout, observation_names
         self.register_buffer("plan", plan_columns(layout, observation_names), persistent=False)
         self._plan_prior = plan_prior if bool((self.plan >= 0).any()) else 0.0
+        self._coded = coded
         widths = [head.size for head in layout.heads]
         spans = [s for head in layout.heads for s in ([head.size] if head.kind == "discrete" else [1] * head.size)]
         owner = np.asarray(layout.owner, np.float32)
@@ -87,7 +94,10 @@ class SoftActorCritic(PolicyNetwork):
             self.register_buffer(name, torch.as_tensor(values), persistent=name == "_prior_mean")
         self._roles = [head.role for head in boxes for _ in range(head.size)]
         self.register_buffer("_pattern_of", torch.as_tensor(pattern_of.reshape(-1)), persistent=False)
+        base = [head.role == "base" for head in layout.heads for _ in range(head.components)]
+        self.register_buffer("_base", torch.tensor(base, dtype=torch.bool), persistent=False)
         self.register_buffer("temperature", torch.tensor(float(temperature)))
+        self.register_buffer("base_temperature", torch.tensor(float(temperature)))
         self.observations, self.returns = RunningMoments(len(observation_names)), RunningMoments(1)
         inputs, components = len(observation_names), sum(widths)
         self.actor = (
@@ -122,6 +132,7 @@ class SoftActorCritic(PolicyNetwork):
                 width=width,
                 temperature=temperature,
                 plan_prior=env.plan_prior,
+                coded=bool(env.extended.setup.actions),
             )
 
     def distribution(self, batch: Batch) -> SoftDistribution:
@@ -207,12 +218,20 @@ class SoftActorCritic(PolicyNetwork):
         chosen: torch.Tensor = out.gather(2, branch.expand(CRITICS, -1)[..., None]).squeeze(-1)
         return chosen
 
+    @property
+    def selector_temperature(self) -> torch.Tensor:
+        """The weight of the divergence of the selector from its prior. If there are no coded actions, the selector
+        chooses among base actions.
+        """
+        return self.temperature if self._coded else self.base_temperature
+
     def soft(self, batch: Batch, values: torch.Tensor, divergences: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The selector's logits and the soft value of each branch, both of shape ``[B, branches]``. The soft value of a
-        branch is its value minus the temperature times the divergence of the branch's components.
+        branch is its value minus the divergences of the branch's components, each times its temperature.
         """
-        worth = values.amin(0) - self.temperature * (divergences @ self._owner.T)
-        return self.prior(batch) + worth / self.temperature, worth
+        weights = self.temperature.where(~self._base, self.base_temperature)
+        worth = values.amin(0) - (divergences * weights) @ self._owner.T
+        return self.prior(batch) + worth / self.selector_temperature, worth
 
     def encode(self, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Split flat actions ``[B, action_size]`` into branches ``[B]`` and encoded components ``[B, E]``."""

@@ -43,6 +43,10 @@ class Replay:
         at = torch.randint(self._size, (count,), generator=generator)
         return {key: values[at] for key, values in self._rows.items()}
 
+    def mean(self, name: str) -> float:
+        """The mean of the tensor ``name`` over all stored rows. At least one row must be stored."""
+        return float(self._rows[name][: self._size].mean())
+
     def tensors(self) -> Rows:
         """All stored rows in the order of their age, the oldest first, for a checkpoint."""
         at = (self._next - self._size + torch.arange(self._size)) % self.capacity

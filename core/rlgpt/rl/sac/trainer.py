@@ -28,10 +28,12 @@ class SAC(PPO):
     :param updates_per_step: number of gradient steps for each primitive step.
     :param batch_size: number of decisions for each gradient step.
     :param width: number of units of each hidden layer.
-    :param temperature: weight of the divergence from the prior at the beginning of a training, in standard deviations
-        of the return.
-    :param final_temperature: weight of the divergence from the prior at the end of a training, in standard deviations
-        of the return.
+    :param temperature: weight of the divergence from the prior of coded actions (the choice of a branch, parameters and
+        corrections) at the beginning of a training, in standard deviations of the return.
+    :param final_temperature: the same weight at the end of a training.
+    :param base_temperature: weight of the divergence of base actions from the uniform distribution at the beginning of
+        a training, in standard deviations of the return, for all decisions over which a return extends. The weight
+        falls by the same factor as ``temperature``.
     :param capacity: maximal number of decisions in the replay memory.
     :param first_update: number of primitive steps before the first gradient step.
     """
@@ -51,6 +53,7 @@ class SAC(PPO):
         width: int = 128,
         temperature: float = 0.3,
         final_temperature: float = 0.03,
+        base_temperature: float = 0.3,
         capacity: int = 500_000,
         first_update: int = 2_000,
     ) -> None:
@@ -62,8 +65,16 @@ class SAC(PPO):
                 f"trainer.temperature is {temperature} and trainer.final_temperature {final_temperature}; both must be "
                 "above 0, and the second one at most the first one."
             )
+        if not base_temperature > 0:
+            raise ConfigError(f"trainer.base_temperature is {base_temperature}; it must be above 0.")
         self._settings = SACSettings(
-            updates_per_step, batch_size, width, (temperature, final_temperature), capacity, first_update
+            updates_per_step=updates_per_step,
+            batch_size=batch_size,
+            width=width,
+            temperature=(temperature, final_temperature),
+            base_temperature=base_temperature,
+            capacity=capacity,
+            first_update=first_update,
         )
 
     def check(self, spec: EnvSpec, hyperparameters: Hyperparameters) -> None:
