@@ -31,9 +31,10 @@ from rlgpt.agents.base import Brief
 from rlgpt.agents.planner import Check, FixedPlanner, LLMPlanner, Planner
 from rlgpt.domain import GoalGraph, GraphEvidence, SubGoal
 from rlgpt.errors import BundleError, ConfigError, UnusableReplyError
+from rlgpt.loop import Seeds
 from rlgpt.options import load_bundle
 from rlgpt.planner import GraphPolicy, PlannerSettings, run
-from rlgpt.planner.records import Decision, Starts
+from rlgpt.planner.records import Decision, Playing, Starts
 from rlgpt.planner.stored import kept_of, newest
 from rlgpt.plugin.library import library_of
 from rlgpt.report import write_page
@@ -164,6 +165,39 @@ def test_sub_goal_that_fails_only_in_the_graph_is_revised_and_not_worked_on_agai
 
 
 @pytest.mark.slow
+class Unlike(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """The door does not open in the episodes that confirm the graph."""
+
+    locked = False
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        count = SETTINGS.selection_episodes
+        self.locked = seed in Seeds(0).selection(count + SETTINGS.confirmation_episodes)[count:]
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> Any:
+        return super().step(0 if self.locked and self.get_wrapper_attr("holding") and action == USE else action)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_graph_that_reaches_the_target_is_confirmed_in_further_episodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alike: bool
+) -> None:
+    make_env = TalliedPlugin.make_env
+    if not alike:
+        monkeypatch.setattr(TalliedPlugin, "make_env", lambda *given, **more: Unlike(make_env(*given, **more)))
+    ctx = context(tmp_path / "run", tmp_path / "steps", team(SOURCES, train=False, evaluate="code"))
+    run(ctx)
+    playing = ctx.run.stage("rounds/2/playing", Playing)
+    assert playing is not None
+    successes = [e.success for e in playing.played.evaluation.episodes]
+    assert successes == [True] * 4 + [alike] * 2
+    assert [e.success for e in playing.played.episodes] == successes
+    assert ctx.run.record.steps.total == counted(tmp_path / "steps")
+    work_goes_on = ctx.run.stage("rounds/3/decision", Decision) is not None
+    assert work_goes_on != alike
+
+
 def test_sub_goal_of_kind_rl_is_played_by_a_trained_policy(tmp_path: Path) -> None:
     row = "def done(view, memory):\n    return view['agent'][0] == view['key'][0]\n"
     near = SubGoal(name="in_row", goal="The agent is in the key's row", done=row, horizon=30, kind="rl")

@@ -10,7 +10,7 @@ import itertools
 from collections import Counter
 
 from rlgpt.agents.planner import Check
-from rlgpt.domain import GoalGraph, Steps, SubGoal, best_of
+from rlgpt.domain import GoalGraph, GraphEvaluation, Steps, SubGoal, best_of
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop import LoopContext
 from rlgpt.loop.outer import is_finished, learn
@@ -21,6 +21,7 @@ from rlgpt.planner.evidence import evidence_of, failures
 from rlgpt.planner.player import Actor, GraphPlayer, PlayedWay
 from rlgpt.planner.records import Decision, Learnt, Playing, Starts
 from rlgpt.planner.stored import learnt_in
+from rlgpt.rl.evaluation import together
 from rlgpt.rl.starts import MAX_STARTS_BYTES
 
 TRIES = 16
@@ -259,10 +260,24 @@ class Rounds:
         return Starts(own=own, later=later, states=tuple(states), failed=failed, steps=taken)
 
     def _play(self, steps: int) -> Playing:
+        """Play the whole graph on the selection seeds. If it reaches the target, play the confirmation episodes, too,
+        because the planner has revised the graph until it succeeds in the first episodes.
+
+        :param steps: maximal number of primitive steps. The confirmation episodes take at most half of the steps that
+            are left after the first episodes.
+        """
         ctx, chosen = self._ctx, self._chosen()
-        ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
+        count, more = ctx.settings.selection_episodes, ctx.settings.confirmation_episodes
+        seeds = ctx.seeds.selection(count + more)
+        ctx.observer.stage("select", episodes=count)
         with self._player({n: actor for n, (_, actor) in chosen.items()}, ctx.book.counting("selection")) as player:
-            played = player.evaluate(ctx.seeds.selection(ctx.settings.selection_episodes), steps=steps)
+            played = player.evaluate(seeds[:count], steps=steps)
+            left = (steps - played.evaluation.primitive_steps) // 2
+            if more and left > 0 and ctx.is_solved(played.evaluation):
+                ctx.observer.message(f"the graph reaches the target; up to {more} episodes confirm it")
+                further = player.evaluate(seeds[count:], steps=left)
+                both = together([played.evaluation, further.evaluation], traces=0)
+                played = GraphEvaluation(evaluation=both, episodes=(*played.episodes, *further.episodes))
         actors = {name: index for name, (index, _) in chosen.items()}
         return Playing(revision=self.revision, actors=actors, played=played, steps=self.steps.total)
 
