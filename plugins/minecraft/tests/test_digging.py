@@ -75,6 +75,20 @@ def test_primitive_dig_down_stops_before_lava(room: Player) -> None:
     assert room("dig_down", blocks=1)["stopped_by"] == "lava"
 
 
+@pytest.mark.parametrize(("floor", "why"), [("stone", ""), ("lava", "lava"), ("air", "fall")])
+def test_dig_down_stops_above_a_cave_with_lava_or_without_a_visible_floor(room: Player, floor: str, why: str) -> None:
+    x, y, z = room.feet()
+    around = [(a, c) for a in (-1, 0, 1) for c in (-1, 0, 1)]
+    room.type(
+        "/replaceitem entity @p slot.weapon.mainhand iron_pickaxe 1",
+        *(f"/setblock {x + a} {y - 4} {z + c} {floor}" for a, c in around),
+        *(f"/setblock {x + a} {y - b} {z + c} air" for a, c in around for b in (2, 3)),
+    )
+    outcome = room("dig_down", blocks=1)
+    assert outcome["stopped_by"] == why
+    assert (outcome["deeper"] > 0.9) == (not why)
+
+
 def test_digging_ahead_and_down_ignores_lava_that_cannot_flow_in(room: Player) -> None:
     x, y, z = room.feet()
     room.type(

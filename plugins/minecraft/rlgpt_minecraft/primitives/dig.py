@@ -9,6 +9,7 @@ import numpy as np
 from rlgpt.domain import Plain
 from rlgpt.plugin.types import Context, Primitive
 
+from rlgpt_minecraft.ground import VOXELS, Ground
 from rlgpt_minecraft.moves import move
 from rlgpt_minecraft.primitives.camera import facing
 from rlgpt_minecraft.primitives.common import Moves, Run, choice, gained, integer, observe, struck, travelled
@@ -63,6 +64,16 @@ def _step_over(ctx: Context) -> Moves:
         yield move()
 
 
+def _pit(ground: Ground) -> str:
+    """Return the hazard if the block under the feet is the ceiling of a cave: "lava" or "fall", else ""."""
+    for dy in range(-2, VOXELS["ymin"] - 1, -1):
+        if ground.solid(0, dy, 0) or "water" in ground.name(0, dy, 0):
+            return ""
+        if ground.lava_beside(0, dy, 0):
+            return "lava"
+    return "fall"
+
+
 def dig_down(ctx: Context, *, blocks: int) -> Run:
     before, start, step = observe(ctx).inventory, float(observe(ctx).position[1]), ctx.step
     yield from facing(ctx, -90.0)
@@ -73,6 +84,8 @@ def dig_down(ctx: Context, *, blocks: int) -> Run:
             break
         obs = observe(ctx)
         if obs.crosshair.reach and obs.crosshair.distance < BELOW:
+            if stopped := _pit(obs.ground):
+                break
             yield from _break(ctx, step)
         elif obs.ground.on_ground and MAX_TICKS - (ctx.step - step) > CENTRING:
             yield from _step_over(ctx)
@@ -170,7 +183,7 @@ def primitives(blocks: tuple[str, ...]) -> tuple[Primitive, ...]:
             "tool in the hand decides how long a block takes, and whether it drops anything.",
             dig_down,
             (integer("blocks", 1, 3, 1, "blocks", "how deep"),),
-            {"deeper": "m that the player sank", "stopped_by": _STOPPED, "gained": _GAINED},
+            {"deeper": "m that the player sank", "stopped_by": f"{_STOPPED}, 'fall' (a cave)", "gained": _GAINED},
             MAX_TICKS + 2,
         ),
         Primitive(
