@@ -83,7 +83,9 @@ def dig_down(ctx: Context, *, blocks: int) -> Run:
         if stopped:
             break
         obs = observe(ctx)
-        if obs.crosshair.reach and obs.crosshair.distance < BELOW:
+        if not (obs.ground.on_ground or obs.ground.in_water):
+            yield move()  # The player falls.
+        elif obs.crosshair.reach and obs.crosshair.distance < BELOW:
             if stopped := _pit(obs.ground):
                 break
             yield from _break(ctx, step)
