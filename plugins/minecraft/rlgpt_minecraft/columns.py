@@ -115,7 +115,6 @@ _SURROUNDINGS: dict[str, Column] = {
 }
 _HIT: dict[str, Column] = {name: partial(_hit, name) for name in ("hit_ticks", "hit_amount", "hit_kind", "hit_bearing")}
 _HAND: Column = lambda rows: [ITEM_NAMES[item] for item in rows.scene.seen.scalars.kinds[rows.lanes, 0, 0].tolist()]  # noqa: E731
-_WEAR: Column = lambda rows: _lists(rows.scene.seen.scalars.amounts[rows.lanes, 2, 0].astype(int))  # noqa: E731
 _WAYS: dict[str, Column] = {
     "feet_blocked": lambda rows: _lists(rows.here("feet")),
     "head_blocked": lambda rows: _lists(rows.here("head")),
@@ -174,7 +173,7 @@ def policy_view(task: Task) -> dict[str, Column]:
 def whole_view(task: Task, *, blind: bool) -> dict[str, Column]:
     """Return the columns of the view, in its order."""
     spec = spec_of(task)
-    columns = {**_BODY, **({"hand": _HAND} if blind else {**_HIT, "hand_uses": _WEAR, **surroundings(task)})}
+    columns = {**_BODY, **({"hand": _HAND} if blind else {**_HIT, **surroundings(task)})}
     columns["inventory"] = lambda rows: [dict(ctx.observation.parsed.inventory) for ctx in rows.contexts]
     columns |= {f"{item}_count": partial(_count, item) for item in spec.counted}
     columns |= {f"{item}_in_hand": partial(_in_hand, ID[item]) for item in spec.equips}

@@ -218,11 +218,6 @@ class ParsedObservation:
         return str(self.observation["equipment"]["name"][0]).replace(" ", "_")
 
     @property
-    def hand_uses(self) -> int:
-        """How often the tool in the main hand can still be used; -1 if the item does not wear out."""
-        return int(self.observation["equipment"]["cur_durability"][0])
-
-    @property
     def look_elevation(self) -> float:
         """The elevation of the view direction in degrees, positive upwards. (The pitch of the game has the opposite
         sign and is positive downwards.)

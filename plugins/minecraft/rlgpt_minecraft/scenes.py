@@ -222,10 +222,6 @@ class LaneParsed(ParsedObservation):
     def hand(self) -> str:
         return ITEM_NAMES[int(self._scene.seen.scalars.kinds[self._lane, 0, 0])]
 
-    @property
-    def hand_uses(self) -> int:
-        return int(self._scene.seen.scalars.amounts[self._lane, 2, 0])
-
     def sighting(self, index: int) -> Sighting:
         """Return the nearest thing of the kind with this index."""
         sight = self._scene.sights[self._lane, index]

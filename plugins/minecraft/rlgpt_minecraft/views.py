@@ -43,7 +43,6 @@ _HIT = (
     ViewKey("hit_bearing", "to what struck, to the right of the heading now; 0 if nothing struck", "degrees", size=1),
 )
 
-_WEAR = ViewKey("hand_uses", "how often the tool in the hand can still be used; -1 if it does not wear out")
 _IN_HAND = ViewKey("hand", "item in the hand; 'air' if none")
 
 _HAND = (
@@ -112,7 +111,7 @@ def view_keys(task: Task) -> tuple[ViewKey, ...]:
     if pixels(task) is not None:
         keys = tuple(replace(key, size=0) for key in keys)
     alone = (_IN_HAND, *(replace(key, alone=True) for key in keys if key.size))
-    keys = alone if is_blind(task) else (*_HIT, _WEAR, *keys)
+    keys = alone if is_blind(task) else (*_HIT, *keys)
     return (*_BODY, *keys, *_item_keys(spec))
 
 
@@ -121,8 +120,7 @@ def view(ctx: Context) -> dict[str, Plain]:
     spec, obs = spec_of(ctx.task), ctx.model.read(ctx.observation)
     if is_blind(ctx.task):
         return _read_body(ctx, obs) | {"hand": obs.hand} | _read_items(spec, obs)
-    tool = {"hand_uses": obs.hand_uses}
-    return _read_body(ctx, obs) | read_hit(ctx, obs.yaw) | tool | _read_surroundings(ctx, obs) | _read_items(spec, obs)
+    return _read_body(ctx, obs) | read_hit(ctx, obs.yaw) | _read_surroundings(ctx, obs) | _read_items(spec, obs)
 
 
 def policy_view(ctx: Context) -> dict[str, Plain]:

@@ -64,14 +64,14 @@ def _step_over(ctx: Context) -> Moves:
         yield move()
 
 
-def _pit(ground: Ground) -> str:
-    """Return the hazard if the block under the feet is the ceiling of a cave: "lava" or "fall", else ""."""
+def _lava_below(ground: Ground) -> bool:
+    """Whether the block under the feet is the ceiling of a cave in which lava is visible below the player."""
     for dy in range(-2, VOXELS["ymin"] - 1, -1):
         if ground.solid(0, dy, 0) or "water" in ground.name(0, dy, 0):
-            return ""
+            return False
         if ground.lava_beside(0, dy, 0):
-            return "lava"
-    return "fall"
+            return True
+    return False
 
 
 def dig_down(ctx: Context, *, blocks: int) -> Run:
@@ -86,7 +86,8 @@ def dig_down(ctx: Context, *, blocks: int) -> Run:
         if not (obs.ground.on_ground or obs.ground.in_water):
             yield move()  # The player falls.
         elif obs.crosshair.reach and obs.crosshair.distance < BELOW:
-            if stopped := _pit(obs.ground):
+            if _lava_below(obs.ground):
+                stopped = "lava"
                 break
             yield from _break(ctx, step)
         elif obs.ground.on_ground and MAX_TICKS - (ctx.step - step) > CENTRING:
@@ -185,7 +186,7 @@ def primitives(blocks: tuple[str, ...]) -> tuple[Primitive, ...]:
             "tool in the hand decides how long a block takes, and whether it drops anything.",
             dig_down,
             (integer("blocks", 1, 3, 1, "blocks", "how deep"),),
-            {"deeper": "m that the player sank", "stopped_by": f"{_STOPPED}, 'fall' (a cave)", "gained": _GAINED},
+            {"deeper": "m that the player sank", "stopped_by": _STOPPED, "gained": _GAINED},
             MAX_TICKS + 2,
         ),
         Primitive(
