@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rlgpt.options.violations import QUARANTINE_AFTER
+from rlgpt.rl.base_only import Masks
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.rl.vector import LocalVector, Transition, Vector, WorkerVector
 from rlgpt.testing.counting import BROKEN, WANDER, grid_spec
@@ -39,8 +40,8 @@ def test_violations_of_all_environments_are_added_for_the_quarantine(workers: in
         assert fallen.tolist() == [2, 0, 1, 0], "no worker has three violations alone"
         assert fallen.sum() == QUARANTINE_AFTER
         assert stats.close_segment()
-        vector.quarantine(stats.quarantined)
+        vector.mask(Masks(tuple(stats.quarantined)))
         assert _masks(vector) == [[0, 1]] * 4
         assert [t.verdicts for t in _step(vector, *[BROKEN_BRANCH] * 4)] == [()] * 4
-        vector.quarantine(("wander",))
-        assert _masks(vector) == [[1, 0]] * 4, "the second call of quarantine() replaces the names of the first"
+        vector.mask(Masks(("wander",)))
+        assert _masks(vector) == [[1, 0]] * 4, "the second call of mask() replaces the names of the first"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ class TestSAC(TrainerSuite):
     @pytest.mark.slow
     @pytest.mark.parametrize("semi_markov", [True, False])
     def test_options_are_discounted_by_their_duration(self, semi_markov: bool, tmp_path: Path) -> None:
+        # Without the semi-Markov discount, the policy learns the worse choice, and base-only episodes are better.
+        self.make = functools.partial(SAC, base_only=0.0)
         super().test_options_are_discounted_by_their_duration(semi_markov, tmp_path)
 
 

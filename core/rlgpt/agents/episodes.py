@@ -35,6 +35,9 @@ def render_results(outcome: Outcome, weights: Mapping[str, float], metrics: Sequ
         lines.append(f"Training took {training.primitive_steps:,} primitive steps, {training.decisions:,} decisions.")
         if training.quarantined:
             lines.append(f"Masked after three errors: {', '.join(training.quarantined)}.")
+        if training.base_only:
+            names = ", ".join(training.base_only)
+            lines.append(f"Masked, because training episodes with base actions only were better: {names}.")
         if training.verdicts:
             lines.append(f"Errors while training:\n{render_verdicts(training.verdicts)}")
     else:

@@ -336,6 +336,8 @@ class TrainingRecord(Value):
         were lost in a kill.
     :ivar seconds: wall-clock time.
     :ivar quarantined: names of the coded actions that were quarantined during the training.
+    :ivar base_only: the coded actions that the training masked, because episodes without coded actions were better
+        (:mod:`rlgpt.rl.base_only`); empty if they were not better, or if the trainer did not compare.
     :ivar search: the record of the parameter search with which the training began; None if the training began without a
         search.
     """
@@ -347,4 +349,10 @@ class TrainingRecord(Value):
     curve: tuple[CurvePoint, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     quarantined: tuple[str, ...] = ()
+    base_only: tuple[str, ...] = ()
     search: SearchRecord | None = None
+
+    @property
+    def masked(self) -> tuple[str, ...]:
+        """Names of the coded actions and coded functions that the trained policy does not use."""
+        return (*self.quarantined, *(name for name in self.base_only if name not in self.quarantined))

@@ -102,8 +102,8 @@ class LoopContext:
         return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
 
     def spec(self, setup: RLSetup, code: Code, training: TrainingRecord | None = None) -> EnvSpec:
-        """The recipe of the environment for the training and the evaluation of an iteration. Coded actions that were
-        quarantined in ``training`` stay quarantined.
+        """The recipe of the environment for the training and the evaluation of an iteration. Names that
+        were masked in ``training`` stay masked.
 
         Coded reward terms that ``setup`` does not name are left out of the recipe, because nothing uses their values.
         """
@@ -113,7 +113,7 @@ class LoopContext:
             code.actions,
             self.factory,
             self.sandbox_limits.model_dump(),
-            training.quarantined if training else (),
+            training.masked if training else (),
             tuple(f for f in code.functions if not isinstance(f, CodedReward) or f.name in setup.reward_weights),
         )
 

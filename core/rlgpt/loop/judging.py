@@ -119,7 +119,7 @@ class Judging:
         ctx = self.ctx
         if (old := ctx.run.stage(f"{self._folder}/evaluation", Evaluation)) is not None:
             return Selected(code, old, ())  # An earlier version of rlgpt began this run.
-        judged = replace(spec, quarantined=training.quarantined if training else ())
+        judged = replace(spec, quarantined=training.masked if training else ())
         ctx.observer.stage("select", episodes=ctx.settings.selection_episodes)
         policy = ctx.policy(judged, len(self.history), trained=training is not None)
         count = ctx.book.counting("selection")

@@ -127,7 +127,7 @@ def _added(
         environment=environment,
         mode="code" if kept.is_code else kept.mode,  # The bundle of tuned code has the found values as defaults.
         sharpness=kept.sharpness,
-        quarantined=best.training.quarantined if best.training is not None and not kept.is_code else (),
+        quarantined=best.training.masked if best.training is not None and not kept.is_code else (),
         plugin=found.distribution,
         version_of_plugin=found.version,
         needs=needs_of(ctx.task.plugin, brief.base_space, ctx.library, bundle.actions, bundle.functions),

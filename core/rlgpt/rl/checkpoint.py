@@ -18,6 +18,7 @@ from rlgpt.domain import RLSetup, Value
 from rlgpt.errors import TrainingFolderError
 from rlgpt.files import Folder
 from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.base_only import BaseOnlyState
 from rlgpt.rl.best import Performance
 from rlgpt.rl.parameter_search import SearchState
 from rlgpt.rl.training_stats import TrainingStatsState
@@ -73,6 +74,7 @@ class TrainingState(Value):
     search: SearchState | None = Field(
         default=None, description="the parameter search of the training; None: it has none"
     )
+    base_only: BaseOnlyState = BaseOnlyState()
 
 
 class Checkpoint:

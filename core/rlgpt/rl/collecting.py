@@ -6,7 +6,7 @@ import copy
 import pickle
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ import torch
 from rlgpt.errors import TrainerError
 from rlgpt.executors.base import Executor, Lost, MakeExecutor
 from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch
@@ -47,8 +48,8 @@ class RolloutSource(ABC):
         """
 
     @abstractmethod
-    def quarantine(self, names: Iterable[str]) -> None:
-        """Mask names from the next episode of each environment on, as :meth:`Vector.quarantine` does."""
+    def mask(self, masks: Masks) -> None:
+        """Mask names from the next episode of each environment on, as :meth:`Vector.mask` does."""
 
     def close(self) -> None:  # noqa: B027
         """Close the environments of this process."""
@@ -84,8 +85,8 @@ class VectorSource(RolloutSource):
         choose = None if search is None else search.choose
         return self._collector.collect(decisions, lambda: self._step_counter.total >= limit, choose)
 
-    def quarantine(self, names: Iterable[str]) -> None:
-        self._vector.quarantine(names)
+    def mask(self, masks: Masks) -> None:
+        self._vector.mask(masks)
 
     def close(self) -> None:
         self._vector.close()
@@ -131,7 +132,7 @@ class ExecutorSource(RolloutSource):
         self._shares = [share.tolist() for share in np.array_split(np.arange(len(seeds)), shares) if len(share)]
         begin = Position(0, np.zeros((0, network.layout.action_size), np.float32))
         self._positions = [begin] * len(seeds)
-        self._quarantined: tuple[str, ...] | None = None
+        self._masks: Masks | None = None
         self._recipe = executor.broadcast(pickle.dumps(spec))
 
     def collect(self, decisions: int, limit: int, search: ParameterSearch | None) -> Rollout:
@@ -154,7 +155,7 @@ class ExecutorSource(RolloutSource):
                 generator=self._seed(number),
                 decisions=decisions,
                 most_steps=-(-left * len(share) // len(self._seeds)),
-                quarantined=self._quarantined,
+                masks=self._masks,
                 playing=None if search is None else search.playing(share),
             )
             for number, share in enumerate(self._shares)
@@ -165,8 +166,8 @@ class ExecutorSource(RolloutSource):
             self._add(share, result, search)
         return join([result.rollout for result in results])
 
-    def quarantine(self, names: Iterable[str]) -> None:
-        self._quarantined = tuple(names)
+    def mask(self, masks: Masks) -> None:
+        self._masks = masks
 
     def _seed(self, share: int) -> int:
         drawn = np.random.SeedSequence([*self._entropy, self._rollouts, share]).generate_state(1, np.uint64)
@@ -201,7 +202,7 @@ class ExecutorSource(RolloutSource):
             self._stats.add_episode(episode, usage)
         for column, (slot, reached) in enumerate(zip(share, result.reached, strict=True)):
             position = self._positions[slot]
-            self._positions[slot] = position.after(result.rollout, column, self._quarantined, reached)
+            self._positions[slot] = position.after(result.rollout, column, self._masks, reached)
         if search is not None and result.playing is not None:
             search.set_playing(share, result.playing)
 

@@ -17,6 +17,7 @@ from rlgpt.domain import Verdict
 from rlgpt.errors import PluginError
 from rlgpt.options import Arrival, extend_vector
 from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.base_only import Masks
 from rlgpt.rl.policy_env import actions_of, arguments_of, plugin_of, training_seeds
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 from rlgpt.rl.step_counter import StepCounter
@@ -65,6 +66,8 @@ class LaneVector(Vector):
         self._logs = [EpisodeLog(lane) for lane in self._env.lanes]
         self._seeds = [training_seeds(seed) for seed in seeds]
         self._ended: dict[int, Transition] = {}
+        self._masks: Masks | None = None
+        self._base_only = [False] * len(seeds)
 
     @classmethod
     def open(cls, spec: EnvSpec, seeds: Sequence[int], step_file: Path, **more: Any) -> Self | None:
@@ -97,10 +100,8 @@ class LaneVector(Vector):
             ready = self._transitions(arrivals)
         return sorted(ready.items())
 
-    def quarantine(self, names: Iterable[str]) -> None:
-        names = tuple(names)
-        for lane in self._env.lanes:
-            lane.quarantine(names)
+    def mask(self, masks: Masks) -> None:
+        self._masks = masks
 
     def close(self) -> None:
         self._env.close()
@@ -131,13 +132,14 @@ class LaneVector(Vector):
                 arrival.terminated,
                 arrival.truncated,
                 seen if over else None,
-                self._logs[lane].figures() if over else None,
+                {**self._logs[lane].figures(), "base_only": self._base_only[lane]} if over else None,
                 dict(self._logs[lane].usage) if over else {},
                 info.get("verdicts", ()),
             )
             (self._ended if over else found)[lane] = transition
         if waiting := [a.lane for a in arrivals if a.lane in self._ended]:
             if self._mode is AutoresetMode.NEXT_STEP:
+                self._draw(waiting)
                 self._env.send(dict.fromkeys(waiting))  # This only resets the environments; None is not used.
             else:
                 found |= {lane: self._joined(lane, *start) for lane, start in self._begin(waiting).items()}
@@ -149,10 +151,19 @@ class LaneVector(Vector):
         return dataclasses.replace(end, observation=first, verdicts=(*end.verdicts, *verdicts))
 
     def _begin(self, lanes: Iterable[int]) -> dict[int, tuple[Observation, tuple[Verdict, ...]]]:
-        seeds: dict[int, int | None] = {lane: next(self._seeds[lane]) for lane in lanes}
+        seeds: Mapping[int, int | None] = self._draw(lanes)
         arrivals = self._env.begin(seeds)
         seen = self._observations(arrivals)
         return {a.lane: (o, self._begun(a.lane, a.info, seeds[a.lane])) for a, o in zip(arrivals, seen, strict=True)}
+
+    def _draw(self, lanes: Iterable[int]) -> dict[int, int]:
+        """Draw the seeds of the next episodes in ``lanes``, which decide the masks of these episodes."""
+        seeds = {lane: next(self._seeds[lane]) for lane in lanes}
+        if self._masks is not None:
+            for lane, seed in seeds.items():
+                self._env.lanes[lane].quarantine(self._masks.of_episode(seed))
+                self._base_only[lane] = self._masks.is_base_only(seed)
+        return seeds
 
     def _begun(self, lane: int, info: Mapping[str, Any], seed: int | None = None) -> tuple[Verdict, ...]:
         self._logs[lane].begin(0 if seed is None else seed, info)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.executors.base import Executor, MakeExecutor
 from rlgpt.rl.actor_learner import ActorLearner
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
+from rlgpt.rl.base_only import BaseOnly, Masks
 from rlgpt.rl.best import is_best, recent_performance
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.collecting import ExecutorSource, RolloutSource, VectorSource, rollout_executor, vector_of
@@ -57,6 +59,8 @@ class PPO(Trainer):
     :param overlap: whether to collect the next rollout during an update, with the weights from before the update
         (:class:`~rlgpt.rl.actor_learner.ActorLearner`). With ``overlap``, a training needs less time, but its results
         differ.
+    :param base_only: smallest share of the training episodes without coded actions in the first half of a training
+        (:mod:`rlgpt.rl.base_only`). If ``base_only`` is 0, coded actions are masked in no training episode.
     """
 
     name = "ppo"
@@ -69,11 +73,13 @@ class PPO(Trainer):
         parameter_search: float = 0.5,
         device: Device = "cpu",
         overlap: bool = False,
+        base_only: float = 0.0,
     ) -> None:
-        if not 0 <= parameter_search < 1:
-            raise ConfigError(f"trainer.parameter_search is {parameter_search}; it must be at least 0 and below 1.")
+        for name, share in (("parameter_search", parameter_search), ("base_only", base_only)):
+            if not 0 <= share < 1:
+                raise ConfigError(f"trainer.{name} is {share}; it must be at least 0 and below 1.")
         self.workers, self.segments, self.parameter_search = workers, segments, parameter_search
-        self.device, self.overlap = named(device), overlap
+        self.device, self.overlap, self.base_only = named(device), overlap, base_only
         self._executor: MakeExecutor | None = None
 
     def on(self, executor: MakeExecutor) -> PPO:
@@ -132,7 +138,8 @@ class PPO(Trainer):
                 ActorLearner(learner, generator, overlap=self.overlap) as actor_learner,
                 StepCounter(folder / STEPS_FILE, envs) as step_counter,
             ):
-                run = _Run(spec, state, actor_learner, generator, folder)
+                fresh = partial(self.network, spec, hyperparameters, seed)
+                run = _Run(spec, state, actor_learner, generator, folder, self.base_only, fresh)
                 every, end = max(1, budget // self.segments), int(self.parameter_search * budget)
                 over = step_counter.total >= budget
                 while not over:
@@ -206,7 +213,14 @@ class _Run:
     """The state of one call of :meth:`PPO.train`."""
 
     def __init__(
-        self, spec: EnvSpec, state: TrainingState, actor_learner: ActorLearner, generator: torch.Generator, folder: Path
+        self,
+        spec: EnvSpec,
+        state: TrainingState,
+        actor_learner: ActorLearner,
+        generator: torch.Generator,
+        folder: Path,
+        base_only: float,
+        fresh: Callable[[], PolicyNetwork],
     ) -> None:
         self.stats = TrainingStats(state.tally)
         self.spec = with_quarantined(spec, self.stats.quarantined)
@@ -215,6 +229,10 @@ class _Run:
         self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
         self._given, self._best = spec.quarantined, state.best
         self._search = state.search
+        setup, layout = spec.setup, actor_learner.learner.network.layout
+        self._base_only = BaseOnly(setup.coded_actions, base_only, spec.task.score, state.base_only)
+        self._fresh = fresh
+        self._compares = base_only > 0 and 0 < len(setup.coded_actions) < layout.choices
 
     @property
     def actor(self) -> PolicyNetwork:
@@ -241,6 +259,8 @@ class _Run:
         before, actor_learner = self.stage_spec, self._actor_learner
         length, end = self.learner.rollout_length, step_counter.total + every
         searching = self._searching()
+        masks = self._masks(step_counter.total, budget)
+        source.mask(masks)
 
         while True:
             limit = budget if searching is None else min(end, search_end, budget)
@@ -258,8 +278,7 @@ class _Run:
             actor_learner.wait()
             end = spent + every
             point = self.stats.close_point(primitive_steps=spent, decisions=self.decisions)
-            if self.stats.close_segment():
-                source.quarantine((*self._given, *self.stats.quarantined))
+            self.stats.close_segment()
             performance = recent_performance(self._learnt(), self.spec.task.score)
             best = point is not None and is_best(performance, self._best)
             self._best = performance if best else self._best
@@ -267,6 +286,12 @@ class _Run:
                 searching.finish(self.generator)
                 actor_learner.wait()
                 self._search, searching = searching.state.model_copy(update={"ended": spent}), None
+            if masks != (masks := self._masks(spent, budget)):
+                source.mask(masks)
+            if self._base_only.since == spent:
+                self.learner.restart(self._fresh(), self.spec.setup.coded_actions)
+                actor_learner.wait()
+                self._best, best = None, True
             save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:
@@ -284,6 +309,16 @@ class _Run:
             return self.spec
         return replace(self.spec, setup=self.spec.setup.model_copy(update={"reset_option": None}), starts=())
 
+    def _masks(self, spent: int, budget: int) -> Masks:
+        """The masks of the next episodes, after ``spent`` of the training's ``budget`` primitive steps."""
+        names = (*self._given, *self.stats.quarantined)
+        compares = self._compares and not self._is_searching
+        self.stats.base_only = self._base_only if compares else None
+        if not compares:
+            return Masks(names)
+        begun = 0 if self._search is None else self._search.ended or 0
+        return self._base_only.masks(names, spent, (spent - begun) / max(1, budget - begun))
+
     @property
     def _is_searching(self) -> bool:
         return self._search is not None and self._search.ended is None
@@ -296,11 +331,11 @@ class _Run:
         return ParameterSearch(learner.network, learner.hyperparameters.initial_std, self._search)
 
     def _learnt(self) -> Sequence[CurvePoint]:
-        """The points of the learning curve after the parameter search, in which the policy acted."""
-        if self._search is None:
-            return self.stats.curve
-        after = self._search.ended
-        return () if after is None else [p for p in self.stats.curve if p.primitive_steps > after]
+        """The points of the learning curve in which the policy acted, after a parameter search and a restart."""
+        if self._is_searching:
+            return ()
+        begun = (self._base_only.since, None if self._search is None else self._search.ended)
+        return [p for p in self.stats.curve if p.primitive_steps > max((n for n in begun if n is not None), default=0)]
 
     def record(self, name: str, spent: int) -> TrainingRecord:
         stats = self.stats.state()
@@ -312,6 +347,7 @@ class _Run:
             curve=stats.curve,
             verdicts=stats.verdicts,
             quarantined=stats.quarantined,
+            base_only=self.spec.setup.coded_actions if self._base_only.since is not None else (),
             search=None if self._search is None else self._search.record(self.learner.network.layout),
         )
 
@@ -329,4 +365,5 @@ class _Run:
             best=self._best,
             returns=Returns.of(self.spec.setup, self.learner.hyperparameters),
             search=self._search,
+            base_only=self._base_only.state,
         )

@@ -20,6 +20,7 @@ from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.executors.base import Job
 from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.base_only import Masks
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch, Playing
 from rlgpt.rl.policy_lane import Observation
@@ -39,14 +40,14 @@ class Position:
 
     :ivar begun: number of episodes that have begun in the environment.
     :ivar actions: flat actions of the episode in progress, ``[decisions, action_size]``.
-    :ivar quarantined: the names that are masked in the episode in progress; None if they are those of the recipe.
+    :ivar masks: the masks of the episode in progress; None if they are those of the recipe.
     :ivar reached: the start states that the environment had reached before the episode in progress began.
     :ivar obs: the entry ``obs`` of the newest observation, ``(D,)``; None if no episode has begun.
     """
 
     begun: int
     actions: NDArray[np.float32]
-    quarantined: tuple[str, ...] | None = None
+    masks: Masks | None = None
     reached: tuple[EpisodeState, ...] = ()
     obs: NDArray[np.float32] | None = None
 
@@ -55,19 +56,17 @@ class Position:
         """The number of episodes that have begun, and the number of decisions in the last one."""
         return self.begun, len(self.actions)
 
-    def after(
-        self, rollout: Rollout, slot: int, quarantined: tuple[str, ...] | None, reached: tuple[EpisodeState, ...]
-    ) -> Position:
+    def after(self, rollout: Rollout, slot: int, masks: Masks | None, reached: tuple[EpisodeState, ...]) -> Position:
         """The position after the decisions of the environment ``slot`` in ``rollout``.
 
-        :param quarantined: the names that are masked in the episodes that began in the rollout.
+        :param masks: the masks of the episodes that began in the rollout.
         :param reached: the new value of :attr:`reached`.
         """
         _, actions, ends = rollout.of(slot)
         chosen = actions.numpy()
         began = max(1 - self.begun, 0) + len(ends)
         chosen = chosen[ends[-1].at + 1 :] if ends else np.concatenate([self.actions, chosen])
-        masked = quarantined if began else self.quarantined
+        masked = masks if began else self.masks
         return Position(
             self.begun + began, chosen, masked, reached, rollout.observations["obs"][-1, slot].numpy().copy()
         )
@@ -87,8 +86,7 @@ class RolloutJob(Job):
     :ivar generator: seed of the random generator that draws the actions.
     :ivar decisions: number of decisions of each environment.
     :ivar most_steps: number of primitive steps after which the share ends early.
-    :ivar quarantined: the names that are masked in the episodes that begin in the rollout; None if they are those of
-        the recipe.
+    :ivar masks: the masks of the episodes that begin in the rollout; None if they are those of the recipe.
     :ivar playing: the episodes in progress of the parameter search; None if the network acts.
     """
 
@@ -100,7 +98,7 @@ class RolloutJob(Job):
     generator: int = field(kw_only=True)
     decisions: int = field(kw_only=True)
     most_steps: int = field(kw_only=True)
-    quarantined: tuple[str, ...] | None = field(kw_only=True, default=None)
+    masks: Masks | None = field(kw_only=True, default=None)
     playing: Playing | None = field(kw_only=True, default=None)
 
 
@@ -193,8 +191,8 @@ class RolloutWorker:
                 stale.close()
             self._vectors[job.home] = PositionedVector(pickle.loads(recipe), job.session, job.seeds, job.positions)
         vector = self._vectors[job.home]
-        if job.quarantined is not None:
-            vector.quarantine(job.quarantined)
+        if job.masks is not None:
+            vector.mask(job.masks)
         return vector
 
 
@@ -230,9 +228,9 @@ class PositionedVector(Vector):
     def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
         return [(slot, self._lanes[slot].step(flat)) for slot, flat in zip(slots, actions, strict=True)]
 
-    def quarantine(self, names: Iterable[str]) -> None:
+    def mask(self, masks: Masks) -> None:
         for lane in self._lanes:
-            lane.env.quarantine(names)
+            lane.mask(masks)
 
     def close(self) -> None:
         for lane in self._lanes:
@@ -247,6 +245,9 @@ class _Lane:
         self._slot = Slot(spec, seed, self._count)
         self.env, self.reached = self._slot.env, position.reached
         self._newest: Observation | None = self._repeated(position) if position.begun else None
+
+    def mask(self, masks: Masks) -> None:
+        self._slot.masks = masks
 
     def observe(self) -> tuple[Observation, tuple[Verdict, ...]]:
         self.steps = 0
@@ -271,8 +272,7 @@ class _Lane:
 
         :raises TrainerError: the episode is not the same as before.
         """
-        if position.quarantined is not None:
-            self.env.quarantine(position.quarantined)
+        self._slot.masks = position.masks
         self.env.restore_reached(position.reached)
         next(itertools.islice(self._slot.seeds, position.begun - 1, position.begun - 1), None)
         newest, _ = self._slot.reset()

@@ -9,6 +9,7 @@ from typing import Any
 
 from rlgpt.domain import CurvePoint, Value, Verdict
 from rlgpt.options.violations import QUARANTINE_AFTER, is_violation, to_quarantine
+from rlgpt.rl.base_only import BaseOnly
 
 KEPT_VERDICTS = 50
 """Maximal number of verdicts in a record. Verdicts that led to a quarantine are stored in addition, because they
@@ -48,6 +49,8 @@ class TrainingStats:
     """Collects the statistics of a training while it runs.
 
     :param state: the statistics in the checkpoint from which the training resumes.
+    :ivar base_only: the comparison of base-only episodes with the others, which decides which episodes count for the
+        learning curve; None if all episodes count.
     """
 
     def __init__(self, state: TrainingStatsState) -> None:
@@ -57,6 +60,7 @@ class TrainingStats:
         self.quarantined = list(state.quarantined)
         self._episodes: list[Mapping[str, Any]] = []
         self._usage: Counter[str] = Counter()
+        self.base_only: BaseOnly | None = None
 
     def state(self) -> TrainingStatsState:
         return TrainingStatsState(
@@ -70,12 +74,14 @@ class TrainingStats:
     def add_episode(self, episode: Mapping[str, Any], usage: Mapping[str, int]) -> None:
         """Add a finished episode.
 
-        :param episode: the fields of a :class:`rlgpt.domain.Episode`.
+        :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``.
         :param usage: for each action, the number of decisions for this action in the episode.
         """
+        self.calls.update(usage)
+        if self.base_only is not None and not self.base_only.add(episode):
+            return
         self._episodes.append(episode)
         self._usage.update(usage)
-        self.calls.update(usage)
 
     def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
         for verdict in verdicts:

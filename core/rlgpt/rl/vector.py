@@ -21,6 +21,7 @@ from rlgpt.domain import Verdict
 from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec
+from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lock import Shared
 from rlgpt.rl.policy_env import PolicyEnv, build, training_seeds
 from rlgpt.rl.policy_lane import Observation
@@ -37,7 +38,8 @@ class Transition:
     :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
     :ivar duration: k, the number of primitive steps.
     :ivar last: the last observation of the episode if the episode ended with the decision, else None.
-    :ivar episode: the fields of a :class:`rlgpt.domain.Episode` if the episode ended with the decision, else None.
+    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only`` (:mod:`rlgpt.rl.base_only`), if the
+        episode ended with the decision, else None.
     :ivar terminated: whether the environment ended the episode with this decision.
     :ivar truncated: whether a time limit ended the episode with this decision.
     :ivar usage: for each action, the number of decisions for this action in the episode that ended; empty if no episode
@@ -61,26 +63,33 @@ class Slot:
 
     :param on_step: a function that counts the primitive steps of the environment.
     :ivar seeds: the seeds of the episodes that have not begun yet.
+    :ivar masks: the masks of the episodes that have not begun yet; None if they are those of the recipe.
     """
 
     def __init__(self, spec: EnvSpec, seed: int, on_step: OnStep) -> None:
         self.env: PolicyEnv = build(spec, seed=seed, on_step=on_step)
         self.seeds = training_seeds(seed)
+        self.masks: Masks | None = None
+        self._base_only = False
 
     def reset(self) -> tuple[Observation, tuple[Verdict, ...]]:
-        observation, info = self.env.reset(seed=next(self.seeds))
+        seed = next(self.seeds)
+        if self.masks is not None:
+            self.env.quarantine(self.masks.of_episode(seed))
+            self._base_only = self.masks.is_base_only(seed)
+        observation, info = self.env.reset(seed=seed)
         return observation, info.get("verdicts", ())
 
     def step(self, flat: NDArray[np.float32]) -> Transition:
         action = self.env.layout.to_space(flat)
         observation, reward, terminated, truncated, info = self.env.step(action)
-        verdicts, last = info.get("verdicts", ()), None
+        verdicts, last, episode = info.get("verdicts", ()), None, None
         if terminated or truncated:
-            last = observation
+            last, episode = observation, {**info["episode"], "base_only": self._base_only}
             observation, fallen = self.reset()
             verdicts += fallen
         duration = int(info["duration"])
-        episode, usage = info.get("episode"), info.get("usage", {})
+        usage = info.get("usage", {})
         return Transition(observation, reward, duration, terminated, truncated, last, episode, usage, verdicts)
 
 
@@ -110,10 +119,9 @@ class Vector(ABC):
         """
 
     @abstractmethod
-    def quarantine(self, names: Iterable[str]) -> None:
-        """From the next episode of each environment on, mask exactly the coded actions in ``names``.
+    def mask(self, masks: Masks) -> None:
+        """From the next episode of each environment on, mask exactly the names of ``masks``.
 
-        :param names: names of coded actions and coded functions. Coded functions in ``names`` are not called.
         :raises UnknownNameError: a name belongs to neither a coded action nor a coded function.
         """
 
@@ -147,9 +155,9 @@ class LocalVector(Vector):
     def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
         return [(slot, self._slots[slot].step(flat)) for slot, flat in zip(slots, actions, strict=True)]
 
-    def quarantine(self, names: Iterable[str]) -> None:
+    def mask(self, masks: Masks) -> None:
         for slot in self._slots:
-            slot.env.quarantine(names)
+            slot.masks = masks
 
     def close(self) -> None:
         for slot in self._slots:
@@ -193,8 +201,8 @@ class WorkerVector(Vector):
     def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
         return list(zip(slots, self._all("step", [actions[share] for share in self._shares]), strict=True))
 
-    def quarantine(self, names: Iterable[str]) -> None:
-        self._all("quarantine", [tuple(names)] * len(self._pipes))
+    def mask(self, masks: Masks) -> None:
+        self._all("mask", [masks] * len(self._pipes))
 
     def close(self) -> None:
         for pipe in self._pipes:
@@ -236,7 +244,7 @@ def _work(
                     pipe.send([slot.reset() for slot in slots])
                 else:
                     for slot in slots:
-                        slot.env.quarantine(argument)
+                        slot.masks = argument
                     pipe.send([])
         except (EOFError, BrokenPipeError, KeyboardInterrupt):
             return

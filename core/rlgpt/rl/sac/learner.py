@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +12,7 @@ from torch.nn import functional
 from rlgpt.errors import TrainerError, TrainingFolderError
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.learner import Memory
+from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.rollout import Rollout
 from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.rl.sac.replay import Replay, Rows
@@ -76,7 +77,7 @@ class SoftLearner:
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, foreach=True)
         self.replay = Replay(settings.capacity)
         self._target = copy.deepcopy(network)
-        self._seen, self._owed = 0.0, 0.0
+        self._seen = self._owed = self._begun = 0.0
         self._running: torch.Tensor | None = None
 
     @property
@@ -99,7 +100,8 @@ class SoftLearner:
         self._cool()
         if self._seen < settings.first_update:
             return
-        # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
+        # A parameter search adds decisions without an update, and a restart takes the gradient steps of the kept ones
+        # again. These gradient steps are taken in several updates.
         for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
             self._owed -= 1
             rows = self.replay.sample(settings.batch_size, generator)
@@ -110,6 +112,21 @@ class SoftLearner:
     def remember(self, rollout: Rollout) -> None:
         """Store the decisions of ``rollout`` in the replay memory (:meth:`rlgpt.rl.learner.PolicyLearner.remember`)."""
         self._store(rollout)
+
+    def restart(self, fresh: PolicyNetwork, coded: Collection[str]) -> None:
+        """Keep only the decisions of base-only episodes, whose gradient steps are taken again in the next updates. The
+        temperatures fall again from their first values (:meth:`PolicyLearner.restart`).
+        """
+        network, rows = self.network, self.replay.tensors()
+        columns = [i for i, name in enumerate(network.layout.branches) if name in coded]
+        kept = ~rows["action_mask"][:, columns].bool().any(1)
+        rows = {key: values[kept] for key, values in rows.items()}
+        self.replay.restore(rows)
+        network.load_state_dict(fresh.state_dict())
+        network.observations.update(rows["obs"])
+        self._target.load_state_dict(network.state_dict())
+        self.optimizer.state.clear()
+        self._begun, self._owed = self._seen, len(rows["obs"]) * self._settings.updates_per_step
 
     def _store(self, rollout: Rollout) -> float:
         """Store the decisions of ``rollout`` in the replay memory, and return the number of their primitive steps."""
@@ -132,7 +149,8 @@ class SoftLearner:
         return steps
 
     def _cool(self) -> None:
-        """Set the temperatures. Both fall by the same factor until the end of the training.
+        """Set the temperatures. Both fall by the same factor from the beginning of the training, or from a restart, to
+        the end of the training.
 
         The prior of base actions contains no knowledge, so the setting ``base_temperature`` is the weight of the
         divergences of all decisions over which a return extends. These are ``1 / (1 - d)`` decisions, if ``d`` is the
@@ -140,7 +158,7 @@ class SoftLearner:
         """
         settings = self._settings
         first, last = settings.temperature
-        fallen = (last / first) ** min(1.0, self._seen / max(1, self._budget))
+        fallen = (last / first) ** min(1.0, (self._seen - self._begun) / max(1, self._budget - self._begun))
         self.network.temperature.fill_(first * fallen)
         share = max(1 / LONGEST_HORIZON, 1 - self.replay.mean("discounts"))
         self.network.base_temperature.fill_(settings.base_temperature * fallen * share)
@@ -192,10 +210,10 @@ class SoftLearner:
             torch._foreach_lerp_(theirs, ours, self._settings.target_rate)
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The replay memory, the target critics and the number of primitive steps, for a checkpoint."""
+        """The replay memory, the target critics and the numbers of primitive steps, for a checkpoint."""
         rows = {f"row {key}": values for key, values in self.replay.tensors().items()}
         target = {f"target {key}": values for key, values in self._target.state_dict().items()}
-        return {**rows, **target, _SEEN: torch.tensor([self._seen, self._owed], dtype=torch.float64)}
+        return {**rows, **target, _SEEN: torch.tensor([self._seen, self._owed, self._begun], dtype=torch.float64)}
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Restore what :meth:`tensors` returned.
@@ -207,7 +225,7 @@ class SoftLearner:
             return {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
 
         try:
-            self._seen, self._owed = tensors[_SEEN].tolist()
+            self._seen, self._owed, self._begun = (*tensors[_SEEN].tolist(), 0.0)[:3]
             self._target.load_state_dict(part("target "))
             self.replay.restore(part("row "))
         except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:

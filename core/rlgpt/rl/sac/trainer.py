@@ -25,6 +25,8 @@ class SAC(PPO):
     :param parameter_search: share of the budget for the parameter search, as for :class:`~rlgpt.rl.ppo.PPO`.
     :param device: the device of the updates, as for :class:`~rlgpt.rl.ppo.PPO`.
     :param overlap: whether to collect the next rollout during an update, as for :class:`~rlgpt.rl.ppo.PPO`.
+    :param base_only: smallest share of the training episodes without coded actions in the first half of a training, as
+        for :class:`~rlgpt.rl.ppo.PPO`.
     :param updates_per_step: number of gradient steps for each primitive step.
     :param batch_size: number of decisions for each gradient step.
     :param width: number of units of each hidden layer.
@@ -48,6 +50,7 @@ class SAC(PPO):
         parameter_search: float = 0.5,
         device: Device = "cpu",
         overlap: bool = False,
+        base_only: float = 0.25,
         updates_per_step: float = 0.25,
         batch_size: int = 128,
         width: int = 128,
@@ -58,7 +61,12 @@ class SAC(PPO):
         first_update: int = 2_000,
     ) -> None:
         super().__init__(
-            workers=workers, segments=segments, parameter_search=parameter_search, device=device, overlap=overlap
+            workers=workers,
+            segments=segments,
+            parameter_search=parameter_search,
+            device=device,
+            overlap=overlap,
+            base_only=base_only,
         )
         if not 0 < final_temperature <= temperature:
             raise ConfigError(

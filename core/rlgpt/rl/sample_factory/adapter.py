@@ -84,7 +84,10 @@ class Adapter(gymnasium.Env[Any, Any]):
             self._quarantine.record(info.get("verdicts", ()), info["action"])
         last = None
         if terminated or truncated:
-            report["episode_extra_stats"] = {"episode": info["episode"], "usage": info["usage"]}
+            report["episode_extra_stats"] = {
+                "episode": {**info["episode"], "base_only": False},
+                "usage": info["usage"],
+            }
             last = None if terminated else observation
             observation = self._reset()
         tag = None if self._episode_tag is None else self._episode_tag.after(info.get("episode"))

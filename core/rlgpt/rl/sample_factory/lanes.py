@@ -14,6 +14,7 @@ from rlgpt.domain import Verdict
 from rlgpt.errors import PluginError
 from rlgpt.options import Arrival
 from rlgpt.rl.base import Hyperparameters
+from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.sample_factory.entries import BufferEntries
@@ -51,7 +52,7 @@ class SharedLaneVector(LaneVector):
 
     def _mask(self) -> None:
         if (masked := self._rule.update()) is not None:
-            self.quarantine(masked)
+            self.mask(Masks(tuple(masked)))
 
 
 class SampledLanes:

@@ -57,7 +57,8 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
             TrainingStats(TrainingStatsState(curve=self.cfg.job.curve)),
             step_counter.total,
         )
-        self.register_episodic_stats_handler(self._on_episode)
+        # Sample Factory's own handler averages all that it gets, and some fields of an episode are not numbers.
+        self.policy_msg_handlers[EPISODIC].insert(0, self._on_episode)
         self.register_observer(_CurveObserver())
         self._look_timer = Timer(self.event_loop, _INTERVAL)
         self._look_timer.timeout.connect(self._look)
@@ -97,7 +98,7 @@ class BudgetedRunner(Runner):  # type: ignore[misc]
 
     @staticmethod
     def _on_episode(runner: BudgetedRunner, message: dict[str, Any], policy_id: int) -> None:
-        ended = message[EPISODIC]["episode_extra_stats"]
+        ended = message[EPISODIC].pop("episode_extra_stats")
         runner._training_stats.add_episode(ended["episode"], ended["usage"])
 
     def point(self, *, last: bool = False) -> None:

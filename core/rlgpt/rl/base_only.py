@@ -1,0 +1,145 @@
+"""Decides in how many training episodes the coded actions are masked, and whether learning without code is better.
+
+A *base-only episode* is a training episode in which all coded actions are masked. Its decisions train the same networks
+as the other decisions. A training compares the newest base-only episodes with the newest other episodes, so a training
+whose code is bad notices that base actions alone are better, and continues with base-only episodes only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, variance
+from typing import Any
+
+import numpy as np
+
+from rlgpt.domain import Score, Value, rank
+
+WINDOW = 20
+"""Number of newest episodes of each kind that are compared."""
+
+FEWEST = 10
+"""Minimal number of episodes of each kind for a comparison."""
+
+CONFIDENCE = 0.95
+"""Probability that base-only episodes are better from which on all coded actions are masked."""
+
+RISING, RISING_SHARE = 0.9, 0.5
+"""If base-only episodes get better with at least the probability ``RISING``, their share is at least
+``RISING_SHARE``.
+"""
+
+MOST = 0.8
+"""Maximal share of base-only episodes before the comparison is decided."""
+
+
+@dataclass(frozen=True)
+class Masks:
+    """The names that are masked in the episodes of a training.
+
+    :ivar names: coded actions that are masked, and coded functions that are not called, in every episode.
+    :ivar coded: the coded actions that are masked in base-only episodes in addition.
+    :ivar share: share of base-only episodes among all episodes.
+    """
+
+    names: tuple[str, ...] = ()
+    coded: tuple[str, ...] = ()
+    share: float = 0.0
+
+    def is_base_only(self, seed: int) -> bool:
+        """Whether the episode with the seed ``seed`` is a base-only episode."""
+        return self.share > 0 and bool(np.random.default_rng([seed, 0xBA5E]).random() < self.share)
+
+    def of_episode(self, seed: int) -> tuple[str, ...]:
+        """The names that are masked in the episode with the seed ``seed``."""
+        return (*self.names, *self.coded) if self.is_base_only(seed) else self.names
+
+
+class BaseOnlyState(Value):
+    """The part of a checkpoint that belongs to a :class:`BaseOnly`.
+
+    :ivar base_only: for each of the newest base-only episodes, its success and its score or return; larger is better.
+    :ivar others: the same for the newest other episodes.
+    :ivar since: number of primitive steps of the training from which on all coded actions are masked; None if they are
+        not.
+    """
+
+    base_only: tuple[tuple[float, float], ...] = ()
+    others: tuple[tuple[float, float], ...] = ()
+    since: int | None = None
+
+
+class BaseOnly:
+    """The comparison of base-only episodes with the other episodes of a training.
+
+    :param coded: names of the coded actions that the policy may choose.
+    :param floor: smallest share of base-only episodes in the first half of the training.
+    :param score: the score that the task defines. If the task has no score, episodes with equal success are compared by
+        their return.
+    :param state: the state in the checkpoint from which the training resumes.
+    """
+
+    def __init__(self, coded: Iterable[str], floor: float, score: Score | None, state: BaseOnlyState) -> None:
+        self._coded, self._floor, self._score = tuple(coded), floor, score
+        self._base_only = deque(state.base_only, WINDOW)
+        self._others = deque(state.others, WINDOW)
+        self.since = state.since
+
+    @property
+    def state(self) -> BaseOnlyState:
+        return BaseOnlyState(base_only=tuple(self._base_only), others=tuple(self._others), since=self.since)
+
+    def add(self, episode: Mapping[str, Any]) -> bool:
+        """Add a finished episode of the training.
+
+        :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``.
+        :returns: whether the episode shows what the policy of the training can do. Base-only episodes do not show it
+            before the coded actions are masked, and other episodes do not show it afterwards.
+        """
+        worth = rank(0, episode["score"], self._score)[1] if self._score is not None else episode["total_reward"]
+        if math.isfinite(worth):
+            kind = self._base_only if episode["base_only"] else self._others
+            kind.append((float(episode["success"]), float(worth)))
+        return bool(episode["base_only"]) == (self.since is not None)
+
+    def masks(self, names: Iterable[str], spent: int, progress: float) -> Masks:
+        """Compare the episodes so far, and return the masks of the next episodes.
+
+        :param names: the names that are masked in every episode.
+        :param spent: number of primitive steps of the training so far.
+        :param progress: share of the primitive steps after a parameter search that are spent, from 0 to 1.
+        """
+        base_only, others = _comparable(self._base_only, self._others)
+        better = _better(base_only, others) if min(len(base_only), len(others)) >= FEWEST else 0.0
+        if self.since is None and better >= CONFIDENCE:
+            self.since = spent
+        return Masks(tuple(names), self._coded, 1.0 if self.since is not None else self._share(better, progress))
+
+    def _share(self, better: float, progress: float) -> float:
+        half = len(self._base_only) // 2
+        earlier, later = _comparable(list(self._base_only)[:half], list(self._base_only)[half:])
+        rising = 2 * half >= FEWEST and _better(later, earlier) >= RISING
+        return max(self._floor if progress < 0.5 else 0.0, RISING_SHARE if rising else 0.0, min(MOST, better))
+
+
+def _comparable(
+    ours: Iterable[tuple[float, float]], theirs: Iterable[tuple[float, float]]
+) -> tuple[list[float], list[float]]:
+    """One number for each episode: its success if any two successes differ, else its score or return."""
+    ours, theirs = list(ours), list(theirs)
+    by = 0 if len({success for success, _ in (*ours, *theirs)}) > 1 else 1
+    return [episode[by] for episode in ours], [episode[by] for episode in theirs]
+
+
+def _better(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """The probability that the mean of the distribution of ``ours`` is above that of ``theirs``, by a normal
+    approximation. If all numbers are equal, the probability is 0, because nothing speaks for ``ours``.
+    """
+    difference = fmean(ours) - fmean(theirs)
+    error = math.sqrt(sum(variance(numbers) / len(numbers) if len(numbers) > 1 else 0.0 for numbers in (ours, theirs)))
+    if not error:
+        return float(difference > 0)
+    return NormalDist().cdf(difference / error)

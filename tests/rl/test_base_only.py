@@ -1,0 +1,212 @@
+"""Base-only episodes, and trainings that mask their coded actions if learning without code is better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given
+from hypothesis import strategies as st
+from rlgpt.config.prepare import ConstantPluginFactory, prepare
+from rlgpt.domain import CodedAction, Score
+from rlgpt.errors import ConfigError
+from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.base_only import FEWEST, WINDOW, BaseOnly, BaseOnlyState, Masks
+from rlgpt.rl.evaluation import evaluate
+from rlgpt.rl.ppo import PPO
+from rlgpt.rl.sac import SAC
+from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
+from rlgpt.rl.vector import LocalVector, Vector, WorkerVector, with_quarantined
+from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
+
+NOISE = np.random.default_rng(0).normal(size=200)
+
+
+def episode(worth: float, *, base_only: bool, success: bool = False) -> dict[str, Any]:
+    return {"score": worth, "total_reward": 0.0, "success": success, "base_only": base_only}
+
+
+def compared(base_only: list[float], others: list[float], *, maximize: bool = True) -> BaseOnly:
+    comparison = BaseOnly(("walk",), 0.25, Score(maximize=maximize), BaseOnlyState())
+    for worth in base_only:
+        comparison.add(episode(worth, base_only=True))
+    for worth in others:
+        comparison.add(episode(worth, base_only=False))
+    return comparison
+
+
+@given(st.integers(0, 2**31), st.floats(0, 1), st.floats(0, 1))
+def test_the_seed_of_an_episode_decides_whether_it_is_base_only(seed: int, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    masks, more = Masks(("bad",), ("walk",), low), Masks(("bad",), ("walk",), high)
+    assert masks.of_episode(seed) == (("bad", "walk") if masks.is_base_only(seed) else ("bad",))
+    assert more.is_base_only(seed) or not masks.is_base_only(seed), "a larger share keeps the base-only episodes"
+    assert not Masks((), ("walk",), 0.0).is_base_only(seed)
+    assert Masks((), ("walk",), 1.0).is_base_only(seed)
+
+
+def test_share_of_base_only_episodes_is_that_of_the_masks() -> None:
+    masks = Masks((), ("walk",), 0.25)
+    assert 0.2 < np.mean([masks.is_base_only(seed) for seed in range(2000)]) < 0.3
+
+
+@pytest.mark.parametrize("progress", [0.0, 0.4, 0.6, 0.9])
+def test_worse_base_only_episodes_keep_their_smallest_share_only_in_the_first_half(progress: float) -> None:
+    comparison = compared([*NOISE[:WINDOW]], [*(5 + NOISE[WINDOW : 2 * WINDOW])])
+    masks = comparison.masks(("bad",), 100, progress)
+    assert masks.names == ("bad",)
+    assert masks.share == pytest.approx(0.25 if progress < 0.5 else 0.0, abs=1e-6)
+    assert comparison.since is None
+
+
+@pytest.mark.parametrize(("maximize", "sign"), [(True, 1), (False, -1)])
+def test_better_base_only_episodes_mask_the_coded_actions_from_then_on(maximize: bool, sign: int) -> None:
+    good, bad = sign * (5 + NOISE[:FEWEST]), sign * NOISE[FEWEST : 2 * FEWEST]
+    comparison = compared([*good], [*bad], maximize=maximize)
+    assert comparison.masks((), 700, 0.9) == Masks((), ("walk",), 1.0)
+    resumed = BaseOnly(("walk",), 0.25, Score(maximize=maximize), comparison.state)
+    for worth in bad:
+        assert resumed.add(episode(worth, base_only=True)), "only base-only episodes show what this policy can do"
+        assert not resumed.add(episode(worth, base_only=False))
+    assert resumed.masks((), 900, 0.95).share == 1.0
+    assert resumed.since == 700
+
+
+def test_few_episodes_decide_nothing() -> None:
+    comparison = compared([100.0] * (FEWEST - 1), [0.0] * WINDOW)
+    assert comparison.masks((), 0, 0.9).share == 0.0
+
+
+def test_base_only_episodes_that_get_better_have_half_of_the_episodes() -> None:
+    rising = [float(n + noise) for n, noise in zip(range(WINDOW), NOISE, strict=False)]
+    assert compared(rising, [1000.0] * WINDOW).masks((), 0, 0.9).share == 0.5
+    assert compared(rising[::-1], [1000.0] * WINDOW).masks((), 0, 0.9).share == 0.0
+
+
+def test_success_is_compared_before_the_score() -> None:
+    comparison = compared([], [])
+    for number in range(WINDOW):
+        comparison.add(episode(0.0, base_only=True, success=number > 0))
+        comparison.add(episode(9.0, base_only=False))
+    assert comparison.masks((), 0, 0.9).share == 1.0
+
+
+def test_episode_without_a_finite_score_is_not_compared() -> None:
+    comparison = compared([float("nan"), float("inf")], [float("nan")])
+    assert comparison.state == BaseOnlyState()
+
+
+def test_learning_curve_leaves_out_base_only_episodes_until_the_coded_actions_are_masked() -> None:
+    stats = TrainingStats(TrainingStatsState())
+    stats.base_only = compared([], [])
+    shown: dict[str, Any] = {"reward_terms": {}, "metrics": {}}
+    stats.add_episode({**episode(1.0, base_only=True), **shown}, {"wait": 3})
+    assert stats.close_point(primitive_steps=1, decisions=1) is None
+    stats.add_episode({**episode(2.0, base_only=False), **shown}, {"walk": 3})
+    point = stats.close_point(primitive_steps=2, decisions=2)
+    assert point is not None
+    assert (point.episodes, point.score, dict(point.usage)) == (1, 2.0, {"walk": 1.0})
+    assert stats.calls == {"wait": 3, "walk": 3}
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+def test_no_coded_action_may_be_chosen_in_a_base_only_episode(workers: int, tmp_path: Path) -> None:
+    spec, seeds, steps = grid_spec(tmp_path / "count", TO_ROW, WANDER), [0, 1, 2], tmp_path / "steps"
+    vector: Vector = WorkerVector(spec, seeds, steps, workers) if workers else LocalVector(spec, seeds, steps)
+    masks, rng = Masks((), ("to_row", "wander"), 0.5), np.random.default_rng(0)
+    kinds: list[bool] = []
+    with vector:
+        vector.mask(masks)
+        open_ = [bool(observation["action_mask"][5:].any()) for observation, _ in vector.reset()]
+        for _ in range(120):
+            actions = rng.integers(0, 5, (3, 1)).astype(np.float32)
+            for slot, t in vector.exchange(range(3), actions):
+                if t.episode is not None:
+                    kinds.append(t.episode["base_only"])
+                    assert t.episode["base_only"] != open_[slot]
+                    assert t.episode["base_only"] == masks.is_base_only(t.episode["seed"])
+                    open_[slot] = bool(t.observation["action_mask"][5:].any())
+    assert set(kinds) == {True, False}
+
+
+class Aim(gymnasium.Env[Any, Any]):
+    """Each step of an episode of 20 steps has the reward -|action - aim|^2, where the observation is the aim."""
+
+    observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+    action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.steps, self.aim = 0, self.np_random.uniform(-0.9, 0.9, 2).astype(np.float32)
+        return self.aim, {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        miss = float(np.sum(np.square(np.asarray(action) - self.aim)))
+        return self.aim, -miss, False, self.steps == 20, {}
+
+
+AWAY = """
+def run():
+    view = yield observe()
+    x, y = view["observation"]
+    for _ in range(5):
+        yield act(action_0=-x, action_1=-y)
+"""
+
+
+def aiming(source: str) -> EnvSpec:
+    """A recipe with the environment ``Aim`` and one coded action, which the prior of the policy prefers."""
+    plugin, task = prepare(Aim, "hit the aim", docs=None, labels=None, score=Score(), horizon=20)
+    action = CodedAction(name="shoot", doc="Shoots.", source=source, max_steps=5)
+    setup = plugin.default_setup(task).model_copy(update={"coded_actions": ("shoot",), "plan_prior": 0.9})
+    return EnvSpec(task, setup, (action,), ConstantPluginFactory(plugin))
+
+
+def test_training_with_good_code_keeps_it(tmp_path: Path) -> None:
+    spec = aiming(AWAY.replace("-x", "x").replace("-y", "y"))
+    trainer = SAC(width=32, batch_size=64)
+    record = trainer.train(spec, budget=3_000, seed=0, folder=tmp_path, hyperparameters=Hyperparameters())
+    assert record.base_only == record.masked == ()
+    assert record.curve[-1].usage["shoot"] > 0
+
+
+def test_training_without_base_only_episodes_does_not_compare(tmp_path: Path) -> None:
+    spec = aiming(AWAY)
+    trainer = SAC(base_only=0, width=32)
+    record = trainer.train(spec, budget=800, seed=0, folder=tmp_path, hyperparameters=Hyperparameters())
+    assert record.base_only == ()
+    assert PPO().base_only == 0
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0])
+def test_share_of_base_only_episodes_outside_its_range_is_rejected(share: float) -> None:
+    with pytest.raises(ConfigError, match=r"trainer\.base_only"):
+        PPO(base_only=share)
+
+
+def test_training_continues_without_bad_code_even_if_it_is_resumed_and_is_then_better(tmp_path: Path) -> None:
+    spec, trainer = aiming(AWAY), SAC(width=32, batch_size=64)
+    arguments: dict[str, Any] = {"seed": 0, "folder": tmp_path, "hyperparameters": Hyperparameters()}
+    first = trainer.train(spec, budget=6_000, progress=lambda point: "shoot" not in point.usage, **arguments)
+    assert first.base_only == ("shoot",)
+    assert first.primitive_steps < 6_000
+    record = trainer.train(spec, budget=6_000, **arguments)
+    assert record.base_only == record.masked == ("shoot",)
+    assert all("shoot" not in p.usage for p in record.curve if p.primitive_steps > first.primitive_steps)
+    masked = with_quarantined(spec, record.masked)
+    played = evaluate(trainer.load(tmp_path, spec), masked, seeds=range(5), greedy=False)
+    assert played.mean_score is not None
+    assert played.mean_score > -4, "20 steps of the bad code have a score of about -43"
+    assert "shoot" not in played.usage
+
+
+def test_ppo_with_base_only_episodes_continues_without_bad_code(tmp_path: Path) -> None:
+    trainer, hyperparameters = PPO(base_only=0.3), Hyperparameters(num_steps=16)
+    record = trainer.train(aiming(AWAY), budget=3_000, seed=0, folder=tmp_path, hyperparameters=hyperparameters)
+    assert record.base_only == ("shoot",)
+    assert "shoot" not in record.curve[-1].usage
