@@ -199,7 +199,7 @@ def test_training_continues_without_bad_code_even_if_it_is_resumed_and_is_then_b
     assert record.base_only == record.masked == ("shoot",)
     assert all("shoot" not in p.usage for p in record.curve if p.primitive_steps > first.primitive_steps)
     masked = with_quarantined(spec, record.masked)
-    played = evaluate(trainer.load(tmp_path, spec), masked, seeds=range(5), greedy=False)
+    played = evaluate(trainer.load(tmp_path, masked), masked, seeds=range(5), greedy=False)
     assert played.mean_score is not None
     assert played.mean_score > -4, "20 steps of the bad code have a score of about -43"
     assert "shoot" not in played.usage

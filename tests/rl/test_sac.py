@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,11 @@ def test_untrained_sac_policy_follows_the_plan_with_the_prior_probability(tmp_pa
     assert env.form.branch(policy.act(observation, greedy=True, rng=rng)) == plan
 
 
+def decisions_in(stored: Mapping[str, torch.Tensor]) -> int:
+    """Number of decisions in the replay memories of a checkpoint."""
+    return len(stored["row actions"]) + len(stored.get("base-only row actions", ()))
+
+
 def test_resumed_sac_training_restores_its_replay_memory(tmp_path: Path) -> None:
     spec, folder = guided(tmp_path), tmp_path / "train"
     steps: list[int] = []
@@ -76,11 +82,11 @@ def test_resumed_sac_training_restores_its_replay_memory(tmp_path: Path) -> None
     trainer = SAC(first_update=100, segments=4)
     first = trainer.train(spec, budget=800, progress=stop, **arguments)
     stored = torch.load(folder / "policy.pt", weights_only=True)["imitation"]
-    assert len(stored["row actions"]) == first.decisions
+    assert decisions_in(stored) == first.decisions
     second = trainer.train(spec, budget=800, **arguments)
     stored = torch.load(folder / "policy.pt", weights_only=True)["imitation"]
-    assert len(stored["row actions"]) == second.decisions > first.decisions
-    assert float(stored["seen"][0]) == second.primitive_steps
+    assert decisions_in(stored) == second.decisions > first.decisions
+    assert float(stored["seen"][0] + stored["base-only seen"][0]) == second.primitive_steps
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from rlgpt.plugin.types import Primitive
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.evaluation import evaluate, evaluate_code
 from rlgpt.rl.ppo import PPO
+from rlgpt.rl.sac import SAC
 from rlgpt.skills import Skill, SkillLibrary, SkillTest, Start, retest
 from rlgpt.skills.library import weights_of
 from rlgpt.skills.testing import starts_of
@@ -112,19 +113,24 @@ def test_skill_test_begins_in_the_recorded_state_and_uses_the_recorded_predicate
     assert failed.failure.startswith("its result in 8 episodes is 0 ["), "at the task's own start the key is not held"
 
 
-def test_skill_test_plays_the_stored_policy_of_a_skill_that_has_one(library: SkillLibrary, tmp_path: Path) -> None:
+@pytest.mark.parametrize("trainer", [PPO(segments=1), SAC(segments=1, first_update=50, width=8)])
+def test_skill_test_plays_the_stored_policy_of_a_skill_that_has_one(
+    trainer: PPO, library: SkillLibrary, tmp_path: Path
+) -> None:
     bundle, record = made("fetch")
     setup = RLSetup(reward_weights={"env_reward": 1.0}, observation_keys=("agent", "key"), coded_actions=("fetch",))
     spec = EnvSpec(KEY, setup, bundle.actions, grid_plugin)
     small = Hyperparameters(num_envs=1, num_steps=16, minibatch_size=16, hidden=(8,))
-    PPO(segments=1).train(spec, budget=200, seed=0, folder=tmp_path / "train", hyperparameters=small)
-    policy = PPO().load(tmp_path / "train", spec)
+    trainer.train(spec, budget=200, seed=0, folder=tmp_path / "train", hyperparameters=small)
+    policy = trainer.load(tmp_path / "train", spec)
     starts = starts_of(evaluate(policy, spec, seeds=SEEDS, greedy=False))
     record = record.model_copy(update={"mode": "sampled", "starts": starts})
     weights = weights_of(tmp_path / "train")
     assert weights is not None
     skill = library.load(library.add(bundle.model_copy(update={"setup": setup}), record, policy=weights))
-    assert again(skill, episodes=20).starts == starts
+    done = again(skill, episodes=20)
+    assert done.failure == ""
+    assert done.starts == starts
     assert skill.policy is not None
     (skill.policy / "best.pt").write_bytes(b"no checkpoint")
     assert "best.pt cannot be read" in again(skill, episodes=1).failure

@@ -76,7 +76,8 @@ class BaseOnly:
     """The comparison of base-only episodes with the other episodes of a training.
 
     :param coded: names of the coded actions that the policy may choose.
-    :param floor: smallest share of base-only episodes in the first half of the training.
+    :param floor: smallest share of base-only episodes in the first half of the training, and as long as these episodes
+        get better.
     :param score: the score that the task defines. If the task has no score, episodes with equal success are compared by
         their return.
     :param state: the state in the checkpoint from which the training resumes.
@@ -121,8 +122,9 @@ class BaseOnly:
     def _share(self, better: float, progress: float) -> float:
         half = len(self._base_only) // 2
         earlier, later = _comparable(list(self._base_only)[:half], list(self._base_only)[half:])
-        rising = 2 * half >= FEWEST and _better(later, earlier) >= RISING
-        return max(self._floor if progress < 0.5 else 0.0, RISING_SHARE if rising else 0.0, min(MOST, better))
+        rising = _better(later, earlier) if 2 * half >= FEWEST else 0.0
+        least = self._floor if progress < 0.5 or rising > 0.5 else 0.0
+        return max(least, RISING_SHARE if rising >= RISING else 0.0, min(MOST, better))
 
 
 def _comparable(

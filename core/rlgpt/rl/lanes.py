@@ -173,9 +173,12 @@ class LaneVector(Vector):
     def _observations(self, arrivals: Sequence[Arrival]) -> list[Observation]:
         """The policy's observation in each lane. The views that no lane has built yet are built in one batch."""
         lanes = self._env.lanes
-        return self._form.observe(
+        seen = self._form.observe(
             [Moment(lanes[a.lane], a.observation, a.info, int(a.info.get("duration", 0))) for a in arrivals]
         )
+        for arrival, observation in zip(arrivals, seen, strict=True):
+            observation["base_only"] = np.array([self._base_only[arrival.lane]], np.float32)
+        return seen
 
 
 def learns_from_lanes(spec: EnvSpec) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 import torch
@@ -50,15 +50,6 @@ class PolicyLearner(Protocol):
 
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Learn from a rollout in which the network's policy acted."""
-
-    def restart(self, fresh: PolicyNetwork, coded: Collection[str]) -> None:
-        """Begin again with the weights of ``fresh``, and learn only from decisions of base-only episodes. A network
-        that has learnt from much data of one kind learns more slowly from data of another kind (Nikishin et al., 2022,
-        "The primacy bias in deep reinforcement learning").
-
-        :param fresh: a new network with random weights.
-        :param coded: names of the coded actions, which are masked from now on.
-        """
 
 
 class Learner:
@@ -132,12 +123,6 @@ class Learner:
             self.imitation.learn(self.network, self._descend, generator)
         if not all(bool(torch.isfinite(p).all()) for p in self.network.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
-
-    def restart(self, fresh: PolicyNetwork, coded: Collection[str]) -> None:
-        """Take the weights of ``fresh``, and forget the kept decisions (:meth:`PolicyLearner.restart`)."""
-        self.network.load_state_dict(fresh.state_dict())
-        self.optimizer.state.clear()
-        self.imitation = SelfImitation.of(self.hyperparameters)
 
     def _advantages(self, rollout: Rollout) -> tuple[torch.Tensor, torch.Tensor]:
         """Advantages and value targets, both of shape ``[T, N]``, in units of the reward."""

@@ -330,7 +330,7 @@ def take_over(
     """
     own_names = network.axis_names()
     for key, own in network.state_dict().items():
-        if key not in weights or (key.startswith(_OF_RETURNS) and not same_returns):
+        if key not in weights or (key.removeprefix("base_only.").startswith(_OF_RETURNS) and not same_returns):
             continue
         other = weights[key]
         axes, theirs = own_names.get(key, (None,) * own.dim()), names.get(key, (None,) * own.dim())

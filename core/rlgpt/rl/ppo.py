@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,8 @@ class PPO(Trainer):
     :param overlap: whether to collect the next rollout during an update, with the weights from before the update
         (:class:`~rlgpt.rl.actor_learner.ActorLearner`). With ``overlap``, a training needs less time, but its results
         differ.
-    :param base_only: smallest share of the training episodes without coded actions in the first half of a training
+    :param base_only: smallest share of the training episodes without coded actions in the first half of a training, and later as
+        long as these episodes get better
         (:mod:`rlgpt.rl.base_only`). If ``base_only`` is 0, coded actions are masked in no training episode.
     """
 
@@ -138,8 +138,7 @@ class PPO(Trainer):
                 ActorLearner(learner, generator, overlap=self.overlap) as actor_learner,
                 StepCounter(folder / STEPS_FILE, envs) as step_counter,
             ):
-                fresh = partial(self.network, spec, hyperparameters, seed)
-                run = _Run(spec, state, actor_learner, generator, folder, self.base_only, fresh)
+                run = _Run(spec, state, actor_learner, generator, folder, self.base_only)
                 every, end = max(1, budget // self.segments), int(self.parameter_search * budget)
                 over = step_counter.total >= budget
                 while not over:
@@ -220,7 +219,6 @@ class _Run:
         generator: torch.Generator,
         folder: Path,
         base_only: float,
-        fresh: Callable[[], PolicyNetwork],
     ) -> None:
         self.stats = TrainingStats(state.tally)
         self.spec = with_quarantined(spec, self.stats.quarantined)
@@ -231,7 +229,6 @@ class _Run:
         self._search = state.search
         setup, layout = spec.setup, actor_learner.learner.network.layout
         self._base_only = BaseOnly(setup.coded_actions, base_only, spec.task.score, state.base_only)
-        self._fresh = fresh
         self._compares = base_only > 0 and 0 < len(setup.coded_actions) < layout.choices
 
     @property
@@ -289,8 +286,6 @@ class _Run:
             if masks != (masks := self._masks(spent, budget)):
                 source.mask(masks)
             if self._base_only.since == spent:
-                self.learner.restart(self._fresh(), self.spec.setup.coded_actions)
-                actor_learner.wait()
                 self._best, best = None, True
             save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
@@ -331,7 +326,9 @@ class _Run:
         return ParameterSearch(learner.network, learner.hyperparameters.initial_std, self._search)
 
     def _learnt(self) -> Sequence[CurvePoint]:
-        """The points of the learning curve in which the policy acted, after a parameter search and a restart."""
+        """The points of the learning curve in which the policy acted as it does now, so after a parameter search, and
+        after coded actions were masked.
+        """
         if self._is_searching:
             return ()
         begun = (self._base_only.since, None if self._search is None else self._search.ended)

@@ -33,13 +33,14 @@ from rlgpt.secrets import secrets_hidden
 class Transition:
     """The result of one decision in one environment.
 
-    :ivar observation: input of the next decision. If the episode ended with the decision, ``observation`` is the first
-        observation of the next episode.
+    :ivar observation: input of the next decision, with the entry ``base_only``, float32 ``(1,)``, which is 1 in a
+        base-only episode (:mod:`rlgpt.rl.base_only`) and else 0. If the episode ended with the decision,
+        ``observation`` is the first observation of the next episode.
     :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
     :ivar duration: k, the number of primitive steps.
     :ivar last: the last observation of the episode if the episode ended with the decision, else None.
-    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only`` (:mod:`rlgpt.rl.base_only`), if the
-        episode ended with the decision, else None.
+    :ivar episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``, if the episode ended with the
+        decision, else None.
     :ivar terminated: whether the environment ended the episode with this decision.
     :ivar truncated: whether a time limit ended the episode with this decision.
     :ivar usage: for each action, the number of decisions for this action in the episode that ended; empty if no episode
@@ -78,11 +79,12 @@ class Slot:
             self.env.quarantine(self.masks.of_episode(seed))
             self._base_only = self.masks.is_base_only(seed)
         observation, info = self.env.reset(seed=seed)
-        return observation, info.get("verdicts", ())
+        return self._flagged(observation), info.get("verdicts", ())
 
     def step(self, flat: NDArray[np.float32]) -> Transition:
         action = self.env.layout.to_space(flat)
         observation, reward, terminated, truncated, info = self.env.step(action)
+        observation = self._flagged(observation)
         verdicts, last, episode = info.get("verdicts", ()), None, None
         if terminated or truncated:
             last, episode = observation, {**info["episode"], "base_only": self._base_only}
@@ -91,6 +93,9 @@ class Slot:
         duration = int(info["duration"])
         usage = info.get("usage", {})
         return Transition(observation, reward, duration, terminated, truncated, last, episode, usage, verdicts)
+
+    def _flagged(self, observation: Observation) -> Observation:
+        return {**observation, "base_only": np.array([self._base_only], np.float32)}
 
 
 class Vector(ABC):

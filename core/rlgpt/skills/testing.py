@@ -117,7 +117,7 @@ def _acting(skill: Skill, spec: EnvSpec) -> Acting:
     """The way in which the skill acts, which is by its policy, or by its coded actions in order."""
     if skill.policy is None:
         return by_code(skill.bundle.actions)
-    from rlgpt.rl.ppo import PPO
+    from rlgpt.rl.trained import trained_policy
 
-    policy = PPO().load(skill.policy, spec)  # All built-in trainers write this format of checkpoint.
+    policy = trained_policy(skill.policy, spec)
     return by_policy(policy, greedy=skill.record.mode == "greedy", sharpness=skill.record.sharpness)

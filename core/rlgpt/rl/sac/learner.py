@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -12,7 +12,6 @@ from torch.nn import functional
 from rlgpt.errors import TrainerError, TrainingFolderError
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.learner import Memory
-from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.rollout import Rollout
 from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.rl.sac.replay import Replay, Rows
@@ -54,11 +53,13 @@ class SACSettings:
 
 class SoftLearner:
     """Trains the networks of soft actor-critic. The learner contains the target critics, the replay memory and the
-    optimiser of soft actor-critic.
+    optimiser of soft actor-critic. The network for base-only episodes (:mod:`rlgpt.rl.base_only`) has a learner of its
+    own, which learns only from these episodes.
 
     :param gamma: discount per primitive step.
     :param budget: number of primitive steps of the whole training. The temperatures fall geometrically until the last
         of the ``budget`` primitive steps.
+    :param optimizer: the optimiser of the learner that this learner belongs to; None for a new optimiser.
     :ivar replay: the replay memory, which is on the CPU.
     :ivar imitation: the learner itself. A checkpoint stores the tensors of the learner, which include the replay
         memory.
@@ -71,14 +72,24 @@ class SoftLearner:
         gamma: float,
         budget: int,
         settings: SACSettings,
+        optimizer: torch.optim.Optimizer | None = None,
     ) -> None:
         self.network, self.hyperparameters, self._gamma, self._budget = network, hyperparameters, gamma, budget
         self._settings = settings
-        self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, foreach=True)
+        self._learns_base_only = optimizer is not None
+        self.optimizer = optimizer or torch.optim.Adam(
+            network.parameters(), lr=hyperparameters.learning_rate, foreach=True
+        )
         self.replay = Replay(settings.capacity)
         self._target = copy.deepcopy(network)
-        self._seen = self._owed = self._begun = 0.0
+        self._target.base_only = None
+        self._total = self._seen = self._owed = 0.0
         self._running: torch.Tensor | None = None
+        self._base_only: SoftLearner | None = None
+        if network.base_only is not None:
+            self._base_only = SoftLearner(
+                network.base_only, hyperparameters, gamma, budget, settings, optimizer=self.optimizer
+            )
 
     @property
     def imitation(self) -> Memory:
@@ -95,13 +106,14 @@ class SoftLearner:
 
         :raises TrainerError: the weights of the networks are no longer finite.
         """
+        if self._base_only is not None:
+            self._base_only.update(rollout, generator)
         settings, network = self._settings, self.network
         steps = self._store(rollout)
         self._cool()
         if self._seen < settings.first_update:
             return
-        # A parameter search adds decisions without an update, and a restart takes the gradient steps of the kept ones
-        # again. These gradient steps are taken in several updates.
+        # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
         for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
             self._owed -= 1
             rows = self.replay.sample(settings.batch_size, generator)
@@ -112,24 +124,13 @@ class SoftLearner:
     def remember(self, rollout: Rollout) -> None:
         """Store the decisions of ``rollout`` in the replay memory (:meth:`rlgpt.rl.learner.PolicyLearner.remember`)."""
         self._store(rollout)
-
-    def restart(self, fresh: PolicyNetwork, coded: Collection[str]) -> None:
-        """Keep only the decisions of base-only episodes, whose gradient steps are taken again in the next updates. The
-        temperatures fall again from their first values (:meth:`PolicyLearner.restart`).
-        """
-        network, rows = self.network, self.replay.tensors()
-        columns = [i for i, name in enumerate(network.layout.branches) if name in coded]
-        kept = ~rows["action_mask"][:, columns].bool().any(1)
-        rows = {key: values[kept] for key, values in rows.items()}
-        self.replay.restore(rows)
-        network.load_state_dict(fresh.state_dict())
-        network.observations.update(rows["obs"])
-        self._target.load_state_dict(network.state_dict())
-        self.optimizer.state.clear()
-        self._begun, self._owed = self._seen, len(rows["obs"]) * self._settings.updates_per_step
+        if self._base_only is not None:
+            self._base_only.remember(rollout)
 
     def _store(self, rollout: Rollout) -> float:
-        """Store the decisions of ``rollout`` in the replay memory, and return the number of their primitive steps."""
+        """Store the decisions of ``rollout`` from which this learner learns in the replay memory, and return the number
+        of their primitive steps.
+        """
         gamma = self._gamma**rollout.durations if self.hyperparameters.semi_markov else self._gamma
         discounts = gamma * (~rollout.terminated)
         following = {key: entries[1:].clone() for key, entries in rollout.observations.items()}
@@ -139,18 +140,25 @@ class SoftLearner:
         rows = {"actions": rollout.actions, "rewards": rollout.rewards, "discounts": discounts.float()}
         for key in ("obs", "action_mask"):
             rows[key], rows[f"next {key}"] = rollout.observations[key][:-1], following[key]
+        rows |= {"returns": self._returns_so_far(rollout, discounts), "durations": rollout.durations}
         rows = {key: rollout.rows(values) for key, values in rows.items()}
+        self._total += float(rows["durations"].sum())
+        if self._learns_base_only or self._base_only is not None:
+            learns = rollout.rows(rollout.observations["base_only"][:-1]).bool().squeeze(-1) == self._learns_base_only
+            rows = {key: values[learns] for key, values in rows.items()}
+        returns, steps = rows.pop("returns"), float(rows.pop("durations").sum())
+        if not steps:
+            return 0.0
         self.network.observations.update(rows["obs"])
-        self.network.returns.update(rollout.rows(self._returns_so_far(rollout, discounts)).reshape(-1, 1))
+        self.network.returns.update(returns.reshape(-1, 1))
         self.replay.add(rows)
-        steps = float(rollout.rows(rollout.durations).sum())
         self._seen += steps
         self._owed += steps * self._settings.updates_per_step
         return steps
 
     def _cool(self) -> None:
-        """Set the temperatures. Both fall by the same factor from the beginning of the training, or from a restart, to
-        the end of the training.
+        """Set the temperatures. Both fall by the same factor until the end of the training. Until then, the progress is
+        the share of the primitive steps so far among these and all that the learner may still get.
 
         The prior of base actions contains no knowledge, so the setting ``base_temperature`` is the weight of the
         divergences of all decisions over which a return extends. These are ``1 / (1 - d)`` decisions, if ``d`` is the
@@ -158,7 +166,9 @@ class SoftLearner:
         """
         settings = self._settings
         first, last = settings.temperature
-        fallen = (last / first) ** min(1.0, (self._seen - self._begun) / max(1, self._budget - self._begun))
+        if not len(self.replay):
+            return
+        fallen = (last / first) ** (self._seen / (self._seen + max(0.0, self._budget - self._total)))
         self.network.temperature.fill_(first * fallen)
         share = max(1 / LONGEST_HORIZON, 1 - self.replay.mean("discounts"))
         self.network.base_temperature.fill_(settings.base_temperature * fallen * share)
@@ -213,7 +223,10 @@ class SoftLearner:
         """The replay memory, the target critics and the numbers of primitive steps, for a checkpoint."""
         rows = {f"row {key}": values for key, values in self.replay.tensors().items()}
         target = {f"target {key}": values for key, values in self._target.state_dict().items()}
-        return {**rows, **target, _SEEN: torch.tensor([self._seen, self._owed, self._begun], dtype=torch.float64)}
+        others = {} if self._base_only is None else self._base_only.tensors()
+        others = {f"base-only {key}": values for key, values in others.items()}
+        counts = torch.tensor([self._seen, self._owed, self._total], dtype=torch.float64)
+        return {**rows, **target, **others, _SEEN: counts}
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Restore what :meth:`tensors` returned.
@@ -225,9 +238,11 @@ class SoftLearner:
             return {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
 
         try:
-            self._seen, self._owed, self._begun = (*tensors[_SEEN].tolist(), 0.0)[:3]
+            self._seen, self._owed, self._total = tensors[_SEEN].tolist()
             self._target.load_state_dict(part("target "))
             self.replay.restore(part("row "))
+            if self._base_only is not None:
+                self._base_only.restore(part("base-only "))
         except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:
             raise TrainingFolderError(
                 f"the replay memory in the checkpoint cannot be read ({fault}). Restore the checkpoint from a copy, or "

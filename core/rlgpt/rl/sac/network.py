@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +49,8 @@ class SoftActorCritic(PolicyNetwork):
     :param plan_prior: probability of the plan's choice in the prior of the selector. If ``plan_prior`` is 0, all
         branches are equally likely in the prior.
     :param coded: whether some branches are coded actions.
+    :param base_only: a network for base-only episodes (:mod:`rlgpt.rl.base_only`); None if there are none. A network
+        that learns from both kinds of episodes learns base actions several times more slowly.
     :ivar temperature: weight of the divergence from the prior of coded actions (the choice of a branch, parameters and
         corrections), in standard deviations of the return.
     :ivar base_temperature: weight of the divergence of base actions from their uniform prior, in the same unit.
@@ -72,8 +75,10 @@ class SoftActorCritic(PolicyNetwork):
         temperature: float,
         plan_prior: float = 0.0,
         coded: bool = True,
+        base_only: SoftActorCritic | None = None,
     ) -> None:
         super().__init__()
+        self.base_only = base_only
         self.layout, self._names = layout, observation_names
         self.register_buffer("plan", plan_columns(layout, observation_names), persistent=False)
         self._plan_prior = plan_prior if bool((self.plan >= 0).any()) else 0.0
@@ -110,10 +115,18 @@ class SoftActorCritic(PolicyNetwork):
 
     @classmethod
     def of(
-        cls, env: PolicyEnv, hyperparameters: Hyperparameters, *, seed: int, width: int, temperature: float
+        cls,
+        env: PolicyEnv,
+        hyperparameters: Hyperparameters,
+        *,
+        seed: int,
+        width: int,
+        temperature: float,
+        base_only: bool = False,
     ) -> SoftActorCritic:
         """Make the networks of soft actor-critic for ``env``, with random weights drawn from ``seed``.
 
+        :param base_only: whether to make a network for base-only episodes, too.
         :raises TrainerError: the policy would have to observe images.
         """
         entries = env.observation_space.spaces  # type: ignore[attr-defined]
@@ -123,16 +136,13 @@ class SoftActorCritic(PolicyNetwork):
                 f"trainer=sac cannot learn from images, but the policy observes images: {', '.join(images)}. Use "
                 "trainer=ppo, or remove these keys from observation_keys."
             )
+        make = partial(cls, env.layout, env.observation_names, hyperparameters, width=width, temperature=temperature)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return cls(
-                env.layout,
-                env.observation_names,
-                hyperparameters,
-                width=width,
-                temperature=temperature,
+            return make(
                 plan_prior=env.plan_prior,
                 coded=bool(env.extended.setup.actions),
+                base_only=make(coded=False) if base_only else None,
             )
 
     def distribution(self, batch: Batch) -> SoftDistribution:
@@ -276,7 +286,7 @@ class SoftActorCritic(PolicyNetwork):
         rows = (*(f"shift {n}" for n in boxes), *(f"spread {n}" for n in boxes), *discrete)
         branches = tuple(f"choose {name}" for name in self.layout.branches[: max(1, self.layout.choices)])
         axes: AxisNames = {f"observations.{key}": (self._names,) for key in ("mean", "var", "count")}
-        return {
+        ours: AxisNames = {
             **axes,
             "_prior_mean": (tuple(boxes),),
             "actor.layers.0.weight": (None, self._names),
@@ -286,6 +296,8 @@ class SoftActorCritic(PolicyNetwork):
             "value.weight": (None, None, branches),
             "value.bias": (None, None, branches),
         }
+        theirs = {} if self.base_only is None else self.base_only.axis_names()
+        return {**ours, **{f"base_only.{key}": names for key, names in theirs.items()}}
 
 
 class SoftDistribution:
@@ -328,7 +340,11 @@ class SoftDistribution:
         features = network.features(batch)
         encoded, divergences = network.components(features, noise, generator)
         logits, _ = network.soft(batch, network.values(features, encoded), divergences)
-        return logits, encoded
+        if network.base_only is None or "base_only" not in batch or not bool(batch["base_only"].any()):
+            return logits, encoded
+        others = SoftDistribution(network.base_only, batch)._choices(noise, generator)
+        rows = batch["base_only"].bool()
+        return others[0].where(rows, logits), others[1].where(rows, encoded)
 
 
 class Actor(nn.Module):

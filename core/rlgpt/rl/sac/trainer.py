@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rlgpt.errors import ConfigError
-from rlgpt.rl.base import EnvSpec, Hyperparameters
+from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
+from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.device import Device
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.policy_env import build
-from rlgpt.rl.ppo import PPO
+from rlgpt.rl.ppo import PPO, NetworkPolicy
+from rlgpt.rl.resume import fit
 from rlgpt.rl.sac.learner import SACSettings, SoftLearner
 from rlgpt.rl.sac.network import SoftActorCritic
 
@@ -95,14 +99,37 @@ class SAC(PPO):
             raise ConfigError(
                 "trainer=sac has no self-imitation; set hyperparameters.imitation_coef=0, or use trainer=ppo."
             )
-        env = build(spec, seed=seed)
-        settings = self._settings
+        return self._network(spec, hyperparameters, seed, width=self._settings.width, base_only=self.base_only > 0)
+
+    def _network(
+        self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int, *, width: int, base_only: bool
+    ) -> SoftActorCritic:
+        env, settings = build(spec, seed=seed), self._settings
+        coded = len(spec.setup.coded_actions)
         try:
             return SoftActorCritic.of(
-                env, hyperparameters, seed=seed, width=settings.width, temperature=settings.temperature[0]
+                env,
+                hyperparameters,
+                seed=seed,
+                width=width,
+                temperature=settings.temperature[0],
+                base_only=base_only and 0 < coded < env.layout.choices,
             )
         finally:
             env.close()
+
+    def load(self, folder: Path, spec: EnvSpec) -> Policy:
+        """Load the best policy (:meth:`Trainer.load`). If ``spec`` masks all coded actions, the policy is that of the
+        base-only episodes. The sizes of the networks are those of the training.
+        """
+        checkpoint = Checkpoint.load_best(folder)
+        weights, settings = checkpoint.weights, checkpoint.state.hyperparameters
+        width = weights["value.weight"].shape[1] if "value.weight" in weights else self._settings.width
+        paired = any(name.startswith("base_only.") for name in weights)
+        network = self._network(spec, settings, 0, width=width, base_only=paired)
+        fit(network, checkpoint, folder)
+        masked = network.base_only is not None and set(spec.setup.coded_actions) <= set(spec.quarantined)
+        return NetworkPolicy(network.base_only if network.base_only is not None and masked else network)
 
     def learner(
         self, network: PolicyNetwork, hyperparameters: Hyperparameters, gamma: float, budget: int
