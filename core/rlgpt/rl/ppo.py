@@ -58,9 +58,9 @@ class PPO(Trainer):
     :param overlap: whether to collect the next rollout during an update, with the weights from before the update
         (:class:`~rlgpt.rl.actor_learner.ActorLearner`). With ``overlap``, a training needs less time, but its results
         differ.
-    :param base_only: smallest share of the training episodes without coded actions in the first half of a training, and later as
-        long as these episodes get better
-        (:mod:`rlgpt.rl.base_only`). If ``base_only`` is 0, coded actions are masked in no training episode.
+    :param base_only: smallest share of the training episodes without coded actions in the first half of a training, and
+        as long as these episodes get better (:mod:`rlgpt.rl.base_only`). If ``base_only`` is 0, coded
+        actions are masked in no training episode.
     """
 
     name = "ppo"
