@@ -15,7 +15,7 @@ from rlgpt.config.prepare import ConstantPluginFactory, prepare
 from rlgpt.domain import CodedAction, Score
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters
-from rlgpt.rl.base_only import FEWEST, WINDOW, BaseOnly, BaseOnlyState, Masks
+from rlgpt.rl.base_only import FEWEST, MOST, WINDOW, BaseOnly, BaseOnlyState, Masks
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.sac import SAC
@@ -79,6 +79,12 @@ def test_better_base_only_episodes_mask_the_coded_actions_from_then_on(maximize:
 def test_few_episodes_decide_nothing() -> None:
     comparison = compared([100.0] * (FEWEST - 1), [0.0] * WINDOW)
     assert comparison.masks((), 0, 0.9).share == 0.0
+
+
+def test_coded_actions_are_not_masked_at_the_beginning_of_a_training() -> None:
+    comparison = compared([100.0] * WINDOW, [0.0] * WINDOW)
+    assert comparison.masks((), 10, 0.1).share == MOST
+    assert comparison.masks((), 50, 0.5).share == 1.0
 
 
 def test_base_only_episodes_that_get_better_have_half_of_the_episodes() -> None:
@@ -170,7 +176,7 @@ def aiming(source: str) -> EnvSpec:
 def test_training_with_good_code_keeps_it(tmp_path: Path) -> None:
     spec = aiming(AWAY.replace("-x", "x").replace("-y", "y"))
     trainer = SAC(width=32, batch_size=64)
-    record = trainer.train(spec, budget=3_000, seed=0, folder=tmp_path, hyperparameters=Hyperparameters())
+    record = trainer.train(spec, budget=1_500, seed=0, folder=tmp_path, hyperparameters=Hyperparameters())
     assert record.base_only == record.masked == ()
     assert record.curve[-1].usage["shoot"] > 0
 
@@ -192,10 +198,10 @@ def test_share_of_base_only_episodes_outside_its_range_is_rejected(share: float)
 def test_training_continues_without_bad_code_even_if_it_is_resumed_and_is_then_better(tmp_path: Path) -> None:
     spec, trainer = aiming(AWAY), SAC(width=32, batch_size=64)
     arguments: dict[str, Any] = {"seed": 0, "folder": tmp_path, "hyperparameters": Hyperparameters()}
-    first = trainer.train(spec, budget=6_000, progress=lambda point: "shoot" not in point.usage, **arguments)
+    first = trainer.train(spec, budget=4_500, progress=lambda point: "shoot" not in point.usage, **arguments)
     assert first.base_only == ("shoot",)
-    assert first.primitive_steps < 6_000
-    record = trainer.train(spec, budget=6_000, **arguments)
+    assert first.primitive_steps < 4_500
+    record = trainer.train(spec, budget=4_500, **arguments)
     assert record.base_only == record.masked == ("shoot",)
     assert all("shoot" not in p.usage for p in record.curve if p.primitive_steps > first.primitive_steps)
     masked = with_quarantined(spec, record.masked)

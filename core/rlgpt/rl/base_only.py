@@ -27,6 +27,11 @@ FEWEST = 10
 CONFIDENCE = 0.95
 """Probability that base-only episodes are better from which on all coded actions are masked."""
 
+EARLIEST = 0.2
+"""Share of the training before which the coded actions are not masked, because neither kind of episode shows yet what can
+be learnt.
+"""
+
 RISING, RISING_SHARE = 0.9, 0.5
 """If base-only episodes get better with at least the probability ``RISING``, their share is at least
 ``RISING_SHARE``.
@@ -115,7 +120,7 @@ class BaseOnly:
         """
         base_only, others = _comparable(self._base_only, self._others)
         better = _better(base_only, others) if min(len(base_only), len(others)) >= FEWEST else 0.0
-        if self.since is None and better >= CONFIDENCE:
+        if self.since is None and better >= CONFIDENCE and progress >= EARLIEST:
             self.since = spent
         return Masks(tuple(names), self._coded, 1.0 if self.since is not None else self._share(better, progress))
 

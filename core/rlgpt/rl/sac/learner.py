@@ -111,7 +111,7 @@ class SoftLearner:
         settings, network = self._settings, self.network
         steps = self._store(rollout)
         self._cool()
-        if self._seen < settings.first_update:
+        if self._total < settings.first_update or not len(self.replay):
             return
         # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
         for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
