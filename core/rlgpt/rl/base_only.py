@@ -28,8 +28,8 @@ CONFIDENCE = 0.95
 """Probability that base-only episodes are better from which on all coded actions are masked."""
 
 EARLIEST = 0.2
-"""Share of the training before which the coded actions are not masked, because neither kind of episode shows yet what can
-be learnt.
+"""Share of the training before which the coded actions are not masked, because the episodes do not show yet what can be
+learnt.
 """
 
 RISING, RISING_SHARE = 0.9, 0.5
