@@ -154,3 +154,29 @@ def test_recordings_of_evopolicygym_match_the_fingerprints_of_the_current_prompt
     now = fingerprints(runner.plugin, make_brief(runner.plugin, runner.task))
     stale = {kind_of(e.key)[0] for e in transcript.entries if now.get(kind_of(e.key)) != e.fingerprint}
     assert not stale, f"record again: python benchmarks/evopolicygym_cases.py {path.parent.name} --llm MODEL"
+
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+SHOWN = [
+    [cell.strip().replace("*", "") for cell in line.strip("|").split("|")]
+    for line in README.read_text().splitlines()
+    if line.startswith("| `")
+]
+"""The rows of the README's table of results: environment, number of seeds, RL-GPT, code, pure RL, published."""
+
+
+@pytest.mark.parametrize("row", SHOWN, ids=lambda row: str(row[0]))
+def test_readme_has_the_figures_that_the_benchmark_prints(evo: Any, row: list[str]) -> None:
+    task = f"evopolicygym/{row[0].strip('`')}"
+    table = evo.ResultTable(evo.RESULTS / "evopolicygym.jsonl")
+    values = evo.EVO.values(task, table.load(), list(table.load()))
+    ours = values["rlgpt"]
+    methods = [values.get(method, {}) for method in ("rlgpt", "code", "rl")]
+    figures = [str(evo.mean_of(by_seed)) if by_seed.keys() == ours.keys() else "" for by_seed in methods]
+    assert row[1:] == [str(len(ours)), *figures, f"{evo.published(row[0].strip('`')).value:.4g}"]
+
+
+def test_readme_shows_every_environment_with_at_least_three_seeds(evo: Any) -> None:
+    cells = list(evo.ResultTable(evo.RESULTS / "evopolicygym.jsonl").load())
+    seeds = {c.task: sum(o.task == c.task and o.row == "rlgpt" for o in cells) for c in cells}
+    assert {row[0].strip("`") for row in SHOWN} == {task.split("/")[1] for task, n in seeds.items() if n >= 3}
