@@ -140,7 +140,7 @@ def test_cfg_flag_prints_the_values_that_a_run_uses(rlgpt: Call) -> None:
     config = config_of(out)
     assert (config.task, config.budget, config.iterations, config.sandbox.yields) == ("grid/door", 77, 1, 9)
     assert config.setup.model_dump() == {"gamma": 0.9}
-    trainer = {"workers": 0, "segments": 30, "parameter_search": 0.5, "device": "cpu", "overlap": False}
+    trainer = {"workers": 0, "segments": 30, "parameter_search": 0.5, "base_only": 0, "device": "cpu", "overlap": False}
     assert config.trainer.model_dump() == {"name": "ppo", **trainer}
     assert config.hyperparameters.model_fields_set == set(Hyperparameters.model_fields)
     assert config.hyperparameters.num_steps == 8

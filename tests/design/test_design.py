@@ -312,7 +312,7 @@ def test_design_stores_the_whole_configuration_in_run_json(solved) -> None:
     config = json.loads((solved[0] / "run.json").read_text())["config"]
     assert config["environment"]["goal"] == "Pick up the key."
     assert config["environment"]["labels"] == LABELS
-    trainer = {"workers": 0, "segments": 30, "parameter_search": 0.5, "device": "cpu", "overlap": False}
+    trainer = {"workers": 0, "segments": 30, "parameter_search": 0.5, "base_only": 0, "device": "cpu", "overlap": False}
     assert (config["budget"], config["trainer"]) == (900, {"name": "ppo", **trainer})
     assert RunConfig(**config).plain() == config
 

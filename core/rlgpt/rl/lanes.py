@@ -176,8 +176,9 @@ class LaneVector(Vector):
         seen = self._form.observe(
             [Moment(lanes[a.lane], a.observation, a.info, int(a.info.get("duration", 0))) for a in arrivals]
         )
-        for arrival, observation in zip(arrivals, seen, strict=True):
-            observation["base_only"] = np.array([self._base_only[arrival.lane]], np.float32)
+        if self._masks is not None and self._masks.coded:
+            for arrival, observation in zip(arrivals, seen, strict=True):
+                observation["base_only"] = np.array([self._base_only[arrival.lane]], np.float32)
         return seen
 
 

@@ -310,7 +310,7 @@ class _Run:
         compares = self._compares and not self._is_searching
         self.stats.base_only = self._base_only if compares else None
         if not compares:
-            return Masks(names)
+            return Masks(names, self.spec.setup.coded_actions if self._compares else ())
         begun = 0 if self._search is None else self._search.ended or 0
         return self._base_only.masks(names, spent, (spent - begun) / max(1, budget - begun))
 

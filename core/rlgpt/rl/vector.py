@@ -33,9 +33,9 @@ from rlgpt.secrets import secrets_hidden
 class Transition:
     """The result of one decision in one environment.
 
-    :ivar observation: input of the next decision, with the entry ``base_only``, float32 ``(1,)``, which is 1 in a
-        base-only episode (:mod:`rlgpt.rl.base_only`) and else 0. If the episode ended with the decision,
-        ``observation`` is the first observation of the next episode.
+    :ivar observation: input of the next decision. If the masks name coded actions for base-only episodes
+        (:mod:`rlgpt.rl.base_only`), the entry ``base_only``, float32 ``(1,)``, is 1 in such an episode and else 0. If
+        the episode ended with the decision, ``observation`` is the first observation of the next episode.
     :ivar reward: the discounted reward ``sum_{i<k} gamma^i r_i`` over the k primitive steps of the decision.
     :ivar duration: k, the number of primitive steps.
     :ivar last: the last observation of the episode if the episode ended with the decision, else None.
@@ -95,6 +95,8 @@ class Slot:
         return Transition(observation, reward, duration, terminated, truncated, last, episode, usage, verdicts)
 
     def _flagged(self, observation: Observation) -> Observation:
+        if self.masks is None or not self.masks.coded:
+            return observation
         return {**observation, "base_only": np.array([self._base_only], np.float32)}
 
 
