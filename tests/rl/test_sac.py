@@ -123,7 +123,7 @@ def test_sac_learns_base_actions_whose_effects_are_small_beside_the_return(tmp_p
     """The divergences of 100 decisions, over which a return extends with gamma 0.99, must not outweigh the reward."""
     plugin, task = prepare(Aim, "hit the aim", docs=None, labels=None, score=Score(), horizon=50)
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
-    trainer, hyperparameters = SAC(), Hyperparameters()
+    trainer, hyperparameters = SAC(width=32, batch_size=64), Hyperparameters()
     trainer.train(spec, budget=3_000, seed=0, folder=tmp_path, hyperparameters=hyperparameters)
     played = evaluate(trainer.load(tmp_path, spec), spec, seeds=range(5), greedy=False)
     assert played.mean_score is not None
