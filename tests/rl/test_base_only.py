@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium import spaces
+from aim import STEPS, Aim
 from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.config.prepare import ConstantPluginFactory, prepare
@@ -57,7 +56,8 @@ def test_share_of_base_only_episodes_is_that_of_the_masks() -> None:
 @pytest.mark.parametrize("progress", [0.0, 0.4, 0.6, 0.9])
 def test_worse_base_only_episodes_keep_their_smallest_share_only_in_the_first_half(progress: float) -> None:
     comparison = compared([*NOISE[:WINDOW]], [*(5 + NOISE[WINDOW : 2 * WINDOW])])
-    masks = comparison.masks(("bad",), 100, progress)
+    assert not comparison.decide(100, progress)
+    masks = comparison.masks(("bad",), progress)
     assert masks.names == ("bad",)
     assert masks.share == pytest.approx(0.25 if progress < 0.5 else 0.0, abs=1e-6)
     assert comparison.since is None
@@ -67,30 +67,34 @@ def test_worse_base_only_episodes_keep_their_smallest_share_only_in_the_first_ha
 def test_better_base_only_episodes_mask_the_coded_actions_from_then_on(maximize: bool, sign: int) -> None:
     good, bad = sign * (5 + NOISE[:FEWEST]), sign * NOISE[FEWEST : 2 * FEWEST]
     comparison = compared([*good], [*bad], maximize=maximize)
-    assert comparison.masks((), 700, 0.9) == Masks((), ("walk",), 1.0)
+    assert comparison.decide(700, 0.9)
+    assert comparison.masks((), 0.9) == Masks((), ("walk",), 1.0)
     resumed = BaseOnly(("walk",), 0.25, Score(maximize=maximize), comparison.state)
     for worth in bad:
         assert resumed.add(episode(worth, base_only=True)), "only base-only episodes show what this policy can do"
         assert not resumed.add(episode(worth, base_only=False))
-    assert resumed.masks((), 900, 0.95).share == 1.0
+    assert not resumed.decide(900, 0.95), "it was decided before"
+    assert resumed.masks((), 0.95).share == 1.0
     assert resumed.since == 700
 
 
 def test_few_episodes_decide_nothing() -> None:
     comparison = compared([100.0] * (FEWEST - 1), [0.0] * WINDOW)
-    assert comparison.masks((), 0, 0.9).share == 0.0
+    assert comparison.masks((), 0.9).share == 0.0
 
 
 def test_coded_actions_are_not_masked_at_the_beginning_of_a_training() -> None:
     comparison = compared([100.0] * WINDOW, [0.0] * WINDOW)
-    assert comparison.masks((), 10, 0.1).share == MOST
-    assert comparison.masks((), 50, 0.5).share == 1.0
+    assert not comparison.decide(10, 0.1)
+    assert comparison.masks((), 0.1).share == MOST
+    assert comparison.decide(50, 0.5)
+    assert comparison.masks((), 0.5).share == 1.0
 
 
 def test_base_only_episodes_that_get_better_have_half_of_the_episodes() -> None:
     rising = [float(n + noise) for n, noise in zip(range(WINDOW), NOISE, strict=False)]
-    assert compared(rising, [1000.0] * WINDOW).masks((), 0, 0.9).share == 0.5
-    assert compared(rising[::-1], [1000.0] * WINDOW).masks((), 0, 0.9).share == 0.0
+    assert compared(rising, [1000.0] * WINDOW).masks((), 0.9).share == 0.5
+    assert compared(rising[::-1], [1000.0] * WINDOW).masks((), 0.9).share == 0.0
 
 
 def test_success_is_compared_before_the_score() -> None:
@@ -98,7 +102,7 @@ def test_success_is_compared_before_the_score() -> None:
     for number in range(WINDOW):
         comparison.add(episode(0.0, base_only=True, success=number > 0))
         comparison.add(episode(9.0, base_only=False))
-    assert comparison.masks((), 0, 0.9).share == 1.0
+    assert comparison.decide(0, 0.9)
 
 
 def test_episode_without_a_finite_score_is_not_compared() -> None:
@@ -139,23 +143,6 @@ def test_no_coded_action_may_be_chosen_in_a_base_only_episode(workers: int, tmp_
     assert set(kinds) == {True, False}
 
 
-class Aim(gymnasium.Env[Any, Any]):
-    """Each step of an episode of 20 steps has the reward -|action - aim|^2, where the observation is the aim."""
-
-    observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-    action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        super().reset(seed=seed)
-        self.steps, self.aim = 0, self.np_random.uniform(-0.9, 0.9, 2).astype(np.float32)
-        return self.aim, {}
-
-    def step(self, action: Any) -> Any:
-        self.steps += 1
-        miss = float(np.sum(np.square(np.asarray(action) - self.aim)))
-        return self.aim, -miss, False, self.steps == 20, {}
-
-
 AWAY = """
 def run():
     view = yield observe()
@@ -167,7 +154,7 @@ def run():
 
 def aiming(source: str) -> EnvSpec:
     """A recipe with the environment ``Aim`` and one coded action, which the prior of the policy prefers."""
-    plugin, task = prepare(Aim, "hit the aim", docs=None, labels=None, score=Score(), horizon=20)
+    plugin, task = prepare(Aim, "hit the aim", docs=None, labels=None, score=Score(), horizon=STEPS)
     action = CodedAction(name="shoot", doc="Shoots.", source=source, max_steps=5)
     setup = plugin.default_setup(task).model_copy(update={"coded_actions": ("shoot",), "plan_prior": 0.9})
     return EnvSpec(task, setup, (action,), ConstantPluginFactory(plugin))

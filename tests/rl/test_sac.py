@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 import torch
+from aim import STEPS, Aim
 from gymnasium import spaces
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,32 +102,15 @@ def test_sac_rejects_temperatures_that_increase_or_are_not_positive(settings: di
         SAC(**settings)  # type: ignore[arg-type]
 
 
-class Aim(gymnasium.Env[Any, Any]):
-    """Each step of an episode of 50 steps has the reward -|action - aim|^2, where the observation is the aim."""
-
-    observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-    action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        super().reset(seed=seed)
-        self.steps, self.aim = 0, self.np_random.uniform(-0.9, 0.9, 2).astype(np.float32)
-        return self.aim, {}
-
-    def step(self, action: Any) -> Any:
-        self.steps += 1
-        miss = float(np.sum(np.square(np.asarray(action) - self.aim)))
-        return self.aim, -miss, False, self.steps == 50, {}
-
-
 def test_sac_learns_base_actions_whose_effects_are_small_beside_the_return(tmp_path: Path) -> None:
     """The divergences of 100 decisions, over which a return extends with gamma 0.99, must not outweigh the reward."""
-    plugin, task = prepare(Aim, "hit the aim", docs=None, labels=None, score=Score(), horizon=50)
+    plugin, task = prepare(Aim, "hit the aim", docs=None, labels=None, score=Score(), horizon=STEPS)
     spec = EnvSpec(task, plugin.default_setup(task), (), ConstantPluginFactory(plugin))
     trainer, hyperparameters = SAC(width=32, batch_size=64), Hyperparameters()
     trainer.train(spec, budget=3_000, seed=0, folder=tmp_path, hyperparameters=hyperparameters)
     played = evaluate(trainer.load(tmp_path, spec), spec, seeds=range(5), greedy=False)
     assert played.mean_score is not None
-    assert played.mean_score / 50 > -0.1
+    assert played.mean_score / STEPS > -0.1
 
 
 def test_sac_rejects_self_imitation_and_recommends_ppo(tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ class LoopContext:
         return Evaluation(mode="code", episodes=(), has_success=bool(self.task.success), score=self.task.score)
 
     def spec(self, setup: RLSetup, code: Code, training: TrainingRecord | None = None) -> EnvSpec:
-        """The recipe of the environment for the training and the evaluation of an iteration. Names that
-        were masked in ``training`` stay masked.
+        """The recipe of the environment for the training and the evaluation of an iteration. Names that were
+        masked in ``training`` stay masked.
 
         Coded reward terms that ``setup`` does not name are left out of the recipe, because nothing uses their values.
         """

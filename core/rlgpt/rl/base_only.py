@@ -1,8 +1,7 @@
 """Decides in how many training episodes the coded actions are masked, and whether learning without code is better.
 
-A *base-only episode* is a training episode in which all coded actions are masked. Its decisions train the same networks
-as the other decisions. A training compares the newest base-only episodes with the newest other episodes, so a training
-whose code is bad notices that base actions alone are better, and continues with base-only episodes only.
+A *base-only episode* is a training episode in which all coded actions are masked. A training compares the newest
+base-only episodes with the newest other episodes. If base-only episodes are better, all later episodes are base-only.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rlgpt.domain import Score, Value, rank
+from rlgpt.options import ActionLayout
 
 WINDOW = 20
 """Number of newest episodes of each kind that are compared."""
@@ -25,7 +25,7 @@ FEWEST = 10
 """Minimal number of episodes of each kind for a comparison."""
 
 CONFIDENCE = 0.95
-"""Probability that base-only episodes are better from which on all coded actions are masked."""
+"""The coded actions are masked if base-only episodes are better with at least this probability."""
 
 EARLIEST = 0.2
 """Share of the training before which the coded actions are not masked, because the episodes do not show yet what can be
@@ -39,6 +39,14 @@ RISING, RISING_SHARE = 0.9, 0.5
 
 MOST = 0.8
 """Maximal share of base-only episodes before the comparison is decided."""
+
+
+def can_compare(coded: Sequence[str], layout: ActionLayout) -> bool:
+    """Whether the policy has both kinds of choices, coded actions and base actions.
+
+    :param coded: names of the coded actions that the policy may choose.
+    """
+    return 0 < len(coded) < layout.choices
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,8 @@ class BaseOnly:
         """Add a finished episode of the training.
 
         :param episode: the fields of a :class:`rlgpt.domain.Episode`, and ``base_only``.
-        :returns: whether the episode shows what the policy of the training can do. Base-only episodes do not show it
-            before the coded actions are masked, and other episodes do not show it afterwards.
+        :returns: whether the episode counts for the learning curve. Base-only episodes count only after the coded
+            actions are masked, and other episodes only before.
         """
         worth = rank(0, episode["score"], self._score)[1] if self._score is not None else episode["total_reward"]
         if math.isfinite(worth):
@@ -111,25 +119,38 @@ class BaseOnly:
             kind.append((float(episode["success"]), float(worth)))
         return bool(episode["base_only"]) == (self.since is not None)
 
-    def masks(self, names: Iterable[str], spent: int, progress: float) -> Masks:
-        """Compare the episodes so far, and return the masks of the next episodes.
+    def decide(self, spent: int, progress: float) -> bool:
+        """Mask the coded actions from now on if base-only episodes are better.
 
-        :param names: the names that are masked in every episode.
         :param spent: number of primitive steps of the training so far.
         :param progress: share of the primitive steps after a parameter search that are spent, from 0 to 1.
+        :returns: whether this call masks the coded actions.
         """
-        base_only, others = _comparable(self._base_only, self._others)
-        better = _better(base_only, others) if min(len(base_only), len(others)) >= FEWEST else 0.0
-        if self.since is None and better >= CONFIDENCE and progress >= EARLIEST:
-            self.since = spent
-        return Masks(tuple(names), self._coded, 1.0 if self.since is not None else self._share(better, progress))
+        decided = self.since is None and progress >= EARLIEST and self._better() >= CONFIDENCE
+        self.since = spent if decided else self.since
+        return decided
 
-    def _share(self, better: float, progress: float) -> float:
+    def masks(self, names: Iterable[str], progress: float) -> Masks:
+        """The masks of the next episodes.
+
+        :param names: the names that are masked in every episode.
+        :param progress: share of the primitive steps after a parameter search that are spent, from 0 to 1.
+        """
+        return Masks(tuple(names), self._coded, self._share(progress))
+
+    def _better(self) -> float:
+        """The probability that base-only episodes are better than the others; 0 if there are few of them."""
+        enough = min(len(self._base_only), len(self._others)) >= FEWEST
+        return _better(*_comparable(self._base_only, self._others)) if enough else 0.0
+
+    def _share(self, progress: float) -> float:
+        if self.since is not None:
+            return 1.0
         half = len(self._base_only) // 2
         earlier, later = _comparable(list(self._base_only)[:half], list(self._base_only)[half:])
         rising = _better(later, earlier) if 2 * half >= FEWEST else 0.0
         least = self._floor if progress < 0.5 or rising > 0.5 else 0.0
-        return max(least, RISING_SHARE if rising >= RISING else 0.0, min(MOST, better))
+        return max(least, RISING_SHARE if rising >= RISING else 0.0, min(MOST, self._better()))
 
 
 def _comparable(

@@ -17,7 +17,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.executors.base import Executor, MakeExecutor
 from rlgpt.rl.actor_learner import ActorLearner
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
-from rlgpt.rl.base_only import BaseOnly, Masks
+from rlgpt.rl.base_only import BaseOnly, Masks, can_compare
 from rlgpt.rl.best import is_best, recent_performance
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.collecting import ExecutorSource, RolloutSource, VectorSource, rollout_executor, vector_of
@@ -59,8 +59,7 @@ class PPO(Trainer):
         (:class:`~rlgpt.rl.actor_learner.ActorLearner`). With ``overlap``, a training needs less time, but its results
         differ.
     :param base_only: smallest share of the training episodes without coded actions in the first half of a training, and
-        as long as these episodes get better (:mod:`rlgpt.rl.base_only`). If ``base_only`` is 0, coded
-        actions are masked in no training episode.
+        as long as these episodes get better (:mod:`rlgpt.rl.base_only`); 0: there are no such episodes.
     """
 
     name = "ppo"
@@ -229,7 +228,7 @@ class _Run:
         self._search = state.search
         setup, layout = spec.setup, actor_learner.learner.network.layout
         self._base_only = BaseOnly(setup.coded_actions, base_only, spec.task.score, state.base_only)
-        self._compares = base_only > 0 and 0 < len(setup.coded_actions) < layout.choices
+        self._compares = base_only > 0 and can_compare(setup.coded_actions, layout)
 
     @property
     def actor(self) -> PolicyNetwork:
@@ -283,10 +282,10 @@ class _Run:
                 searching.finish(self.generator)
                 actor_learner.wait()
                 self._search, searching = searching.state.model_copy(update={"ended": spent}), None
+            if self._is_comparing and self._base_only.decide(spent, self._progress(spent, budget)):
+                self._best, best = None, True
             if masks != (masks := self._masks(spent, budget)):
                 source.mask(masks)
-            if self._base_only.since == spent:
-                self._best, best = None, True
             save(self.folder, self._state(), self.learner, self.generator, best=best)
             stop = progress is not None and point is not None and progress(point)
             if stop or spent >= budget:
@@ -307,12 +306,20 @@ class _Run:
     def _masks(self, spent: int, budget: int) -> Masks:
         """The masks of the next episodes, after ``spent`` of the training's ``budget`` primitive steps."""
         names = (*self._given, *self.stats.quarantined)
-        compares = self._compares and not self._is_searching
-        self.stats.base_only = self._base_only if compares else None
-        if not compares:
-            return Masks(names, self.spec.setup.coded_actions if self._compares else ())
+        self.stats.base_only = self._base_only if self._is_comparing else None
+        if self._is_comparing:
+            return self._base_only.masks(names, self._progress(spent, budget))
+        return Masks(names, self.spec.setup.coded_actions if self._compares else ())
+
+    @property
+    def _is_comparing(self) -> bool:
+        """Whether some episodes are base-only episodes. A parameter search has none."""
+        return self._compares and not self._is_searching
+
+    def _progress(self, spent: int, budget: int) -> float:
+        """Share of the primitive steps after a parameter search that are spent."""
         begun = 0 if self._search is None else self._search.ended or 0
-        return self._base_only.masks(names, spent, (spent - begun) / max(1, budget - begun))
+        return (spent - begun) / max(1, budget - begun)
 
     @property
     def _is_searching(self) -> bool:

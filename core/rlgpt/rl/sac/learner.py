@@ -128,9 +128,7 @@ class SoftLearner:
             self._base_only.remember(rollout)
 
     def _store(self, rollout: Rollout) -> float:
-        """Store the decisions of ``rollout`` from which this learner learns in the replay memory, and return the number
-        of their primitive steps.
-        """
+        """Store the decisions from which this learner learns, and return the number of their primitive steps."""
         gamma = self._gamma**rollout.durations if self.hyperparameters.semi_markov else self._gamma
         discounts = gamma * (~rollout.terminated)
         following = {key: entries[1:].clone() for key, entries in rollout.observations.items()}
@@ -157,8 +155,8 @@ class SoftLearner:
         return steps
 
     def _cool(self) -> None:
-        """Set the temperatures. Both fall by the same factor until the end of the training. Until then, the progress is
-        the share of the primitive steps so far among these and all that the learner may still get.
+        """Set the temperatures. Both fall by the same factor until the end of the training. The progress of the learner
+        is ``n / (n + m)``, with n primitive steps of its own so far and m steps that are left of the training.
 
         The prior of base actions contains no knowledge, so the setting ``base_temperature`` is the weight of the
         divergences of all decisions over which a return extends. These are ``1 / (1 - d)`` decisions, if ``d`` is the

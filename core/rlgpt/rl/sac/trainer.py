@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
+from rlgpt.rl.base_only import can_compare
 from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.device import Device
 from rlgpt.rl.network import PolicyNetwork
@@ -105,7 +106,6 @@ class SAC(PPO):
         self, spec: EnvSpec, hyperparameters: Hyperparameters, seed: int, *, width: int, base_only: bool
     ) -> SoftActorCritic:
         env, settings = build(spec, seed=seed), self._settings
-        coded = len(spec.setup.coded_actions)
         try:
             return SoftActorCritic.of(
                 env,
@@ -113,7 +113,7 @@ class SAC(PPO):
                 seed=seed,
                 width=width,
                 temperature=settings.temperature[0],
-                base_only=base_only and 0 < coded < env.layout.choices,
+                base_only=base_only and can_compare(spec.setup.coded_actions, env.layout),
             )
         finally:
             env.close()
@@ -128,8 +128,8 @@ class SAC(PPO):
         paired = any(name.startswith("base_only.") for name in weights)
         network = self._network(spec, settings, 0, width=width, base_only=paired)
         fit(network, checkpoint, folder)
-        masked = network.base_only is not None and set(spec.setup.coded_actions) <= set(spec.quarantined)
-        return NetworkPolicy(network.base_only if network.base_only is not None and masked else network)
+        masked = set(spec.setup.coded_actions) <= set(spec.quarantined)
+        return NetworkPolicy(network.base_only if masked and network.base_only is not None else network)
 
     def learner(
         self, network: PolicyNetwork, hyperparameters: Hyperparameters, gamma: float, budget: int
