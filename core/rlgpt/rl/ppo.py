@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import copy
-import time
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from rlgpt.domain import CurvePoint, TrainingRecord
+from rlgpt.domain import TrainingRecord
 from rlgpt.errors import ConfigError
 from rlgpt.executors.base import Executor, MakeExecutor
 from rlgpt.rl.actor_learner import ActorLearner
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy, Progress, Trainer
-from rlgpt.rl.base_only import BaseOnly, Masks, can_compare
-from rlgpt.rl.best import is_best, recent_performance
 from rlgpt.rl.checkpoint import Checkpoint, Returns, TrainingState
 from rlgpt.rl.collecting import ExecutorSource, RolloutSource, VectorSource, rollout_executor, vector_of
 from rlgpt.rl.device import Device, check_device, named, resolved, torch_device
@@ -32,8 +27,7 @@ from rlgpt.rl.resume import begin_from, fit, opened, restore, save
 from rlgpt.rl.rollout import stack
 from rlgpt.rl.rollout_job import RolloutJob, one_thread
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
-from rlgpt.rl.training_stats import TrainingStats
-from rlgpt.rl.vector import with_quarantined
+from rlgpt.rl.training_session import TrainingSession
 
 
 class PPO(Trainer):
@@ -137,7 +131,7 @@ class PPO(Trainer):
                 ActorLearner(learner, generator, overlap=self.overlap) as actor_learner,
                 StepCounter(folder / STEPS_FILE, envs) as step_counter,
             ):
-                run = _Run(spec, state, actor_learner, generator, folder, self.base_only)
+                run = TrainingSession(spec, state, actor_learner, generator, folder, self.base_only)
                 every, end = max(1, budget // self.segments), int(self.parameter_search * budget)
                 over = step_counter.total >= budget
                 while not over:
@@ -172,7 +166,7 @@ class PPO(Trainer):
 
     def _source(
         self,
-        run: _Run,
+        run: TrainingSession,
         executor: Executor[RolloutJob, bytes] | None,
         seed: int,
         step_counter: StepCounter,
@@ -205,169 +199,3 @@ class NetworkPolicy(Policy):
         else:
             flat = distribution.sample(torch.Generator().manual_seed(int(rng.integers(2**63))))
         return self.network.layout.to_space(flat[0].numpy())
-
-
-class _Run:
-    """The state of one call of :meth:`PPO.train`."""
-
-    def __init__(
-        self,
-        spec: EnvSpec,
-        state: TrainingState,
-        actor_learner: ActorLearner,
-        generator: torch.Generator,
-        folder: Path,
-        base_only: float,
-    ) -> None:
-        self.stats = TrainingStats(state.tally)
-        self.spec = with_quarantined(spec, self.stats.quarantined)
-        self._actor_learner, self.learner = actor_learner, actor_learner.learner
-        self.generator, self.folder = generator, folder
-        self.decisions, self._before, self._start = state.decisions, state.seconds, time.monotonic()
-        self._given, self._best = spec.quarantined, state.best
-        self._search = state.search
-        setup, layout = spec.setup, actor_learner.learner.network.layout
-        self._base_only = BaseOnly(setup.coded_actions, base_only, spec.task.score, state.base_only)
-        self._compares = base_only > 0 and can_compare(setup.coded_actions, layout)
-
-    @property
-    def actor(self) -> PolicyNetwork:
-        """The network that acts in the environments."""
-        return self._actor_learner.actor
-
-    def segments(
-        self,
-        source: RolloutSource,
-        step_counter: StepCounter,
-        budget: int,
-        every: int,
-        progress: Progress | None,
-        *,
-        search_end: int,
-    ) -> bool:
-        """Train until ``budget`` primitive steps are counted, until ``progress`` requests a stop, or until the recipe
-        :attr:`stage_spec` of the environments changes.
-
-        :param search_end: number of primitive steps of the training at which the parameter search ends.
-        :returns: whether the training is over. If the training is not over, it goes on with new environments of the
-            changed recipe.
-        """
-        before, actor_learner = self.stage_spec, self._actor_learner
-        length, end = self.learner.rollout_length, step_counter.total + every
-        searching = self._searching()
-        masks = self._masks(step_counter.total, budget)
-        source.mask(masks)
-
-        while True:
-            limit = budget if searching is None else min(end, search_end, budget)
-            rollout = source.collect(length, limit, searching)
-            self.decisions += rollout.decisions
-            spent = step_counter.total
-            if searching is None:
-                actor_learner.update(rollout)
-            else:
-                self.learner.remember(rollout)
-                searching.add(rollout)
-                self._search = searching.state
-            if spent < min(end, limit):
-                continue
-            actor_learner.wait()
-            end = spent + every
-            point = self.stats.close_point(primitive_steps=spent, decisions=self.decisions)
-            self.stats.close_segment()
-            performance = recent_performance(self._learnt(), self.spec.task.score)
-            best = point is not None and is_best(performance, self._best)
-            self._best = performance if best else self._best
-            if searching is not None and (spent >= search_end or searching.is_over(search_end)):
-                searching.finish(self.generator)
-                actor_learner.wait()
-                self._search, searching = searching.state.model_copy(update={"ended": spent}), None
-            if self._is_comparing and self._base_only.decide(spent, self._progress(spent, budget)):
-                self._best, best = None, True
-            if masks != (masks := self._masks(spent, budget)):
-                source.mask(masks)
-            save(self.folder, self._state(), self.learner, self.generator, best=best)
-            stop = progress is not None and point is not None and progress(point)
-            if stop or spent >= budget:
-                return True
-            if self.stage_spec.setup != before.setup:
-                return False
-
-    @property
-    def stage_spec(self) -> EnvSpec:
-        """The recipe of the environments in the present stage of the training. During a parameter search, every episode
-        begins at the task's own start. An episode that begins after some of the coded actions would not depend on the
-        parameters of these actions.
-        """
-        if not self._is_searching:
-            return self.spec
-        return replace(self.spec, setup=self.spec.setup.model_copy(update={"reset_option": None}), starts=())
-
-    def _masks(self, spent: int, budget: int) -> Masks:
-        """The masks of the next episodes, after ``spent`` of the training's ``budget`` primitive steps."""
-        names = (*self._given, *self.stats.quarantined)
-        self.stats.base_only = self._base_only if self._is_comparing else None
-        if self._is_comparing:
-            return self._base_only.masks(names, self._progress(spent, budget))
-        return Masks(names, self.spec.setup.coded_actions if self._compares else ())
-
-    @property
-    def _is_comparing(self) -> bool:
-        """Whether some episodes are base-only episodes. A parameter search has none."""
-        return self._compares and not self._is_searching
-
-    def _progress(self, spent: int, budget: int) -> float:
-        """Share of the primitive steps after a parameter search that are spent."""
-        begun = 0 if self._search is None else self._search.ended or 0
-        return (spent - begun) / max(1, budget - begun)
-
-    @property
-    def _is_searching(self) -> bool:
-        return self._search is not None and self._search.ended is None
-
-    def _searching(self) -> ParameterSearch | None:
-        """The parameter search in progress; None if the training has no search, or if the search has ended."""
-        if self._search is None or not self._is_searching:
-            return None
-        learner = self.learner
-        return ParameterSearch(learner.network, learner.hyperparameters.initial_std, self._search)
-
-    def _learnt(self) -> Sequence[CurvePoint]:
-        """The points of the learning curve in which the policy acted as it does now, so after a parameter search, and
-        after coded actions were masked.
-        """
-        if self._is_searching:
-            return ()
-        begun = (self._base_only.since, None if self._search is None else self._search.ended)
-        return [p for p in self.stats.curve if p.primitive_steps > max((n for n in begun if n is not None), default=0)]
-
-    def record(self, name: str, spent: int) -> TrainingRecord:
-        stats = self.stats.state()
-        return TrainingRecord(
-            trainer=name,
-            primitive_steps=spent,
-            decisions=self.decisions,
-            seconds=self._seconds,
-            curve=stats.curve,
-            verdicts=stats.verdicts,
-            quarantined=stats.quarantined,
-            base_only=self.spec.setup.coded_actions if self._base_only.since is not None else (),
-            search=None if self._search is None else self._search.record(self.learner.network.layout),
-        )
-
-    @property
-    def _seconds(self) -> float:
-        return self._before + time.monotonic() - self._start
-
-    def _state(self) -> TrainingState:
-        return TrainingState(
-            hyperparameters=self.learner.hyperparameters,
-            axis_names=self.learner.network.axis_names(),
-            decisions=self.decisions,
-            seconds=self._seconds,
-            tally=self.stats.state(),
-            best=self._best,
-            returns=Returns.of(self.spec.setup, self.learner.hyperparameters),
-            search=self._search,
-            base_only=self._base_only.state,
-        )
