@@ -11,9 +11,9 @@ from rlgpt_kitchen.elements import ELEMENTS
 HORIZON = 280
 """Horizon of a task with one element, in control steps: the environment's default."""
 
-SEQUENCE_HORIZON = 560
-"""Horizon of a sequence of four elements, in control steps: twice the default, because within the default horizon the
-joints would have to move at their speed limits.
+ELEMENT_HORIZON = 140
+"""Steps of the horizon for each element of a sequence, in control steps. A sequence of four elements has twice the
+default horizon, because within the default horizon the joints would have to move at their speed limits.
 """
 
 NOISE: Mapping[str, float] = {"robot_noise_ratio": 0.01, "object_noise_ratio": 0.0005}
@@ -47,6 +47,7 @@ HAND_AMPLITUDE = 0.053
 SEQUENCES: Mapping[str, tuple[str, ...]] = {
     "sequence_a": ("microwave", "kettle", "light_switch", "slide_cabinet"),
     "sequence_b": ("bottom_burner", "top_burner", "hinge_cabinet", "light_switch"),
+    "sequence_all": tuple(ELEMENTS),
 }
 
 _SUCCESS = "the joints of the {what} are within a norm of 0.3 (rad, m) of the goal {goal}, as in FrankaKitchen-v1"
@@ -59,15 +60,15 @@ def _task(name: str, elements: Sequence[str], noise: Mapping[str, float], suffix
     return Task(
         id=f"kitchen/{name}{suffix}",
         goal=goal[0].upper() + goal[1:] + ("." if not suffix else ", although sensors and motors are noisy."),
-        horizon=HORIZON if len(parts) == 1 else SEQUENCE_HORIZON,
+        horizon=HORIZON if len(parts) == 1 else ELEMENT_HORIZON * len(parts),
         success=success + (" (each once, in any order)" if len(parts) > 1 else ""),
         settings={"elements": tuple(elements), **noise},
     )
 
 
 def make_tasks() -> dict[str, Task]:
-    """Return every task by its id. The kitchen plugin has a task for each of seven elements, two tasks with sequences,
-    and a noisy variant of each task.
+    """Return every task by its id. The kitchen plugin has a task for each of seven elements, three tasks with
+    sequences, and a noisy variant of each task.
     """
     variants: dict[str, Sequence[str]] = {**{e: (e,) for e in ELEMENTS}, **SEQUENCES}
     tasks = [

@@ -12,20 +12,21 @@ from rlgpt.domain import Task
 from rlgpt.errors import ConfigError
 from rlgpt_kitchen.elements import ELEMENTS
 from rlgpt_kitchen.plugin import KitchenPlugin
-from rlgpt_kitchen.tasks import HORIZON, SEQUENCE_HORIZON, elements_of, make_tasks
+from rlgpt_kitchen.tasks import ELEMENT_HORIZON, HORIZON, elements_of, make_tasks
 
 TASKS = make_tasks()
 
 
-def test_kitchen_has_tasks_for_seven_elements_and_two_sequences_each_with_a_noisy_variant() -> None:
-    assert len(TASKS) == 18
+def test_kitchen_has_tasks_for_seven_elements_and_three_sequences_each_with_a_noisy_variant() -> None:
+    assert len(TASKS) == 20
     for name, task in TASKS.items():
         twin = TASKS.get(f"{name}_noisy")
         assert (twin is not None) != name.endswith("_noisy")
         if twin is not None:
             assert elements_of(twin) == elements_of(task)
             assert twin.settings["robot_noise_ratio"] > task.settings["robot_noise_ratio"]  # type: ignore[operator]
-        assert task.horizon == (SEQUENCE_HORIZON if "sequence" in name else HORIZON)
+        assert task.horizon == (ELEMENT_HORIZON * len(elements_of(task)) if "sequence" in name else HORIZON)
+    assert set(elements_of(TASKS["kitchen/sequence_all"])) == set(ELEMENTS)
 
 
 def test_kitchen_goals_and_starts_equal_those_of_frankakitchen() -> None:
