@@ -89,6 +89,35 @@ def test_extended_space_reads_back_a_written_action(parameters: list[int], data:
         assert choice.parameters == pytest.approx(values)
 
 
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["kept", "all"]), st.integers(0, 2))
+def test_extended_space_reads_back_a_written_base_action(seed: int, keep: str, parameters: int) -> None:
+    for base, labels in ((spaces.Discrete(3, start=5), "abc"), (BOX, "abc"), (MULTI, "abc"), (TUPLE, "ab")):
+        base.seed(seed)
+        filler, action = base.sample(), base.sample()
+        space = ExtendedSpace(base, [coded("x", parameters)], tuple(labels), ("b",) if keep == "kept" else None, filler)
+        written = space.write_base(action)
+        if written is None:
+            assert keep == "kept"
+            assert base is not BOX
+            continue
+        assert space.space.contains(written)
+        choice = space.read(written)
+        assert choice.coded is None
+        assert spaces.flatten(base, choice.base) == pytest.approx(spaces.flatten(base, action))
+
+
+def test_base_action_that_the_policy_cannot_choose_is_not_written() -> None:
+    one = ExtendedSpace(spaces.Discrete(4, start=10), [coded("x")], tuple("abcd"), keep=("b", "d"), filler=10)
+    assert [one.write_base(action) for action in (10, 11, 12, 13, 99, "no")] == [None, 0, None, 1, None, None]
+    parts = ExtendedSpace(MULTI, [coded("x")], tuple("abc"), keep=("b",), filler=[2, 0, 4])
+    assert parts.write_base([2, 1, 4]) == (0, 1)
+    assert parts.write_base([0, 1, 4]) is parts.write_base([2, 1]) is None
+    box = ExtendedSpace(BOX, [coded("x")], tuple("abc"), filler=np.zeros(3))
+    assert box.write_base(np.zeros(2)) is None
+    assert list(box.write_base([9.0, 0.0, -9.0])[1]) == [1.0, 0.0, -1.0]
+    assert ExtendedSpace(BOX, [coded("x"), coded("y")], tuple("abc"), (), np.zeros(3)).write_base(np.zeros(3)) is None
+
+
 def test_omitted_parameters_of_a_written_action_have_their_defaults() -> None:
     space = ExtendedSpace(BOX, [coded("x", 2)], tuple("abc"), filler=np.zeros(3))
     assert space.read(space.write("x", {"p1": 3.0})).parameters == {"p0": 1.0, "p1": 3.0}

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from aim import STEPS, Aim
 from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.config.prepare import ConstantPluginFactory, prepare
-from rlgpt.domain import CodedAction, Score
+from rlgpt.domain import CodedAction, Parameter, Score
 from rlgpt.errors import ConfigError
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.base_only import FEWEST, MOST, WINDOW, BaseOnly, BaseOnlyState, Masks
+from rlgpt.rl.checkpoint import Checkpoint
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.sac import SAC
@@ -152,6 +155,9 @@ def run():
 """
 
 
+SHIFT = Parameter(name="shift", low=-1.0, high=1.0, default=0.0)
+
+
 def aiming(source: str) -> EnvSpec:
     """A recipe with the environment ``Aim`` and one coded action, which the prior of the policy prefers."""
     plugin, task = prepare(Aim, "hit the aim", docs=None, labels=None, score=Score(), horizon=STEPS)
@@ -196,6 +202,29 @@ def test_training_continues_without_bad_code_even_if_it_is_resumed_and_is_then_b
     assert played.mean_score is not None
     assert played.mean_score > -4, "20 steps of the bad code have a score of about -43"
     assert "shoot" not in played.usage
+
+
+@pytest.mark.parametrize("weight", [1.0, 2.0])
+def test_next_training_keeps_the_primitive_steps_although_the_code_changes(weight: float, tmp_path: Path) -> None:
+    spec, trainer = aiming(AWAY), SAC(width=16, batch_size=16, segments=4)
+    arguments: dict[str, Any] = {"seed": 0, "hyperparameters": Hyperparameters(num_envs=2)}
+    trainer.train(spec, budget=400, folder=tmp_path / "first", **arguments)
+    source = AWAY.replace("run()", "run(shift)")
+    action = CodedAction(name="aim", doc="Aims.", source=source, max_steps=5, parameters=(SHIFT,))
+    setup = spec.setup.model_copy(update={"coded_actions": ("aim",), "reward_weights": {"env_reward": weight}})
+    other = dataclasses.replace(spec, actions=(action,), setup=setup)
+    second = {"folder": tmp_path / "second", "warm_start": tmp_path / "first", "progress": lambda point: True}
+    trainer.train(other, budget=400, **second, **arguments)
+    before, after = (Checkpoint.load(tmp_path / name).imitation for name in ("first", "second"))
+    assert before is not None
+    assert after is not None
+    count = len(before["base-only row actions"])
+    assert count >= 200, "in the first half, each primitive step is a row, whichever kind its episode is of"
+    kept = len(after["base-only row actions"]) > count
+    assert kept == (weight == 1.0), "the rows of other rewards are not kept"
+    if kept:
+        for key in ("obs", "actions", "rewards"):
+            assert torch.equal(after[f"base-only row {key}"][:count], before[f"base-only row {key}"])
 
 
 def test_ppo_with_base_only_episodes_continues_without_bad_code(tmp_path: Path) -> None:

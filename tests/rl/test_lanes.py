@@ -3,59 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from rlgpt.domain import Task
+from lane_grids import BatchGrid, SameStepGrid, VectorGrid, grid_lanes, lanes_of
 from rlgpt.errors import PluginError
 from rlgpt.rl.acting import by_code, by_policy
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.evaluation import Judge
 from rlgpt.rl.lane_player import LANES, LEAST_EPISODES
-from rlgpt.rl.lanes import LaneVector
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import Collector, Rollout
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.rl.vector import LocalVector, Vector
 from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
 from rlgpt.testing.grid import GridPlugin
-from rlgpt.testing.grid_lanes import AsBatch
 
 SETTINGS = Hyperparameters(num_envs=3, num_steps=6, minibatch_size=6, update_epochs=1, hidden=(8,))
 
 
-class VectorGrid(GridPlugin):
-    mode = AutoresetMode.DISABLED
-    batch = False
-
-    def make_vector(self, task: Task, *, count: int, seed: int) -> Any:
-        venv = SyncVectorEnv([lambda: self.make_env(task, seed=seed)] * count, autoreset_mode=self.mode)
-        return AsBatch(venv) if self.batch else venv
-
-    def lane_model(self, venv: Any, lane: int) -> Any:
-        return venv.unwrapped.envs[lane].unwrapped
-
-
-class BatchGrid(VectorGrid):
-    mode, batch = AutoresetMode.NEXT_STEP, True
-
-
-class SameStepGrid(VectorGrid):
-    mode = AutoresetMode.SAME_STEP
-
-
-def _plugin(kind: type[GridPlugin]) -> Callable[[Task], GridPlugin]:
-    return lambda task: kind()
-
-
 def _spec(kind: type[GridPlugin]) -> EnvSpec:
-    return replace(grid_spec(TO_ROW, WANDER), factory=_plugin(kind))
+    return grid_lanes(grid_spec(TO_ROW, WANDER), kind)
 
 
 def _train(kind: type[GridPlugin], folder: Path) -> dict[str, torch.Tensor]:
@@ -91,11 +62,9 @@ def _collected(vector: Vector, spec: EnvSpec, decisions: int) -> Rollout:
         return collector.collect(decisions, lambda: False)
 
 
-def _lanes(kind: type[GridPlugin], folder: Path) -> tuple[Vector, EnvSpec]:
+def _lanes(kind: type[VectorGrid], folder: Path) -> tuple[Vector, EnvSpec]:
     spec = _spec(kind)
-    venv = kind().make_vector(spec.task, count=3, seed=0)
-    assert venv is not None
-    return LaneVector(spec, venv, [0, 1, 2], folder / "steps"), spec
+    return lanes_of(spec, [0, 1, 2], folder), spec
 
 
 def test_rollout_of_a_batch_simulator_contains_only_finished_decisions(tmp_path: Path) -> None:

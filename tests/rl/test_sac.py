@@ -16,7 +16,7 @@ from gymnasium import spaces
 from hypothesis import given
 from hypothesis import strategies as st
 from rlgpt.config.prepare import ConstantPluginFactory, prepare
-from rlgpt.domain import Score
+from rlgpt.domain import Score, TrainingRecord
 from rlgpt.errors import ConfigError
 from rlgpt.options import ActionLayout
 from rlgpt.options.layout import Head
@@ -65,28 +65,27 @@ def test_untrained_sac_policy_follows_the_plan_with_the_prior_probability(tmp_pa
     assert env.form.branch(policy.act(observation, greedy=True, rng=rng)) == plan
 
 
-def decisions_in(stored: Mapping[str, torch.Tensor]) -> int:
-    """Number of decisions in the replay memories of a checkpoint."""
-    return len(stored["row actions"]) + len(stored.get("base-only row actions", ()))
-
-
-def test_resumed_sac_training_restores_its_replay_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_path: Path) -> None:
     spec, folder = guided(tmp_path), tmp_path / "train"
-    steps: list[int] = []
-
-    def stop(point: Any) -> bool:
-        steps.append(point.primitive_steps)
-        return True
-
     arguments: dict[str, Any] = {"seed": 3, "folder": folder, "hyperparameters": Hyperparameters(num_envs=2)}
-    trainer = SAC(first_update=100, segments=4)
-    first = trainer.train(spec, budget=800, progress=stop, **arguments)
-    stored = torch.load(folder / "policy.pt", weights_only=True)["imitation"]
-    assert decisions_in(stored) == first.decisions
-    second = trainer.train(spec, budget=800, **arguments)
-    stored = torch.load(folder / "policy.pt", weights_only=True)["imitation"]
-    assert decisions_in(stored) == second.decisions > first.decisions
-    assert float(stored["seen"][0] + stored["base-only seen"][0]) == second.primitive_steps
+    trainer = SAC(first_update=100, segments=4, base_only=share)
+
+    def trained(**more: Any) -> tuple[TrainingRecord, Mapping[str, torch.Tensor]]:
+        record = trainer.train(spec, budget=800, **arguments, **more)
+        return record, torch.load(folder / "policy.pt", weights_only=True)["imitation"]
+
+    first, before = trained(progress=lambda point: True)
+    second, after = trained()
+    assert second.decisions > first.decisions
+    memories = ["row "] if share == 0 else ["row ", "base-only row "]
+    for key in (f"{memory}{name}" for memory in memories for name in ("obs", "actions", "rewards")):
+        assert len(after[key]) > len(before[key])
+        assert torch.equal(after[key][: len(before[key])], before[key])
+    if share == 0:
+        assert (len(after["row actions"]), float(after["seen"][0])) == (second.decisions, second.primitive_steps)
+    else:
+        assert float(after["base-only seen"][0]) == len(after["base-only row actions"]), "one row for each step"
 
 
 @pytest.mark.parametrize(

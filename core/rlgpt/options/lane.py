@@ -51,6 +51,7 @@ class Lane:
         steps.
     :ivar measurement: metrics and score of the episode so far.
     :ivar verdicts: the verdicts on code in the current decision so far.
+    :ivar on_reward: a function that is called after each primitive step, with the step's low-level action and reward.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Lane:
         self.verdicts: list[Verdict] = []
         self._guarded: Mapping[str, Plain] | None = None
         self._quarantine = Quarantine(quarantined)
+        self.on_reward: Callable[[Any, float], None] | None = None
         setup.check_names(quarantined or ())
 
     # -- episodes -----------------------------------------------------------------------------------------------------
@@ -257,6 +259,8 @@ class Lane:
             for name, value in paid.items():
                 state.terms[name] = state.terms.get(name, 0.0) + value
         state.pay(reward, self.setup.gamma)
+        if self.on_reward is not None:
+            self.on_reward(low_level, reward)
         return state.episode_over
 
     # -- masks --------------------------------------------------------------------------------------------------------

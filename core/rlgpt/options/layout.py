@@ -125,6 +125,15 @@ class ActionLayout:
         """The number of branches among which the selector chooses; 0 if the layout has no selector."""
         return len(self.branches) if self.selector is not None else 0
 
+    def without_coded(self, coded: int) -> ActionLayout:
+        """The layout without the last ``coded`` branches, which are coded actions, and without the heads that only
+        these branches use.
+        """
+        branches = self.branches[: len(self.branches) - coded]
+        heads = tuple(head for head in self.heads if head.role == "base")
+        owner = self.owner[: len(branches), : sum(head.components for head in heads)]
+        return ActionLayout(branches, spaces.Discrete(len(branches)) if len(branches) > 1 else None, heads, owner)
+
     @cached_property
     def parameters(self) -> int:
         """How many numbers describe the whole probability distribution of an action. An action's distribution is
@@ -168,6 +177,11 @@ class ActionLayout:
             )
             at += head.components
         return parts[0] if len(parts) == 1 else tuple(parts)
+
+    def to_flat(self, action: Any) -> NDArray[np.float32]:
+        """The inverse of :meth:`to_space`."""
+        parts = action if isinstance(action, tuple) else (action,)
+        return np.concatenate([np.asarray(part, np.float32).reshape(-1) for part in parts])
 
     def _starts(self) -> list[tuple[int, Head]]:
         ends = np.cumsum([self.choices, *(h.parameters for h in self.heads)])

@@ -158,19 +158,50 @@ class ExtendedSpace:
                 vector[self._slices[index].start + declared.index(key)] = value
             except (TypeError, ValueError) as fault:
                 raise ConfigError(f"parameter {key!r} of {name!r} is {value!r:.80}; give a number.") from fault
-        idle = iter(self._idle_heads())
-        values = {"parameters": vector, "residual": np.zeros(_size(self.base), np.float32)}
-        whole = tuple(next(idle) if h.role == "base" else values[h.role] for h in self.layout.heads)
+        return self._whole(self._offset + index, self._base_values(self._filler), vector)
+
+    def write_base(self, low_level: Any) -> Any | None:
+        """Return the action of :attr:`space` that takes ``low_level`` as a base action. Numbers outside the bounds of a
+        Box are clipped. The result is None if the policy cannot choose ``low_level``, for example because its label is
+        not in ``keep``, or because ``low_level`` is not in the base space.
+        """
+        if self.identity:
+            return low_level
+        try:
+            if isinstance(self.base, spaces.Discrete):
+                return self._whole(self._kept.index(int(low_level) - int(self.base.start)), [], self.defaults())
+            if not self._kept or self._differs_outside(low_level):
+                return None
+            return self._whole(0, self._base_values(low_level), self.defaults())
+        except (TypeError, ValueError, IndexError, OverflowError):
+            return None
+
+    def _whole(self, branch: int, base_values: Sequence[Any], parameters: np.ndarray) -> Any:
+        """The action of :attr:`space` with the values of its heads."""
+        base = iter(base_values)
+        values = {"parameters": parameters, "residual": np.zeros(_size(self.base), np.float32)}
+        whole = tuple(next(base) if h.role == "base" else values[h.role] for h in self.layout.heads)
         if self.layout.selector is not None:
-            whole = (self._offset + index, *whole)
+            whole = (branch, *whole)
         return whole if isinstance(self.space, spaces.Tuple) else whole[0]
 
-    def _idle_heads(self) -> list[Any]:
+    def _base_values(self, low_level: Any) -> list[Any]:
+        """The values of the base heads for the low-level action ``low_level``."""
         if isinstance(self.base, spaces.Box):
-            return [np.asarray(self._filler, self.base.dtype)]
+            value = np.asarray(low_level, np.float64).reshape(self.base.shape)
+            return [np.clip(value, self.base.low, self.base.high).astype(self.base.dtype)]
         if isinstance(self.base, spaces.Discrete):
             return []
-        return [self._filler[i] for i in self._kept]
+        return [low_level[i] for i in self._kept]
+
+    def _differs_outside(self, low_level: Any) -> bool:
+        """Whether a head that the policy may not choose has another value than the filler."""
+        if isinstance(self.base, spaces.Box):
+            return False
+        others = (i for i in range(len(self._parts)) if i not in self._kept)
+        return len(low_level) != len(self._parts) or any(
+            not np.array_equal(low_level[i], self._filler[i]) for i in others
+        )
 
     def defaults(self) -> np.ndarray:
         """The defaults of the parameters of all coded actions, float32, shape (P,)."""

@@ -2,6 +2,8 @@
 
 A *base-only episode* is a training episode in which all coded actions are masked. A training compares the newest
 base-only episodes with the newest other episodes. If base-only episodes are better, all later episodes are base-only.
+The policy of the base-only episodes learns also from the primitive steps of the other episodes
+(:mod:`rlgpt.rl.primitive_steps`), so it needs few base-only episodes.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from rlgpt.options import ActionLayout
 WINDOW = 20
 """Number of newest episodes of each kind that are compared."""
 
-FEWEST = 10
+FEWEST = 5
 """Minimal number of episodes of each kind for a comparison."""
 
 CONFIDENCE = 0.95
@@ -42,11 +44,12 @@ MOST = 0.8
 
 
 def can_compare(coded: Sequence[str], layout: ActionLayout) -> bool:
-    """Whether the policy has both kinds of choices, coded actions and base actions.
+    """Whether the policy may choose coded actions, and has a choice without them.
 
     :param coded: names of the coded actions that the policy may choose.
     """
-    return 0 < len(coded) < layout.choices
+    base = layout.choices - len(coded)
+    return bool(coded) and (base > 1 or (base == 1 and any(head.role == "base" for head in layout.heads)))
 
 
 @dataclass(frozen=True)
@@ -56,15 +59,21 @@ class Masks:
     :ivar names: coded actions that are masked, and coded functions that are not called, in every episode.
     :ivar coded: the coded actions that are masked in base-only episodes in addition.
     :ivar share: share of base-only episodes among all episodes.
+    :ivar collects: whether the primitive steps of the other episodes are collected.
     """
 
     names: tuple[str, ...] = ()
     coded: tuple[str, ...] = ()
     share: float = 0.0
+    collects: bool = False
 
     def is_base_only(self, seed: int) -> bool:
         """Whether the episode with the seed ``seed`` is a base-only episode."""
         return self.share > 0 and bool(np.random.default_rng([seed, 0xBA5E]).random() < self.share)
+
+    def collects_from(self, seed: int) -> bool:
+        """Whether the primitive steps of the episode with the seed ``seed`` are collected."""
+        return self.collects and not self.is_base_only(seed)
 
     def of_episode(self, seed: int) -> tuple[str, ...]:
         """The names that are masked in the episode with the seed ``seed``."""

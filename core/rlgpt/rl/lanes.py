@@ -20,6 +20,7 @@ from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.base_only import Masks
 from rlgpt.rl.policy_env import actions_of, arguments_of, plugin_of, training_seeds
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
+from rlgpt.rl.primitive_steps import PrimitiveLog
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.rl.vector import Transition, Vector
 
@@ -64,6 +65,8 @@ class LaneVector(Vector):
         keys, space = spec.setup.observation_keys, venv.single_observation_space
         self._form = PolicyFormat(self._env.setup, space, keys, spec.setup.plan_prior)
         self._logs = [EpisodeLog(lane) for lane in self._env.lanes]
+        self._primitive = [PrimitiveLog(self._form, lane, spec.setup.gamma) for lane in self._env.lanes]
+        self._collects = [False] * len(seeds)
         self._seeds = [training_seeds(seed) for seed in seeds]
         self._ended: dict[int, Transition] = {}
         self._masks: Masks | None = None
@@ -135,6 +138,7 @@ class LaneVector(Vector):
                 {**self._logs[lane].figures(), "base_only": self._base_only[lane]} if over else None,
                 dict(self._logs[lane].usage) if over else {},
                 info.get("verdicts", ()),
+                self._primitive[lane].take(arrival.terminated),
             )
             (self._ended if over else found)[lane] = transition
         if waiting := [a.lane for a in arrivals if a.lane in self._ended]:
@@ -163,10 +167,12 @@ class LaneVector(Vector):
             for lane, seed in seeds.items():
                 self._env.lanes[lane].quarantine(self._masks.of_episode(seed))
                 self._base_only[lane] = self._masks.is_base_only(seed)
+                self._collects[lane] = self._masks.collects_from(seed)
         return seeds
 
     def _begun(self, lane: int, info: Mapping[str, Any], seed: int | None = None) -> tuple[Verdict, ...]:
         self._logs[lane].begin(0 if seed is None else seed, info)
+        self._primitive[lane].begin(self._collects[lane])
         verdicts: tuple[Verdict, ...] = info.get("verdicts", ())
         return verdicts
 

@@ -12,7 +12,7 @@ from rlgpt.errors import TrainerError
 from rlgpt.rl.advantage import semi_markov_gae
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.imitation import SelfImitation
-from rlgpt.rl.network import ActorCritic, Batch, PolicyNetwork
+from rlgpt.rl.network import ActorCritic, AxisNames, Batch, PolicyNetwork
 from rlgpt.rl.rollout import Rollout
 
 
@@ -43,6 +43,18 @@ class PolicyLearner(Protocol):
     def rollout_length(self) -> int:
         """Number of decisions in each environment between two updates of the network."""
 
+    @property
+    def learns_primitive_steps(self) -> bool:
+        """Whether the learner uses :attr:`Rollout.primitive`."""
+
+    def warm_start(self, names: AxisNames, memory: Mapping[str, torch.Tensor]) -> None:
+        """Prepare a training whose network has the weights of an earlier training.
+
+        :param names: the names along the axes of the earlier network's weights.
+        :param memory: the tensors of the earlier training's :attr:`imitation`. They are empty if the earlier training
+            has none, or if its rewards or its discount were different.
+        """
+
     def remember(self, rollout: Rollout) -> None:
         """Store the useful data of a rollout in which something other than the network acted, without learning from the
         rollout.
@@ -67,6 +79,13 @@ class Learner:
     @property
     def rollout_length(self) -> int:
         return self.hyperparameters.num_steps
+
+    @property
+    def learns_primitive_steps(self) -> bool:
+        return False
+
+    def warm_start(self, names: AxisNames, memory: Mapping[str, torch.Tensor]) -> None:
+        """The learner of PPO has nothing to prepare (:meth:`PolicyLearner.warm_start`)."""
 
     def remember(self, rollout: Rollout) -> None:
         """Update the moments of the observations (:meth:`PolicyLearner.remember`)."""

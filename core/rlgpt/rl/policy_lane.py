@@ -41,6 +41,7 @@ class PolicyFormat:
     :param plan_prior: the field ``plan_prior`` of the RLSetup. If ``plan_prior`` is above 0, or if decisions can
         interrupt coded actions, ``obs`` ends with the numbers of :class:`~rlgpt.rl.plan_features.PlanFeatures`.
     :ivar observation_names: a name for each number of ``obs``.
+    :ivar own_names: the names without those of the numbers about the plan's code, which are last in ``obs``.
     """
 
     def __init__(
@@ -56,7 +57,8 @@ class PolicyFormat:
         guided = bool(setup.actions) and (plan_prior > 0 or setup.interrupt_every is not None)
         self._plan = PlanFeatures(setup) if guided else None
         self.plan_prior = plan_prior if guided else 0.0
-        self.observation_names = (*self._builder.names, *(self._plan.names if self._plan else ()))
+        self.own_names = self._builder.names
+        self.observation_names = (*self.own_names, *(self._plan.names if self._plan else ()))
         self.action_space = self.codec.space
         mask = spaces.Box(0, 1, (max(1, self.layout.choices),), np.float32)
         duration = spaces.Box(0, np.inf, (1,), np.float32)
@@ -68,12 +70,12 @@ class PolicyFormat:
         """The policy's observation at each moment in ``moments``. Views that the lanes have not built yet are built in
         one batch.
         """
-        lanes = [moment.lane for moment in moments]
-        contexts = [lane.context for lane in lanes]
-        views = self._views(lanes) if self._builder.needs_view else []
-        numbers = self._plugin.policy_views(contexts) if self._builder.policy_keys else []
-        built = self._builder.build_each([moment.observation for moment in moments], views, numbers)
+        built = self._built([moment.lane for moment in moments], [moment.observation for moment in moments])
         return [self._completed(seen, moment) for seen, moment in zip(built, moments, strict=True)]
+
+    def numbers(self, lane: Lane) -> np.ndarray:
+        """The numbers :attr:`own_names` after the newest primitive step of ``lane``, float32 ``(D,)``."""
+        return self._built([lane], [lane.context.observation])[0]["obs"]
 
     def coded(self, name: str, parameters: Mapping[str, float] | None = None) -> Any:
         """Return the policy's action that chooses the coded action ``name``. A parameter of the coded action that is
@@ -84,12 +86,22 @@ class PolicyFormat:
         """
         return self.codec.encode(self._extension.write(name, parameters))
 
+    def base_action(self, low_level: Any) -> np.ndarray | None:
+        """The policy's flat action that takes ``low_level`` as a base action; None if the policy cannot choose it."""
+        action = self._extension.write_base(low_level)
+        return None if action is None else self.layout.to_flat(self.codec.encode(action))
+
     def branch(self, action: Any) -> str:
         """The name of the branch that ``action`` chooses."""
         if not self.layout.choices:
             return self.layout.branches[0]
         selector = action[0] if isinstance(self.action_space, spaces.Tuple) else action
         return self.layout.branches[int(selector)]
+
+    def _built(self, lanes: Sequence[Lane], observations: Sequence[Any]) -> list[Observation]:
+        views = self._views(lanes) if self._builder.needs_view else []
+        numbers = self._plugin.policy_views([lane.context for lane in lanes]) if self._builder.policy_keys else []
+        return self._builder.build_each(observations, views, numbers)
 
     def _views(self, lanes: Sequence[Lane]) -> list[Mapping[str, Any]]:
         missing = [lane for lane in lanes if lane.newest_view is None]

@@ -117,7 +117,7 @@ class PPO(Trainer):
             returns = Returns.of(spec.setup, hyperparameters)
             if checkpoint is None:
                 if warm_start is not None:
-                    begin_from(warm_start, network, returns)
+                    begin_from(warm_start, learner, returns)
                 names = network.axis_names()
                 possible = warm_start is None and ParameterSearch.possible(network.layout, spec.setup.plan_prior)
                 search = SearchState() if possible and self.parameter_search else None

@@ -14,6 +14,7 @@ from rlgpt.errors import TrainerError
 from rlgpt.rl.imitation import End
 from rlgpt.rl.network import Batch, PolicyNetwork
 from rlgpt.rl.policy_lane import Observation
+from rlgpt.rl.primitive_steps import PrimitiveSteps
 from rlgpt.rl.vector import Transition, Vector
 
 
@@ -35,6 +36,7 @@ class Rollout:
     :ivar ends: for each environment, the ends of its episodes in the rollout.
     :ivar taken: whether a row of the rollout contains a decision, bool ``[T, N]``. ``taken`` is None if no row is
         empty.
+    :ivar primitive: the primitive steps of the decisions for which they were collected.
     """
 
     observations: Batch
@@ -46,6 +48,7 @@ class Rollout:
     lasts: Batch | None
     ends: tuple[tuple[End, ...], ...] = ()
     taken: torch.Tensor | None = None
+    primitive: tuple[PrimitiveSteps, ...] = ()
 
     def of(self, slot: int) -> tuple[Batch, torch.Tensor, tuple[End, ...]]:
         """The decisions of the environment ``slot``, as copies on the CPU of its observations and actions,
@@ -75,6 +78,7 @@ class Rollout:
             None if self.lasts is None else moved(self.lasts),
             self.ends,
             None if self.taken is None else self.taken.to(device),
+            self.primitive,
         )
 
     def rows(self, values: torch.Tensor) -> torch.Tensor:
@@ -120,6 +124,7 @@ class _Piece(NamedTuple):
     actions: torch.Tensor
     figures: list[tuple[float, int, bool, bool]]
     lasts: list[Observation]
+    primitive: list[PrimitiveSteps]
 
 
 class EpisodeStats(Protocol):
@@ -194,6 +199,7 @@ class Collector:
             self._chosen[chosen],
             [(t.reward, t.duration, t.terminated, t.terminated or t.truncated) for _, t in decided],
             [t.last for _, t in decided if t.last is not None],
+            [t.primitive for _, t in decided if t.primitive is not None],
         )
         for slot in chosen:
             numbers[slot] += 1
@@ -240,6 +246,7 @@ class Collector:
             self._stack(lasts) if lasts else None,
             tuple(map(tuple, ends)),
             None if min(numbers) == steps else torch.arange(steps)[:, None] >= empty[None],
+            tuple(primitive for piece in pieces for primitive in piece.primitive),
         )
 
 
@@ -274,6 +281,7 @@ def join(parts: Sequence[Rollout]) -> Rollout:
         {key: torch.cat([last[key] for last in lasts])[order] for key in lasts[0]} if lasts else None,
         tuple(ends for part in parts for ends in part.ends),
         None if bool(taken.all()) else taken,
+        tuple(primitive for part in parts for primitive in part.primitive),
     )
 
 

@@ -49,6 +49,7 @@ class TrainingSession:
         setup, layout = spec.setup, actor_learner.learner.network.layout
         self._base_only = BaseOnly(setup.coded_actions, base_only, spec.task.score, state.base_only)
         self._compares = base_only > 0 and can_compare(setup.coded_actions, layout)
+        self._collects = self._compares and actor_learner.learner.learns_primitive_steps
 
     @property
     def actor(self) -> PolicyNetwork:
@@ -128,8 +129,9 @@ class TrainingSession:
         names = (*self._given, *self.stats.quarantined)
         self.stats.base_only = self._base_only if self._is_comparing else None
         if self._is_comparing:
-            return self._base_only.masks(names, self._progress(spent, budget))
-        return Masks(names, self.spec.setup.coded_actions if self._compares else ())
+            masks = self._base_only.masks(names, self._progress(spent, budget))
+            return replace(masks, collects=self._collects and masks.share > 0)
+        return Masks(names, self.spec.setup.coded_actions if self._compares else (), collects=self._collects)
 
     @property
     def _is_comparing(self) -> bool:

@@ -25,6 +25,7 @@ from rlgpt.rl.base_only import Masks
 from rlgpt.rl.lock import Shared
 from rlgpt.rl.policy_env import PolicyEnv, build, training_seeds
 from rlgpt.rl.policy_lane import Observation
+from rlgpt.rl.primitive_steps import PrimitiveLog, PrimitiveSteps
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.secrets import secrets_hidden
 
@@ -46,6 +47,7 @@ class Transition:
     :ivar usage: for each action, the number of decisions for this action in the episode that ended; empty if no episode
         ended.
     :ivar verdicts: verdicts on code in this decision and in the reset after the decision.
+    :ivar primitive: the primitive steps of the decision if the masks say that they are collected, else None.
     """
 
     observation: Observation
@@ -57,6 +59,7 @@ class Transition:
     episode: dict[str, Any] | None
     usage: dict[str, int]
     verdicts: tuple[Verdict, ...]
+    primitive: PrimitiveSteps | None = None
 
 
 class Slot:
@@ -72,6 +75,7 @@ class Slot:
         self.seeds = training_seeds(seed)
         self.masks: Masks | None = None
         self._base_only = False
+        self._primitive = PrimitiveLog(self.env.form, self.env.extended.lane, self.env.gamma)
 
     def reset(self) -> tuple[Observation, tuple[Verdict, ...]]:
         seed = next(self.seeds)
@@ -79,6 +83,7 @@ class Slot:
             self.env.quarantine(self.masks.of_episode(seed))
             self._base_only = self.masks.is_base_only(seed)
         observation, info = self.env.reset(seed=seed)
+        self._primitive.begin(self.masks is not None and self.masks.collects_from(seed))
         return self._flagged(observation), info.get("verdicts", ())
 
     def step(self, flat: NDArray[np.float32]) -> Transition:
@@ -86,13 +91,16 @@ class Slot:
         observation, reward, terminated, truncated, info = self.env.step(action)
         observation = self._flagged(observation)
         verdicts, last, episode = info.get("verdicts", ()), None, None
+        primitive = self._primitive.take(terminated)
         if terminated or truncated:
             last, episode = observation, {**info["episode"], "base_only": self._base_only}
             observation, fallen = self.reset()
             verdicts += fallen
         duration = int(info["duration"])
         usage = info.get("usage", {})
-        return Transition(observation, reward, duration, terminated, truncated, last, episode, usage, verdicts)
+        return Transition(
+            observation, reward, duration, terminated, truncated, last, episode, usage, verdicts, primitive
+        )
 
     def _flagged(self, observation: Observation) -> Observation:
         if self.masks is None or not self.masks.coded:

@@ -1,4 +1,4 @@
-"""The layers of the networks of soft actor-critic."""
+"""The layers of the networks of soft actor-critic, and draws from categorical distributions."""
 
 from __future__ import annotations
 
@@ -62,3 +62,11 @@ class Hidden(nn.Module):
             values = layer(values, frozen=frozen)
             values = functional.relu(functional.layer_norm(values, values.shape[-1:]))
         return values
+
+
+def drawn_from(p: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
+    """The index of one column for each row of the probabilities ``p``, ``[B, 1]``, drawn on the device of
+    ``generator``.
+    """
+    on = p if generator is None else p.to(generator.device)
+    return torch.multinomial(on, 1, generator=generator).to(p.device)

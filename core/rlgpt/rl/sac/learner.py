@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch.nn import functional
 
 from rlgpt.errors import TrainerError, TrainingFolderError
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.learner import Memory
+from rlgpt.rl.network import AxisNames
+from rlgpt.rl.primitive_steps import PrimitiveSteps
 from rlgpt.rl.rollout import Rollout
 from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.rl.sac.replay import Replay, Rows
@@ -54,7 +57,7 @@ class SACSettings:
 class SoftLearner:
     """Trains the networks of soft actor-critic. The learner contains the target critics, the replay memory and the
     optimiser of soft actor-critic. The network for base-only episodes (:mod:`rlgpt.rl.base_only`) has a learner of its
-    own, which learns only from these episodes.
+    own, which learns from these episodes and from the primitive steps of the other episodes.
 
     :param gamma: discount per primitive step.
     :param budget: number of primitive steps of the whole training. The temperatures fall geometrically until the last
@@ -100,6 +103,10 @@ class SoftLearner:
         """Number of decisions in each environment between two updates of the networks."""
         return 4
 
+    @property
+    def learns_primitive_steps(self) -> bool:
+        return self._base_only is not None
+
     def update(self, rollout: Rollout, generator: torch.Generator) -> None:
         """Store the decisions of ``rollout`` and take ``updates_per_step`` gradient steps for each of their primitive
         steps.
@@ -121,6 +128,20 @@ class SoftLearner:
         if not all(bool(torch.isfinite(p).all()) for p in network.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
 
+    def warm_start(self, names: AxisNames, memory: Mapping[str, torch.Tensor]) -> None:
+        """Begin with the weights that the network has now. The replay memory of base-only episodes goes on with the
+        rows of the earlier training if they have the same form, because they do not depend on the code
+        (:meth:`rlgpt.rl.learner.PolicyLearner.warm_start`).
+        """
+        self._target.load_state_dict(self.network.state_dict(), strict=False)
+        if self._base_only is not None:
+            prefix = "base_only."
+            theirs = {key.removeprefix(prefix): axes for key, axes in names.items() if key.startswith(prefix)}
+            self._base_only.warm_start({}, {})
+            if theirs == self._base_only.network.axis_names():
+                self._base_only.replay.restore(_part(_part(memory, "base-only "), "row "))
+                self._base_only._seen = float(len(self._base_only.replay))
+
     def remember(self, rollout: Rollout) -> None:
         """Store the decisions of ``rollout`` in the replay memory (:meth:`rlgpt.rl.learner.PolicyLearner.remember`)."""
         self._store(rollout)
@@ -128,7 +149,17 @@ class SoftLearner:
             self._base_only.remember(rollout)
 
     def _store(self, rollout: Rollout) -> float:
-        """Store the decisions from which this learner learns, and return the number of their primitive steps."""
+        """Store the data of ``rollout`` from which this learner learns, and return the number of their primitive
+        steps.
+        """
+        steps = self._store_decisions(rollout)
+        if self._learns_base_only and rollout.primitive:
+            steps += self._store_primitive(rollout.primitive)
+        self._seen += steps
+        self._owed += steps * self._settings.updates_per_step
+        return steps
+
+    def _store_decisions(self, rollout: Rollout) -> float:
         gamma = self._gamma**rollout.durations if self.hyperparameters.semi_markov else self._gamma
         discounts = gamma * (~rollout.terminated)
         following = {key: entries[1:].clone() for key, entries in rollout.observations.items()}
@@ -145,14 +176,27 @@ class SoftLearner:
             learns = rollout.rows(rollout.observations["base_only"][:-1]).bool().squeeze(-1) == self._learns_base_only
             rows = {key: values[learns] for key, values in rows.items()}
         returns, steps = rows.pop("returns"), float(rows.pop("durations").sum())
-        if not steps:
-            return 0.0
-        self.network.observations.update(rows["obs"])
-        self.network.returns.update(returns.reshape(-1, 1))
-        self.replay.add(rows)
-        self._seen += steps
-        self._owed += steps * self._settings.updates_per_step
+        if steps:
+            self._add(rows, returns)
         return steps
+
+    def _store_primitive(self, steps: Sequence[PrimitiveSteps]) -> float:
+        columns = (torch.from_numpy(np.concatenate(column)) for column in zip(*steps, strict=True))
+        observations, following, actions, rewards, returns, terminated = columns
+        rows = {"actions": actions, "rewards": rewards, "discounts": self._gamma * (~terminated).float()}
+        masks = torch.ones(len(rewards), self.network.branches)
+        rows |= {"obs": observations, "next obs": following, "action_mask": masks, "next action_mask": masks}
+        self._add(rows, returns)
+        return float(len(rewards))
+
+    def _add(self, rows: Rows, returns: torch.Tensor) -> None:
+        network = self.network
+        rows |= {"actions": rows["actions"][:, network.columns]}
+        rows |= {key: rows[key][:, : network.inputs] for key in ("obs", "next obs")}
+        rows |= {key: rows[key][:, : network.branches] for key in ("action_mask", "next action_mask")}
+        network.observations.update(rows["obs"])
+        network.returns.update(returns.reshape(-1, 1))
+        self.replay.add(rows)
 
     def _cool(self) -> None:
         """Set the temperatures. Both fall by the same factor until the end of the training. The progress of the learner
@@ -231,18 +275,19 @@ class SoftLearner:
 
         :raises TrainingFolderError: the stored state is damaged.
         """
-
-        def part(prefix: str) -> dict[str, torch.Tensor]:
-            return {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
-
         try:
             self._seen, self._owed, self._total = tensors[_SEEN].tolist()
-            self._target.load_state_dict(part("target "))
-            self.replay.restore(part("row "))
+            self._target.load_state_dict(_part(tensors, "target "))
+            self.replay.restore(_part(tensors, "row "))
             if self._base_only is not None:
-                self._base_only.restore(part("base-only "))
+                self._base_only.restore(_part(tensors, "base-only "))
         except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:
             raise TrainingFolderError(
                 f"the replay memory in the checkpoint cannot be read ({fault}). Restore the checkpoint from a copy, or "
                 "train in a new folder."
             ) from fault
+
+
+def _part(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    """The tensors whose names begin with ``prefix``, by the rest of their names."""
+    return {key.removeprefix(prefix): values for key, values in tensors.items() if key.startswith(prefix)}

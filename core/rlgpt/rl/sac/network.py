@@ -1,8 +1,7 @@
-"""The networks of soft actor-critic for an extended action space, and the policy that these networks define."""
+"""The networks of soft actor-critic for an extended action space."""
 
 from __future__ import annotations
 
-import copy
 import math
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,7 +15,8 @@ from rlgpt.options import ActionLayout
 from rlgpt.rl.distribution import MASKED
 from rlgpt.rl.network import RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, plan_columns, plan_logits
 from rlgpt.rl.normalizer import RunningMoments
-from rlgpt.rl.sac.layers import CRITICS, Actor, Hidden, Linears
+from rlgpt.rl.sac.distribution import SoftDistribution
+from rlgpt.rl.sac.layers import CRITICS, Actor, Hidden, Linears, drawn_from
 
 if TYPE_CHECKING:
     from rlgpt.rl.base import Hyperparameters
@@ -39,13 +39,16 @@ class SoftActorCritic(PolicyNetwork):
     Box, and a one-hot vector for a Discrete. In the inputs of the critics, components that a branch does not use are
     zero.
 
-    :param observation_names: a name for each number of ``obs``.
+    :param observation_names: a name for each number of ``obs`` that the networks observe.
     :param width: number of units of each hidden layer.
     :param plan_prior: probability of the plan's choice in the prior of the selector. If ``plan_prior`` is 0, all
         branches are equally likely in the prior.
     :param coded: whether some branches are coded actions.
-    :param base_only: a network for base-only episodes (:mod:`rlgpt.rl.base_only`); None if there are none. A network
-        that learns from both kinds of episodes learns base actions several times more slowly.
+    :param base_only: a network for base-only episodes (:mod:`rlgpt.rl.base_only`), whose layout has only base actions;
+        None if there are none. A network that learns from both kinds of episodes learns base actions several times more
+        slowly.
+    :param columns: the columns of a flat action of the extended action space that are the flat actions of ``layout``.
+    :ivar acts_without_code: whether the network ``base_only`` acts in every episode.
     :ivar temperature: weight of the divergence from the prior of coded actions (the choice of a branch, parameters and
         corrections), in standard deviations of the return.
     :ivar base_temperature: weight of the divergence of base actions from their uniform prior, in the same unit.
@@ -71,9 +74,10 @@ class SoftActorCritic(PolicyNetwork):
         plan_prior: float = 0.0,
         coded: bool = True,
         base_only: SoftActorCritic | None = None,
+        columns: slice = slice(None),
     ) -> None:
         super().__init__()
-        self.base_only = base_only
+        self.base_only, self.columns, self.acts_without_code = base_only, columns, False
         self.layout, self._names = layout, observation_names
         self.register_buffer("plan", plan_columns(layout, observation_names), persistent=False)
         self._plan_prior = plan_prior if bool((self.plan >= 0).any()) else 0.0
@@ -99,14 +103,14 @@ class SoftActorCritic(PolicyNetwork):
         self.register_buffer("temperature", torch.tensor(float(temperature)))
         self.register_buffer("base_temperature", torch.tensor(float(temperature)))
         self.observations, self.returns = RunningMoments(len(observation_names)), RunningMoments(1)
-        inputs, components = len(observation_names), sum(widths)
+        inputs, components = self.inputs, sum(widths)
         self.actor = (
             None
             if not widths
             else Actor(inputs, width, 2 * len(means) + sum(h.size for h in layout.heads if h.kind == "discrete"))
         )
         self.critic = Hidden(inputs + components, width)
-        self.value = Linears(width, max(1, layout.choices), zero=True)
+        self.value = Linears(width, self.branches, zero=True)
 
     @classmethod
     def of(
@@ -131,22 +135,35 @@ class SoftActorCritic(PolicyNetwork):
                 f"trainer=sac cannot learn from images, but the policy observes images: {', '.join(images)}. Use "
                 "trainer=ppo, or remove these keys from observation_keys."
             )
-        make = partial(cls, env.layout, env.observation_names, hyperparameters, width=width, temperature=temperature)
+        make = partial(cls, hyperparameters=hyperparameters, width=width, temperature=temperature)
+        coded, child = len(env.extended.setup.actions), None
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return make(
-                plan_prior=env.plan_prior,
-                coded=bool(env.extended.setup.actions),
-                base_only=make(coded=False) if base_only else None,
-            )
+            if base_only:
+                layout = env.layout.without_coded(coded)
+                end = 1 + layout.action_size - bool(layout.choices)
+                child = make(layout, env.form.own_names, coded=False, columns=slice(0 if layout.choices else 1, end))
+            return make(env.layout, env.observation_names, plan_prior=env.plan_prior, coded=coded > 0, base_only=child)
 
     def distribution(self, batch: Batch) -> SoftDistribution:
         """The policy's action distribution at each observation of a batch (entries ``[B, ...]``)."""
         return SoftDistribution(self, batch)
 
+    @property
+    def inputs(self) -> int:
+        """How many of the numbers of ``obs`` the networks observe; the others are last in ``obs``."""
+        return len(self._names)
+
+    @property
+    def branches(self) -> int:
+        """The number of branches in an action mask. In the action mask of an extended action space, base actions are
+        first.
+        """
+        return max(1, self.layout.choices)
+
     def features(self, batch: Batch) -> torch.Tensor:
         """The normalised observations ``[B, D]``."""
-        return self.observations.normalize(batch["obs"])
+        return self.observations.normalize(batch["obs"][:, : self.inputs])
 
     def prior(self, batch: Batch) -> torch.Tensor:
         """Log-probabilities ``[B, branches]`` of the branches in the prior. Masked branches have the probability 0 in
@@ -187,7 +204,7 @@ class SoftActorCritic(PolicyNetwork):
             log_p = torch.log_softmax(logits[:, at : at + head.size], dim=-1)
             at += head.size
             p = log_p.exp()
-            index = _drawn(p, generator) if noise else p.argmax(-1, keepdim=True)
+            index = drawn_from(p, generator) if noise else p.argmax(-1, keepdim=True)
             chosen = torch.zeros_like(p).scatter_(1, index, 1.0)
             encoded.append(chosen + p - p.detach())  # straight-through (Bengio, Leonard and Courville 2013)
             divergences.append((p * log_p).sum(-1, keepdim=True) + math.log(head.size))
@@ -295,62 +312,7 @@ class SoftActorCritic(PolicyNetwork):
         return {**ours, **{f"base_only.{key}": names for key, names in theirs.items()}}
 
 
-class SoftDistribution:
-    """The policy of a :class:`SoftActorCritic` at a batch of observations. ``SoftDistribution`` computes no
-    log-probabilities, because the probabilities of the selector depend on the drawn components.
-    """
-
-    def __init__(self, network: SoftActorCritic, batch: Batch) -> None:
-        self._network, self._batch, self._sharpness = network, batch, 1.0
-
-    def sharpened(self, sharpness: float) -> SoftDistribution:
-        """Sharpen the distribution as :meth:`rlgpt.rl.distribution.BranchedDistribution.sharpened` does.
-
-        :raises ValueError: ``sharpness`` is not a finite number above 0.
-        """
-        if not (sharpness > 0 and math.isfinite(sharpness)):
-            raise ValueError(f"sharpness must be a finite number above 0, got {sharpness}; 1 changes nothing")
-        other = copy.copy(self)
-        other._sharpness = self._sharpness * sharpness
-        return other
-
-    @torch.no_grad()
-    def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Draw flat actions ``[B, action_size]`` on the device of ``generator``."""
-        logits, encoded = self._choices(1 / math.sqrt(self._sharpness), generator)
-        p = torch.softmax(logits * self._sharpness, dim=-1)
-        flat = self._network.flatten(_drawn(p, generator).squeeze(-1), encoded)
-        return flat if generator is None else flat.to(generator.device)
-
-    @torch.no_grad()
-    def mode(self) -> torch.Tensor:
-        """The most likely flat actions ``[B, action_size]``, which consist of the most likely branch, the means of Box
-        components and the most likely values of Discrete components.
-        """
-        logits, encoded = self._choices(0.0, None)
-        return self._network.flatten(logits.argmax(-1), encoded)
-
-    def _choices(self, noise: float, generator: torch.Generator | None) -> tuple[torch.Tensor, torch.Tensor]:
-        network, batch = self._network, self._batch
-        features = network.features(batch)
-        encoded, divergences = network.components(features, noise, generator)
-        logits, _ = network.soft(batch, network.values(features, encoded), divergences)
-        if network.base_only is None or "base_only" not in batch or not bool(batch["base_only"].any()):
-            return logits, encoded
-        others = SoftDistribution(network.base_only, batch)._choices(noise, generator)
-        rows = batch["base_only"].bool()
-        return others[0].where(rows, logits), others[1].where(rows, encoded)
-
-
 def _normal(like: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
     """Standard normal numbers with the shape and device of ``like``, drawn on the device of ``generator``."""
     device = like.device if generator is None else generator.device
     return torch.randn(like.shape, generator=generator, device=device).to(like.device)
-
-
-def _drawn(p: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
-    """The index of one column for each row of the probabilities ``p``, ``[B, 1]``, drawn on the device of
-    ``generator``.
-    """
-    on = p if generator is None else p.to(generator.device)
-    return torch.multinomial(on, 1, generator=generator).to(p.device)

@@ -128,8 +128,8 @@ class SAC(PPO):
         paired = any(name.startswith("base_only.") for name in weights)
         network = self._network(spec, settings, 0, width=width, base_only=paired)
         fit(network, checkpoint, folder)
-        masked = set(spec.setup.coded_actions) <= set(spec.quarantined)
-        return NetworkPolicy(network.base_only if masked and network.base_only is not None else network)
+        network.acts_without_code = paired and set(spec.setup.coded_actions) <= set(spec.quarantined)
+        return NetworkPolicy(network)
 
     def learner(
         self, network: PolicyNetwork, hyperparameters: Hyperparameters, gamma: float, budget: int

@@ -1,0 +1,103 @@
+"""The primitive steps of episodes with coded actions, from which the policy of base-only episodes learns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lane_grids import BatchGrid, VectorGrid, grid_lanes, lanes_of
+from rlgpt.rl.base_only import Masks
+from rlgpt.rl.primitive_steps import PrimitiveSteps
+from rlgpt.rl.vector import LocalVector, Transition, Vector
+from rlgpt.testing.counting import BROKEN, TO_ROW, WANDER, grid_spec
+
+CODED = ("to_row", "wander")
+SEEDS = (0, 1, 2)
+
+
+def played(vector: Vector, masks: Masks, decisions: int = 80) -> list[list[Transition]]:
+    """The transitions of each environment, whose actions are random."""
+    rng = np.random.default_rng(0)
+    out: dict[int, list[Transition]] = defaultdict(list)
+    with vector:
+        vector.mask(masks)
+        masked = [observation["action_mask"] for observation, _ in vector.reset()]
+        slots = list(range(len(masked)))
+        for _ in range(decisions):
+            actions = [[rng.choice(np.flatnonzero(masked[slot]))] for slot in slots]
+            arrived = vector.exchange(slots, np.array(actions, np.float32))
+            slots = [slot for slot, _ in arrived]
+            for slot, transition in arrived:
+                masked[slot] = transition.observation["action_mask"]
+                out[slot].append(transition)
+    return [out[slot] for slot in SEEDS]
+
+
+@pytest.mark.parametrize("kind", [None, VectorGrid, BatchGrid])
+def test_primitive_steps_are_those_of_an_episode_with_only_base_actions(
+    kind: type[VectorGrid] | None, tmp_path: Path
+) -> None:
+    spec, masks = grid_spec(tmp_path / "count", TO_ROW, WANDER), Masks(coded=CODED, collects=True)
+    if kind is None:
+        first = played(LocalVector(spec, SEEDS, tmp_path / "a"), masks)
+    else:
+        first = played(lanes_of(grid_lanes(spec, kind), SEEDS, tmp_path), masks)
+        if kind is BatchGrid:  # The simulator chooses the seeds of its later episodes by itself.
+            first = [transitions[: 1 + ends(transitions)[0]] for transitions in first]
+    assert any(t.duration > 1 for transitions in first for t in transitions)
+    with LocalVector(spec, SEEDS, tmp_path / "b") as other:
+        other.mask(Masks(coded=CODED, share=1.0))
+        seen = [observation for observation, _ in other.reset()]
+        for slot, transitions in enumerate(first):
+            for t in transitions:
+                steps = t.primitive
+                assert steps is not None
+                assert len(steps.rewards) == t.duration
+                assert t.reward == pytest.approx(float(steps.rewards @ spec.setup.gamma ** np.arange(t.duration)))
+                for before, following, action, reward, _, terminated in zip(*steps, strict=True):
+                    assert np.array_equal(before, seen[slot]["obs"][: len(before)])
+                    [(_, again)] = other.exchange([slot], action[None])
+                    assert np.array_equal(following, (again.last or again.observation)["obs"][: len(following)])
+                    assert (reward, terminated) == (pytest.approx(again.reward), again.terminated)
+                    seen[slot] = again.observation
+
+
+def ends(transitions: Sequence[Transition]) -> list[int]:
+    """The indices of the transitions with which an episode ended."""
+    return [i for i, t in enumerate(transitions) if t.last is not None]
+
+
+def test_steps_are_collected_only_where_the_masks_say_it(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
+    none = played(LocalVector(spec, SEEDS, tmp_path / "a"), Masks(coded=CODED), 20)
+    assert all(t.primitive is None for transitions in none for t in transitions)
+    for transitions in played(LocalVector(spec, SEEDS, tmp_path / "b"), Masks(coded=CODED, share=0.5, collects=True)):
+        for t in transitions:
+            base_only = t.last is not None and bool(t.last["base_only"][0])
+            assert not base_only or t.primitive is None
+
+
+def test_discounted_sums_begin_anew_with_each_episode(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
+    for transitions in played(LocalVector(spec, SEEDS, tmp_path / "a"), Masks(coded=CODED, collects=True)):
+        total = 0.0
+        for t in transitions:
+            assert t.primitive is not None
+            for reward, so_far in zip(t.primitive.rewards, t.primitive.returns, strict=True):
+                total = total * spec.setup.gamma + float(reward)
+                assert so_far == pytest.approx(total, abs=1e-5)
+            total = 0.0 if t.last is not None else total
+
+
+def test_steps_that_are_no_base_action_of_the_policy_are_left_out(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, BROKEN, base_actions=("up", "down"))
+    kept: list[PrimitiveSteps] = []
+    for transitions in played(
+        LocalVector(spec, SEEDS, tmp_path / "a"), Masks(coded=("to_row", "broken"), collects=True)
+    ):
+        kept += [t.primitive for t in transitions if t.primitive is not None]
+        assert any(t.primitive is None for t in transitions), "use() is not among the base actions"
+    assert {int(action) for steps in kept for action in steps.actions[:, 0]} == {0, 1}
