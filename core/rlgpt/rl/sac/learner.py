@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -139,7 +140,8 @@ class SoftLearner:
             theirs = {key.removeprefix(prefix): axes for key, axes in names.items() if key.startswith(prefix)}
             self._base_only.warm_start({}, {})
             if theirs == self._base_only.network.axis_names():
-                self._base_only.replay.restore(_part(_part(memory, "base-only "), "row "))
+                with _damage_reported():
+                    self._base_only.replay.restore(_part(_part(memory, "base-only "), "row "))
                 self._base_only._seen = float(len(self._base_only.replay))
 
     def remember(self, rollout: Rollout) -> None:
@@ -275,17 +277,24 @@ class SoftLearner:
 
         :raises TrainingFolderError: the stored state is damaged.
         """
-        try:
+        with _damage_reported():
             self._seen, self._owed, self._total = tensors[_SEEN].tolist()
             self._target.load_state_dict(_part(tensors, "target "))
             self.replay.restore(_part(tensors, "row "))
             if self._base_only is not None:
                 self._base_only.restore(_part(tensors, "base-only "))
-        except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:
-            raise TrainingFolderError(
-                f"the replay memory in the checkpoint cannot be read ({fault}). Restore the checkpoint from a copy, or "
-                "train in a new folder."
-            ) from fault
+
+
+@contextmanager
+def _damage_reported() -> Iterator[None]:
+    """Raise a :class:`TrainingFolderError` instead of an error that a damaged checkpoint causes."""
+    try:
+        yield
+    except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as fault:
+        raise TrainingFolderError(
+            f"the replay memory in the checkpoint cannot be read ({fault}). Restore the checkpoint from a copy, or "
+            "train in a new folder."
+        ) from fault
 
 
 def _part(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
