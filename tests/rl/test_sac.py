@@ -24,6 +24,7 @@ from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.sac import SAC
+from rlgpt.rl.sac.encoding import encode, flatten
 from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.rl.sac.replay import Replay
 from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
@@ -133,7 +134,7 @@ def test_sac_decodes_encoded_actions_to_the_same_flat_actions() -> None:
     network = mixed_network()
     batch = {"obs": torch.randn(64, 2), "action_mask": torch.ones(64, 3)}
     flat = network.distribution(batch).sample(torch.Generator().manual_seed(0))
-    assert torch.allclose(network.flatten(*network.encode(flat)), flat)
+    assert torch.allclose(flatten(network.layout, *encode(network.layout, flat)), flat)
     assert set(flat[:, 0].tolist()) == {0.0, 1.0, 2.0}
 
 

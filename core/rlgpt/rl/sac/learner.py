@@ -17,6 +17,7 @@ from rlgpt.rl.learner import Memory
 from rlgpt.rl.network import AxisNames
 from rlgpt.rl.primitive_steps import PrimitiveSteps
 from rlgpt.rl.rollout import Rollout
+from rlgpt.rl.sac.encoding import encode
 from rlgpt.rl.sac.network import SoftActorCritic
 from rlgpt.rl.sac.replay import Replay, Rows
 
@@ -245,7 +246,7 @@ class SoftLearner:
             scale = (network.returns.var + 1e-8).sqrt().to(ahead.dtype)
             wanted = rows["rewards"] / scale + rows["discounts"] * ahead
         features = network.features(batch)
-        branch, chosen = network.encode(rows["actions"])
+        branch, chosen = encode(network.layout, rows["actions"])
         value = network.value_of(features, chosen, branch)
         loss = 2 * functional.smooth_l1_loss(value, wanted.expand_as(value))
         if network.layout.heads:

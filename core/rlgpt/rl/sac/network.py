@@ -1,21 +1,22 @@
-"""The networks of soft actor-critic for an extended action space."""
+"""The networks of soft actor-critic for an extended action space, and the policy that these networks define."""
 
 from __future__ import annotations
 
+import copy
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from rlgpt.errors import TrainerError
 from rlgpt.options import ActionLayout
 from rlgpt.rl.distribution import MASKED
 from rlgpt.rl.network import RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, plan_columns, plan_logits
 from rlgpt.rl.normalizer import RunningMoments
-from rlgpt.rl.sac.distribution import SoftDistribution
+from rlgpt.rl.sac.encoding import flatten
 from rlgpt.rl.sac.layers import CRITICS, Actor, Hidden, Linears, drawn_from
 
 if TYPE_CHECKING:
@@ -255,27 +256,6 @@ class SoftActorCritic(PolicyNetwork):
         worth = values.amin(0) - (divergences * weights) @ self._owner.T
         return self.prior(batch) + worth / self.selector_temperature, worth
 
-    def encode(self, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Split flat actions ``[B, action_size]`` into branches ``[B]`` and encoded components ``[B, E]``."""
-        branch = (actions[:, 0] if self.layout.choices else actions.new_zeros(len(actions))).long()
-        at, parts = int(bool(self.layout.choices)), [actions.new_zeros((len(actions), 0))]
-        for head in self.layout.heads:
-            part = actions[:, at : at + head.components]
-            at += head.components
-            one_hot = head.kind == "discrete"
-            parts.append(functional.one_hot(part[:, 0].long(), head.size).to(part.dtype) if one_hot else part)
-        return branch, torch.cat(parts, dim=-1)
-
-    def flatten(self, branch: torch.Tensor, encoded: torch.Tensor) -> torch.Tensor:
-        """The inverse of :meth:`encode`."""
-        at, parts = 0, [branch[:, None].to(encoded.dtype)] if self.layout.choices else []
-        for head in self.layout.heads:
-            part = encoded[:, at : at + head.size]
-            at += head.size
-            discrete = head.kind == "discrete"
-            parts.append(part.argmax(-1, keepdim=True).to(encoded.dtype) if discrete else part)
-        return torch.cat(parts, dim=-1)
-
     @torch.no_grad()
     def start_from(self, parameters: torch.Tensor) -> None:
         """Make ``parameters`` the means of the prior (:meth:`rlgpt.rl.network.PolicyNetwork.start_from`)."""
@@ -310,6 +290,65 @@ class SoftActorCritic(PolicyNetwork):
         }
         theirs = {} if self.base_only is None else self.base_only.axis_names()
         return {**ours, **{f"base_only.{key}": names for key, names in theirs.items()}}
+
+
+class SoftDistribution:
+    """The policy of a :class:`SoftActorCritic` at a batch of observations. ``SoftDistribution`` computes no
+    log-probabilities, because the probabilities of the selector depend on the drawn components.
+    """
+
+    def __init__(self, network: SoftActorCritic, batch: Batch) -> None:
+        self._network, self._batch, self._sharpness = network, batch, 1.0
+
+    def sharpened(self, sharpness: float) -> SoftDistribution:
+        """Sharpen the distribution as :meth:`rlgpt.rl.distribution.BranchedDistribution.sharpened` does.
+
+        :raises ValueError: ``sharpness`` is not a finite number above 0.
+        """
+        if not (sharpness > 0 and math.isfinite(sharpness)):
+            raise ValueError(f"sharpness must be a finite number above 0, got {sharpness}; 1 changes nothing")
+        other = copy.copy(self)
+        other._sharpness = self._sharpness * sharpness
+        return other
+
+    @torch.no_grad()
+    def sample(self, generator: torch.Generator | None = None) -> torch.Tensor:
+        """Draw flat actions ``[B, action_size]`` on the device of ``generator``."""
+        logits, encoded = self._choices(1 / math.sqrt(self._sharpness), generator)
+        p = torch.softmax(logits * self._sharpness, dim=-1)
+        flat = flatten(self._network.layout, drawn_from(p, generator).squeeze(-1), encoded)
+        flat = flat if generator is None else flat.to(generator.device)
+        return self._replaced(flat, lambda base_only: base_only.sample(generator))
+
+    @torch.no_grad()
+    def mode(self) -> torch.Tensor:
+        """The most likely flat actions ``[B, action_size]``, which consist of the most likely branch, the means of Box
+        components and the most likely values of Discrete components.
+        """
+        logits, encoded = self._choices(0.0, None)
+        return self._replaced(flatten(self._network.layout, logits.argmax(-1), encoded), SoftDistribution.mode)
+
+    def _choices(self, noise: float, generator: torch.Generator | None) -> tuple[torch.Tensor, torch.Tensor]:
+        network, batch = self._network, self._batch
+        features = network.features(batch)
+        encoded, divergences = network.components(features, noise, generator)
+        logits, _ = network.soft(batch, network.values(features, encoded), divergences)
+        return logits, encoded
+
+    def _replaced(self, flat: torch.Tensor, choose: Callable[[SoftDistribution], torch.Tensor]) -> torch.Tensor:
+        """The flat actions ``flat``, in base-only episodes replaced by those of the network for these episodes."""
+        network, batch = self._network.base_only, self._batch
+        if network is None:
+            return flat
+        rows = batch.get("base_only", flat.new_zeros(len(flat), 1)).bool().to(flat.device)
+        rows |= self._network.acts_without_code
+        if not bool(rows.any()):
+            return flat
+        masks = batch["action_mask"][:, : network.branches]
+        base_only = SoftDistribution(network, {"obs": batch["obs"], "action_mask": masks})
+        others = torch.zeros_like(flat)
+        others[:, network.columns] = choose(base_only.sharpened(self._sharpness))
+        return others.where(rows, flat)
 
 
 def _normal(like: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
