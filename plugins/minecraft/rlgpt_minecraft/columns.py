@@ -20,11 +20,11 @@ from voxeldojo.world.lidar import ENTITIES
 from voxeldojo.world.voxels import NAMES
 
 from rlgpt_minecraft.crafts import possible
+from rlgpt_minecraft.hits import read_hit
 from rlgpt_minecraft.rays import elevation
 from rlgpt_minecraft.scenes import Scene, counts_of
 from rlgpt_minecraft.tasks import spec_of
 from rlgpt_minecraft.things import FLUIDS
-from rlgpt_minecraft.views import read_hit
 
 _NUMBER = {name: FLOATS.index(name) for name in FLOATS}
 _POSITION = [_NUMBER[axis] for axis in "xyz"]

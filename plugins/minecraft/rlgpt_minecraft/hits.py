@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rlgpt.domain import Plain
+from rlgpt.plugin.types import Context
 from voxeldojo.scalars import FLAGS, FLOATS
 
 from rlgpt_minecraft.observation import ParsedObservation
@@ -35,6 +37,21 @@ def is_struck(info: Mapping[str, Any], steps: int) -> bool:
     """
     hit = info["hit"]
     return bool(hit["ticks"] < steps and 0 < hit["kind"] < KINDS.index("other"))
+
+
+def read_hit(ctx: Context, yaw: float) -> dict[str, Plain]:
+    """Return the keys of the view about the newest loss of life.
+
+    :param yaw: the yaw of the view direction now, degrees.
+    """
+    hit = ctx.info["hit"]
+    turn = (hit["heading"] - yaw + 180.0) % 360.0 - 180.0 if hit["distance"] > 0 else 0.0
+    return {
+        "hit_ticks": int(hit["ticks"]),
+        "hit_amount": round(hit["amount"], 1),
+        "hit_kind": KINDS[int(hit["kind"])],
+        "hit_bearing": round(turn, 1),
+    }
 
 
 def hit_after(before: Mapping[str, float], obs: ParsedObservation) -> dict[str, float]:

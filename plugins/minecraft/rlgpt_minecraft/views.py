@@ -13,7 +13,7 @@ from rlgpt.domain import Plain, Task
 from rlgpt.plugin.types import Context, ViewKey
 
 from rlgpt_minecraft.ground import SIDES
-from rlgpt_minecraft.hits import KINDS
+from rlgpt_minecraft.hits import read_hit
 from rlgpt_minecraft.observation import ParsedObservation, Sighting
 from rlgpt_minecraft.settings import is_blind, pixels
 from rlgpt_minecraft.tasks import Spec, spec_of
@@ -184,21 +184,6 @@ def _read_body(ctx: Context, obs: ParsedObservation) -> dict[str, Plain]:
         "breath": round(life["oxygen"].item()),
         "daylight": round(location["sun_brightness"].item(), 3),
         "time": round(ctx.step / ctx.task.horizon, 4),
-    }
-
-
-def read_hit(ctx: Context, yaw: float) -> dict[str, Plain]:
-    """Return the keys about the newest loss of life.
-
-    :param yaw: the yaw of the view direction now, degrees.
-    """
-    hit = ctx.info["hit"]
-    turn = (hit["heading"] - yaw + 180.0) % 360.0 - 180.0 if hit["distance"] > 0 else 0.0
-    return {
-        "hit_ticks": int(hit["ticks"]),
-        "hit_amount": round(hit["amount"], 1),
-        "hit_kind": KINDS[int(hit["kind"])],
-        "hit_bearing": round(turn, 1),
     }
 
 
