@@ -22,8 +22,8 @@ training and selection. A cell has a task, a row (one of the compared methods) a
 =============  ======================================================================================================
 
 The file results/evopolicygym.jsonl has the cells. The file results/evopolicygym_published.jsonl has every published
-result of the repository Linzwcs/EvoPolicyGym at the commit :data:`COMMIT`. The script evopolicygym_cases.py has the
-environments and records a language model.
+result of the repository Linzwcs/EvoPolicyGym at the commit :data:`COMMIT`. The module evopolicygym_cases has the
+environments, and the script record_evopolicygym.py records a language model.
 
 The method ``rlgpt`` and the methods that are derived from it replay recordings of a language model; without a
 recording, their cells fail with a message that says what to record. The method ``rl`` needs no recording.
@@ -44,7 +44,7 @@ from comparison import RESULTS
 from evopolicygym_cases import CASES, EPISODES, TRANSCRIPTS, episodes_only
 from means import MeansComparison, mean_of
 from reporting import line
-from result_table import Cell, ResultTable
+from result_table import Cell
 from rows import RowRunner
 
 COMMIT = "d27918517e1b5d245b758216c16ed8f4285c2741"
@@ -225,30 +225,6 @@ class EvoComparison(MeansComparison):
             best, seeds = published(task.split("/")[1]), max(map(len, values.values()), default=0)
             ends = f"{seeds or ''} | {best.value:.4g} ({best.model})"
             print(f"| {task.split('/')[1]} | {BUDGETS[task]:,} | {' | '.join(shown)} | {ends} |")
-
-
-def record(name: str, llm: Mapping[str, Any], folder: Path, *, seed: int) -> Path:
-    """Record the replies of a language model in one run of RL-GPT.
-
-    :param name: the name of the environment.
-    :param llm: the settings of the language model.
-    :param folder: the folder of the run.
-    :returns: the path of the recording.
-    """
-    from rlgpt.llm.build import LLMSettings
-
-    cell = Cell(f"evopolicygym/{name}", "rlgpt", seed)
-    settings = {
-        "budget": BUDGETS[cell.task],
-        "iterations": EVO.iterations,
-        "episodes": 20,
-        "trainer": EVO.trainer if name == KITCHEN else CASES[name].trainer,
-    }
-    table = ResultTable(folder / "recording.jsonl")
-    runner = EvoRunner(cell, table, settings)
-    runner.llm = LLMSettings.model_validate(llm)
-    table.add(cell, {**settings, **runner.measure()})
-    return runner.folder("rlgpt") / "transcript.jsonl"
 
 
 EVO = EvoComparison(

@@ -1,10 +1,5 @@
 """The environments of the benchmark EvoPolicyGym that rlgpt runs, with their descriptions.
 
-    python benchmarks/evopolicygym_cases.py fetch_push --llm openai/NAME --api-base URL --folder runs/fetch_push
-
-The script records the replies of a language model for one environment. The recording is the file ``transcript.jsonl``
-of the run. To replay a recording, copy it to ``examples/design/transcripts/evopolicygym/NAME/N.jsonl``.
-
 Each description is the environment's own docstring, with those facts of its public documentation that the docstring
 lacks, such as the codes of a grid's cells. No description contains knowledge from a policy that somebody has written
 for the environment.
@@ -12,7 +7,6 @@ for the environment.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import functools
 import io
@@ -269,23 +263,3 @@ CASES: Mapping[str, Case] = {
     "racing": Case("CarRacing-v3", 1_000, "Drive along the whole track fast, without leaving it.", trainer="ppo"),
 }
 """Name -> environment. The cheap ones come first."""
-
-
-def main() -> int:
-    from evopolicygym import record
-
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("name", choices=(*CASES, "franka_kitchen"))
-    parser.add_argument("--llm", required=True, help="a model's name in litellm's form")
-    parser.add_argument("--api-base", help="of your own server; the model is then openai/NAME")
-    parser.add_argument("--timeout", type=float, default=120.0, help="seconds for each attempt")
-    parser.add_argument("--folder", type=Path, required=True, help="of the run; an existing run is resumed")
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    llm = {"model": given.llm, "api_base": given.api_base, "timeout": given.timeout}
-    print(record(given.name, llm, given.folder, seed=given.seed))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -153,7 +153,7 @@ def test_recordings_of_evopolicygym_match_the_fingerprints_of_the_current_prompt
     assert transcript.header.task == runner.task.id
     now = fingerprints(runner.plugin, make_brief(runner.plugin, runner.task))
     stale = {kind_of(e.key)[0] for e in transcript.entries if now.get(kind_of(e.key)) != e.fingerprint}
-    assert not stale, f"record again: python benchmarks/evopolicygym_cases.py {path.parent.name} --llm MODEL"
+    assert not stale, f"record again: python benchmarks/record_evopolicygym.py {path.parent.name} --llm MODEL"
 
 
 README = Path(__file__).resolve().parents[2] / "README.md"
