@@ -19,6 +19,11 @@ def evo(benchmark_module: Any) -> Any:
 
 
 @pytest.fixture
+def make_table(benchmark_module: Any) -> Any:
+    return benchmark_module("result_table").ResultTable
+
+
+@pytest.fixture
 def cases(benchmark_module: Any) -> Any:
     return benchmark_module("evopolicygym_cases").CASES
 
@@ -104,10 +109,10 @@ def test_table_of_evopolicygym_names_the_published_model(evo: Any, capsys: pytes
     assert row.endswith("| 1 | -37.11 (GPT-5.5) |")
 
 
-def test_random_row_plays_the_episodes_of_the_report(evo: Any, tmp_path: Any) -> None:
+def test_random_row_plays_the_episodes_of_the_report(evo: Any, make_table: Any, tmp_path: Any) -> None:
     cell = evo.Cell("evopolicygym/acrobot", "random", 40)
     settings = {"budget": 64_000, "iterations": 2, "episodes": 2, "trainer": "sac"}
-    runner = evo.EvoRunner(cell, evo.ResultTable(tmp_path / "cells.jsonl"), settings)
+    runner = evo.EvoRunner(cell, make_table(tmp_path / "cells.jsonl"), settings)
     figures = runner.measure()
     assert len(figures["returns"]) == 2
     assert figures["sampled"] == sum(figures["returns"]) / 2 >= -500
@@ -115,11 +120,11 @@ def test_random_row_plays_the_episodes_of_the_report(evo: Any, tmp_path: Any) ->
 
 
 def test_row_of_stable_baselines_trains_for_the_budget_and_plays_the_episodes_of_the_report(
-    evo: Any, tmp_path: Any
+    evo: Any, make_table: Any, tmp_path: Any
 ) -> None:
     cell = evo.Cell("evopolicygym/reacher", "sb3", 40)
     settings = {"budget": 60, "iterations": 2, "episodes": 2, "trainer": "sac"}
-    figures = evo.EvoRunner(cell, evo.ResultTable(tmp_path / "cells.jsonl"), settings).measure()
+    figures = evo.EvoRunner(cell, make_table(tmp_path / "cells.jsonl"), settings).measure()
     assert (figures["primitive_steps"], len(figures["returns"]), figures["mean_steps"]) == (60, 2, 50)
 
 
@@ -141,14 +146,14 @@ def test_every_recording_belongs_to_an_environment_of_the_benchmark(evo: Any) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(RECORDINGS.glob("*/*.jsonl")), ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_recordings_of_evopolicygym_match_the_fingerprints_of_the_current_prompts(
-    evo: Any, benchmark_module: Any, path: Path, tmp_path: Path
+    evo: Any, make_table: Any, benchmark_module: Any, path: Path, tmp_path: Path
 ) -> None:
     extra = benchmark_module("evopolicygym_cases").EXTRA
     settings = {"budget": 1_000, "iterations": 2, "episodes": 1, "trainer": "sac"}
     cell = evo.Cell(f"evopolicygym/{path.parent.name}", "rlgpt", 40)
     if path.parent.name in ("parking", "racetrack", "roundabout", "bring_ball") and not extra.is_dir():
         pytest.skip("highway-env and dm-control are not installed")
-    runner = evo.EvoRunner(cell, evo.ResultTable(tmp_path / "cells.jsonl"), settings)
+    runner = evo.EvoRunner(cell, make_table(tmp_path / "cells.jsonl"), settings)
     transcript = Transcript.read(path)
     assert transcript.header.task == runner.task.id
     now = fingerprints(runner.plugin, make_brief(runner.plugin, runner.task))
@@ -166,9 +171,9 @@ SHOWN = [
 
 
 @pytest.mark.parametrize("row", SHOWN, ids=lambda row: str(row[0]))
-def test_readme_has_the_figures_that_the_benchmark_prints(evo: Any, row: list[str]) -> None:
+def test_readme_has_the_figures_that_the_benchmark_prints(evo: Any, make_table: Any, row: list[str]) -> None:
     task = f"evopolicygym/{row[0].strip('`')}"
-    table = evo.ResultTable(evo.RESULTS / "evopolicygym.jsonl")
+    table = make_table(evo.RESULTS / "evopolicygym.jsonl")
     values = evo.EVO.values(task, table.load(), list(table.load()))
     ours = values["rlgpt"]
     methods = [values.get(method, {}) for method in ("rlgpt", "code", "rl")]
@@ -176,7 +181,7 @@ def test_readme_has_the_figures_that_the_benchmark_prints(evo: Any, row: list[st
     assert row[1:] == [str(len(ours)), *figures, f"{evo.published(row[0].strip('`')).value:.4g}"]
 
 
-def test_readme_shows_every_environment_with_at_least_three_seeds(evo: Any) -> None:
-    cells = list(evo.ResultTable(evo.RESULTS / "evopolicygym.jsonl").load())
+def test_readme_shows_every_environment_with_at_least_three_seeds(evo: Any, make_table: Any) -> None:
+    cells = list(make_table(evo.RESULTS / "evopolicygym.jsonl").load())
     seeds = {c.task: sum(o.task == c.task and o.row == "rlgpt" for o in cells) for c in cells}
     assert {row[0].strip("`") for row in SHOWN} == {task.split("/")[1] for task, n in seeds.items() if n >= 3}
