@@ -218,13 +218,14 @@ def test_next_training_keeps_the_primitive_steps_although_the_code_changes(weigh
     before, after = (Checkpoint.load(tmp_path / name).imitation for name in ("first", "second"))
     assert before is not None
     assert after is not None
-    count = len(before["base-only row actions"])
-    assert count >= 200, "in the first half, each primitive step is a row, whichever kind its episode is of"
-    kept = len(after["base-only row actions"]) > count
-    assert kept == (weight == 1.0), "the rows of other rewards are not kept"
-    if kept:
-        for key in ("obs", "actions", "rewards"):
-            assert torch.equal(after[f"base-only row {key}"][:count], before[f"base-only row {key}"])
+    counts = {memory: len(before[f"base-only {memory} actions"]) for memory in ("row", "primitive row")}
+    assert sum(counts.values()) >= 200, "in the first half, each step is a row, whichever kind its episode is of"
+    for memory, count in counts.items():
+        kept = len(after[f"base-only {memory} actions"]) > count
+        assert kept == (weight == 1.0), "the rows of other rewards are not kept"
+        for key in ("obs", "actions", "rewards") if kept else ():
+            name = f"base-only {memory} {key}"
+            assert torch.equal(after[name][:count], before[name])
 
 
 def test_ppo_with_base_only_episodes_continues_without_bad_code(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ class SoftLearner:
         self.optimizer = optimizer or torch.optim.Adam(
             network.parameters(), lr=hyperparameters.learning_rate, foreach=True
         )
-        self.replay = Replay(settings.capacity)
+        self.replay, self._primitive = Replay(settings.capacity), Replay(settings.capacity)
         self._target = copy.deepcopy(network)
         self._target.base_only = None
         self._total = self._seen = self._owed = 0.0
@@ -120,12 +120,12 @@ class SoftLearner:
         settings, network = self._settings, self.network
         steps = self._store(rollout)
         self._cool()
-        if self._total < settings.first_update or not len(self.replay):
+        if self._total < settings.first_update or not len(self.replay) + len(self._primitive):
             return
         # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
         for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
             self._owed -= 1
-            rows = self.replay.sample(settings.batch_size, generator)
+            rows = self._sample(generator)
             self._step({key: values.to(network.device) for key, values in rows.items()}, generator)
         if not all(bool(torch.isfinite(p).all()) for p in network.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
@@ -141,9 +141,16 @@ class SoftLearner:
             theirs = {key.removeprefix(prefix): axes for key, axes in names.items() if key.startswith(prefix)}
             self._base_only.warm_start({}, {})
             if theirs == self._base_only.network.axis_names():
-                with _damage_reported():
-                    self._base_only.replay.restore(_part(_part(memory, "base-only "), "row "))
-                self._base_only._seen = float(len(self._base_only.replay))
+                self._base_only._remember_from(_part(memory, "base-only "))
+
+    def _remember_from(self, memory: Mapping[str, torch.Tensor]) -> None:
+        with _damage_reported():
+            self._restore_rows(memory)
+        self._seen = float(len(self.replay) + len(self._primitive))
+
+    def _restore_rows(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        self.replay.restore(_part(tensors, "row "))
+        self._primitive.restore(_part(tensors, "primitive row "))
 
     def remember(self, rollout: Rollout) -> None:
         """Store the decisions of ``rollout`` in the replay memory (:meth:`rlgpt.rl.learner.PolicyLearner.remember`)."""
@@ -180,7 +187,7 @@ class SoftLearner:
             rows = {key: values[learns] for key, values in rows.items()}
         returns, steps = rows.pop("returns"), float(rows.pop("durations").sum())
         if steps:
-            self._add(rows, returns)
+            self._add(self.replay, rows, returns)
         return steps
 
     def _store_primitive(self, steps: Sequence[PrimitiveSteps]) -> float:
@@ -189,17 +196,28 @@ class SoftLearner:
         rows = {"actions": actions, "rewards": rewards, "discounts": self._gamma * (~terminated).float()}
         masks = torch.ones(len(rewards), self.network.branches)
         rows |= {"obs": observations, "next obs": following, "action_mask": masks, "next action_mask": masks}
-        self._add(rows, returns)
+        self._add(self._primitive, rows, returns)
         return float(len(rewards))
 
-    def _add(self, rows: Rows, returns: torch.Tensor) -> None:
+    def _add(self, replay: Replay, rows: Rows, returns: torch.Tensor) -> None:
         network = self.network
         rows |= {"actions": rows["actions"][:, network.columns]}
         rows |= {key: rows[key][:, : network.inputs] for key in ("obs", "next obs")}
         rows |= {key: rows[key][:, : network.branches] for key in ("action_mask", "next action_mask")}
         network.observations.update(rows["obs"])
         network.returns.update(returns.reshape(-1, 1))
-        self.replay.add(rows)
+        replay.add(rows)
+
+    def _sample(self, generator: torch.Generator) -> Rows:
+        """Draw the rows of a gradient step. At least half of them are decisions of the learner's own policy (Ball and
+        others, 2023): a policy learns more from its own actions than from those of bad code.
+        """
+        size, own, others = self._settings.batch_size, len(self.replay), len(self._primitive)
+        if not others or not own:
+            return (self.replay if own else self._primitive).sample(size, generator)
+        count = max(size // 2, size * own // (own + others))
+        first, second = self.replay.sample(count, generator), self._primitive.sample(size - count, generator)
+        return {key: torch.cat([values, second[key]]) for key, values in first.items()}
 
     def _cool(self) -> None:
         """Set the temperatures. Both fall by the same factor until the end of the training. The progress of the learner
@@ -211,11 +229,12 @@ class SoftLearner:
         """
         settings = self._settings
         first, last = settings.temperature
-        if not len(self.replay):
+        memory = self.replay if len(self.replay) else self._primitive
+        if not len(memory):
             return
         fallen = (last / first) ** (self._seen / (self._seen + max(0.0, self._budget - self._total)))
         self.network.temperature.fill_(first * fallen)
-        share = max(1 / LONGEST_HORIZON, 1 - self.replay.mean("discounts"))
+        share = max(1 / LONGEST_HORIZON, 1 - memory.mean("discounts"))
         self.network.base_temperature.fill_(settings.base_temperature * fallen * share)
 
     def _returns_so_far(self, rollout: Rollout, discounts: torch.Tensor) -> torch.Tensor:
@@ -267,6 +286,7 @@ class SoftLearner:
     def tensors(self) -> dict[str, torch.Tensor]:
         """The replay memory, the target critics and the numbers of primitive steps, for a checkpoint."""
         rows = {f"row {key}": values for key, values in self.replay.tensors().items()}
+        rows |= {f"primitive row {key}": values for key, values in self._primitive.tensors().items()}
         target = {f"target {key}": values for key, values in self._target.state_dict().items()}
         others = {} if self._base_only is None else self._base_only.tensors()
         others = {f"base-only {key}": values for key, values in others.items()}
@@ -281,7 +301,7 @@ class SoftLearner:
         with _damage_reported():
             self._seen, self._owed, self._total = tensors[_SEEN].tolist()
             self._target.load_state_dict(_part(tensors, "target "))
-            self.replay.restore(_part(tensors, "row "))
+            self._restore_rows(tensors)
             if self._base_only is not None:
                 self._base_only.restore(_part(tensors, "base-only "))
 
