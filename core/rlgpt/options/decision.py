@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 
@@ -19,6 +19,16 @@ of a sub-goal.
 _NUMBERS = {"duration", "primitive_steps", "total_reward", "reward_terms"}
 OWN_KEYS = frozenset({"action", "ended", "verdicts", "decision", "predicates", "plan", "running"} | _NUMBERS)
 """The keys of ``info`` that only rlgpt writes. If the base environment uses such a key, its value is dropped."""
+
+
+class Decided(NamedTuple):
+    """The result of a decision, as ``step`` of :class:`rlgpt.options.env.ExtendedEnv` returns it."""
+
+    observation: Any
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
 
 
 @dataclass

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
 
 from rlgpt.domain import Decision, Plain, Verdict
 from rlgpt.options.calls import Calls
-from rlgpt.options.decision import DecisionState
+from rlgpt.options.decision import Decided, DecisionState
 from rlgpt.options.effects import LOOK, Code, Effects, Step, look
 from rlgpt.options.execution import Call
 from rlgpt.options.guards import Choices, Offer
@@ -27,16 +27,6 @@ from rlgpt.plugin.types import Context
 
 if TYPE_CHECKING:
     from rlgpt.sandbox import Guest
-
-
-class Decided(NamedTuple):
-    """The result of a decision, as ``step`` of :class:`rlgpt.options.env.ExtendedEnv` returns it."""
-
-    observation: Any
-    reward: float
-    terminated: bool
-    truncated: bool
-    info: dict[str, Any]
 
 
 class Lane:
