@@ -7,11 +7,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rlgpt.domain import Parameter, Task
@@ -19,6 +21,7 @@ from rlgpt.plugin.types import Context, LowLevel, Primitive
 from rlgpt.rl.base import Hyperparameters
 from rlgpt.rl.evaluation import evaluate, evaluate_code
 from rlgpt.rl.network import ActorCritic
+from rlgpt.rl.plan_features import PlanFeatures
 from rlgpt.rl.policy_env import build
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import TO_ROW, action, grid_spec
@@ -137,3 +140,11 @@ def test_proposed_action_outside_the_action_space_is_observed_as_zeros(tmp_path:
     observation, *_ = env.step(env.form.coded("to_row"))
     assert env.extended.proposal == (1,)
     assert observation["obs"][-7:].tolist() == [1, 1, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("proposal", [((0.1, 0.2), 0.3), "open", (0.1, 0.2, 0.3), {"grip": 1.0}])
+def test_proposed_action_of_another_shape_than_the_box_is_observed_as_zeros(proposal: Any) -> None:
+    box, setup = spaces.Box(-1.0, 1.0, (2,)), {"offset": 1, "interrupt_every": 4, "actions": (TO_ROW,)}
+    features = PlanFeatures(SimpleNamespace(action_space=box, **setup))  # type: ignore[arg-type]
+    assert features.build({"plan": 1}, proposal).tolist() == [1, 1, 0, 0]
+    assert features.build({"plan": 1}, [0.5, -0.5]).tolist() == [1, 1, 0.5, -0.5]

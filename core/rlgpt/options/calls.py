@@ -105,14 +105,15 @@ class Calls:
         space (:meth:`~rlgpt.plugin.base.EnvironmentPlugin.low_level_space`) stays as it is.
         """
         box = self._setup.action_space
-        if residual is None or not isinstance(box, spaces.Box) or not _has_shape(proposal, box.shape):
+        if residual is None or not isinstance(box, spaces.Box) or not has_shape(proposal, box.shape):
             return proposal
         low, high = box.low.astype(np.float64), box.high.astype(np.float64)
         moved = np.asarray(proposal, np.float64) + self._setup.residual * residual * (high - low) / 2
         return np.clip(moved, low, high).astype(box.dtype)
 
 
-def _has_shape(proposal: Any, shape: tuple[int, ...]) -> bool:
+def has_shape(proposal: Any, shape: tuple[int, ...] | None) -> bool:
+    """Whether a low-level action that code proposes is an array of the shape ``shape``."""
     try:
         return tuple(np.shape(proposal)) == shape
     except ValueError:  # The parts of the proposal have different shapes.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from rlgpt.options.calls import has_shape
 from rlgpt.options.lane_setup import LaneSetup
 
 PLAN = "plan "
@@ -64,7 +65,7 @@ def _fits(space: spaces.Space[Any], value: Any) -> bool:
         return bool(np.ndim(value) == 0) and 0 <= int(value) - int(space.start) < int(space.n)
     if isinstance(space, spaces.Tuple):
         return isinstance(value, tuple) and len(value) == len(space.spaces) and all(map(_fits, space.spaces, value))
-    return bool(np.shape(value) == space.shape)
+    return has_shape(value, space.shape)
 
 
 def _numbers(space: spaces.Space[Any], value: Any) -> np.ndarray:
