@@ -23,7 +23,7 @@ from rlgpt.rl.network import ActorCritic, PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch, SearchState
 from rlgpt.rl.policy_env import build, plugin_of
 from rlgpt.rl.policy_lane import Observation
-from rlgpt.rl.resume import begin_from, fit, opened, restore, save
+from rlgpt.rl.resume import continue_from, fit, opened, restore, save
 from rlgpt.rl.rollout import stack
 from rlgpt.rl.rollout_job import RolloutJob, one_thread
 from rlgpt.rl.step_counter import STEPS_FILE, StepCounter
@@ -117,7 +117,7 @@ class PPO(Trainer):
             returns = Returns.of(spec.setup, hyperparameters)
             if checkpoint is None:
                 if warm_start is not None:
-                    begin_from(warm_start, learner, returns)
+                    continue_from(warm_start, learner, returns)
                 names = network.axis_names()
                 possible = warm_start is None and ParameterSearch.possible(network.layout, spec.setup.plan_prior)
                 search = SearchState() if possible and self.parameter_search else None

@@ -26,17 +26,27 @@ def opened(folder: Path) -> Checkpoint | None:
     return Checkpoint.load(folder)
 
 
-def begin_from(folder: Path, learner: PolicyLearner, returns: Returns) -> None:
-    """Copy the matching weights of the best policy in ``folder`` into the network of ``learner``, and give the learner
-    the memory of the earlier training. The weights of the value function and the memory are used only if ``returns``
-    is the same for both trainings.
+def begin_from(folder: Path, network: PolicyNetwork, returns: Returns) -> None:
+    """Copy the matching weights of the best policy in ``folder`` into ``network``. The weights of the value function
+    are copied only if ``returns`` is the same for both policies.
 
     :raises TrainingFolderError: ``folder`` contains no policy, or the policy cannot be read.
     """
     other = Checkpoint.load_best(folder)
     names, same = dict(other.state.axis_names), other.state.returns == returns
-    take_over(learner.network, other.weights, names, same_returns=same)
-    learner.warm_start(names, (Checkpoint.load(folder).imitation if same else None) or {})
+    take_over(network, other.weights, names, same_returns=same)
+
+
+def continue_from(folder: Path, learner: PolicyLearner, returns: Returns) -> None:
+    """Begin the network of ``learner`` as :func:`begin_from` does, and give the learner the memory of the training in
+    ``folder``, if ``returns`` is the same for both trainings.
+
+    :raises TrainingFolderError: ``folder`` contains no policy, or the policy or the memory cannot be read.
+    """
+    begin_from(folder, learner.network, returns)
+    other = Checkpoint.load(folder)
+    memory = other.imitation if other.state.returns == returns else None
+    learner.warm_start(dict(other.state.axis_names), memory or {})
 
 
 def fit(network: PolicyNetwork, checkpoint: Checkpoint, folder: Path) -> None:
