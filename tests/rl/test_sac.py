@@ -26,7 +26,7 @@ from rlgpt.rl.policy_env import build
 from rlgpt.rl.sac import SAC
 from rlgpt.rl.sac.encoding import encode, flatten
 from rlgpt.rl.sac.network import SoftActorCritic
-from rlgpt.rl.sac.replay import Replay
+from rlgpt.rl.sac.replay import Experience, Replay
 from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
 from rlgpt.testing.trainer_suite import TrainerSuite
 
@@ -129,6 +129,23 @@ def mixed_network() -> SoftActorCritic:
     owner = np.array([[1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 1, 1]], dtype=np.bool_)
     layout = ActionLayout(("base", "wait", "go"), spaces.Discrete(3), heads, owner)
     return SoftActorCritic(layout, ("a", "b"), Hyperparameters(), width=16, temperature=0.3)
+
+
+@given(own=st.integers(0, 40), others=st.integers(0, 40), count=st.integers(1, 64))
+def test_at_least_half_of_the_drawn_rows_are_of_the_policy_itself(own: int, others: int, count: int) -> None:
+    experience = Experience(1_000)
+    for memory, size, mark in ((experience.own, own, 1.0), (experience.others, others, 0.0)):
+        if size:
+            memory.add({"mark": torch.full((size,), mark)})
+    if not len(experience):
+        return
+    drawn = experience.sample(count, torch.Generator().manual_seed(0))["mark"]
+    assert len(drawn) == count
+    ours = int(drawn.sum())
+    if own and others:
+        assert ours >= max(count // 2, count * own // (own + others))
+    else:
+        assert ours == (count if own else 0)
 
 
 def test_sac_decodes_encoded_actions_to_the_same_flat_actions() -> None:

@@ -173,31 +173,20 @@ class Lane:
         if setup.trace:
             after = dict((yield from self.see()))
             changed = {k: v for k, v in self._memory.items() if k not in memory or memory[k] != v}
-            info["decision"] = self._traced(info, choice, call, before, after, changed)
+            info["decision"] = Decision(
+                action=info["action"],
+                parameters=choice.parameters,
+                duration=state.duration,
+                reward=state.total_reward,
+                ended=call.ended,
+                before=before,
+                after=after,
+                reward_terms=state.terms,
+                calls=tuple(call.calls),
+                verdict=call.verdict,
+                memory=changed,
+            )
         return Decided(state.observation, state.reward, state.terminated, state.truncated, self._report(info, choices))
-
-    def _traced(
-        self,
-        info: Mapping[str, Any],
-        choice: Choice,
-        call: Call,
-        before: dict[str, Plain],
-        after: dict[str, Plain],
-        memory: dict[str, Plain],
-    ) -> Decision:
-        return Decision(
-            action=info["action"],
-            parameters=choice.parameters,
-            duration=self._state.duration,
-            reward=self._state.total_reward,
-            ended=call.ended,
-            before=before,
-            after=after,
-            reward_terms=self._state.terms,
-            calls=tuple(call.calls),
-            verdict=call.verdict,
-            memory=memory,
-        )
 
     def _carry_out(self, choice: Choice, choices: Choices) -> Effects[Call]:
         calls = self._calls

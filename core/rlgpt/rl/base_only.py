@@ -71,10 +71,6 @@ class Masks:
         """Whether the episode with the seed ``seed`` is a base-only episode."""
         return self.share > 0 and bool(np.random.default_rng([seed, 0xBA5E]).random() < self.share)
 
-    def collects_from(self, seed: int) -> bool:
-        """Whether the primitive steps of the episode with the seed ``seed`` are collected."""
-        return self.collects and not self.is_base_only(seed)
-
     def of_episode(self, seed: int) -> tuple[str, ...]:
         """The names that are masked in the episode with the seed ``seed``."""
         return (*self.names, *self.coded) if self.is_base_only(seed) else self.names

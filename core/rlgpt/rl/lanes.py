@@ -66,7 +66,6 @@ class LaneVector(Vector):
         self._form = PolicyFormat(self._env.setup, space, keys, spec.setup.plan_prior)
         self._logs = [EpisodeLog(lane) for lane in self._env.lanes]
         self._primitive = [PrimitiveLog(self._form, lane, spec.setup.gamma) for lane in self._env.lanes]
-        self._collects = [False] * len(seeds)
         self._seeds = [training_seeds(seed) for seed in seeds]
         self._ended: dict[int, Transition] = {}
         self._masks: Masks | None = None
@@ -167,12 +166,12 @@ class LaneVector(Vector):
             for lane, seed in seeds.items():
                 self._env.lanes[lane].quarantine(self._masks.of_episode(seed))
                 self._base_only[lane] = self._masks.is_base_only(seed)
-                self._collects[lane] = self._masks.collects_from(seed)
         return seeds
 
     def _begun(self, lane: int, info: Mapping[str, Any], seed: int | None = None) -> tuple[Verdict, ...]:
         self._logs[lane].begin(0 if seed is None else seed, info)
-        self._primitive[lane].begin(self._collects[lane])
+        collects = self._masks is not None and self._masks.collects
+        self._primitive[lane].begin(collects and not self._base_only[lane])
         verdicts: tuple[Verdict, ...] = info.get("verdicts", ())
         return verdicts
 

@@ -83,7 +83,7 @@ class Slot:
             self.env.quarantine(self.masks.of_episode(seed))
             self._base_only = self.masks.is_base_only(seed)
         observation, info = self.env.reset(seed=seed)
-        self._primitive.begin(self.masks is not None and self.masks.collects_from(seed))
+        self._primitive.begin(self.masks is not None and self.masks.collects and not self._base_only)
         return self._flagged(observation), info.get("verdicts", ())
 
     def step(self, flat: NDArray[np.float32]) -> Transition:

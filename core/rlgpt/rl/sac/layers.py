@@ -1,4 +1,4 @@
-"""The layers of the networks of soft actor-critic, and draws from categorical distributions."""
+"""The layers of the networks of soft actor-critic, and random draws on the device of a generator."""
 
 from __future__ import annotations
 
@@ -70,3 +70,9 @@ def drawn_from(p: torch.Tensor, generator: torch.Generator | None) -> torch.Tens
     """
     on = p if generator is None else p.to(generator.device)
     return torch.multinomial(on, 1, generator=generator).to(p.device)
+
+
+def normal_like(like: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
+    """Standard normal numbers with the shape and device of ``like``, drawn on the device of ``generator``."""
+    device = like.device if generator is None else generator.device
+    return torch.randn(like.shape, generator=generator, device=device).to(like.device)

@@ -19,9 +19,9 @@ from rlgpt.rl.primitive_steps import PrimitiveSteps
 from rlgpt.rl.rollout import Rollout
 from rlgpt.rl.sac.encoding import encode
 from rlgpt.rl.sac.network import SoftActorCritic
-from rlgpt.rl.sac.replay import Replay, Rows
+from rlgpt.rl.sac.replay import Experience, Replay, Rows, part
 
-_SEEN = "seen"
+_SEEN, _BASE_ONLY = "seen", "base-only "
 
 CATCH_UP = 3.0
 """Maximal number of gradient steps of an update, as a multiple of the number of gradient steps for the primitive steps
@@ -65,7 +65,7 @@ class SoftLearner:
     :param budget: number of primitive steps of the whole training. The temperatures fall geometrically until the last
         of the ``budget`` primitive steps.
     :param optimizer: the optimiser of the learner that this learner belongs to; None for a new optimiser.
-    :ivar replay: the replay memory, which is on the CPU.
+    :ivar replay: the replay memories, which are on the CPU.
     :ivar imitation: the learner itself. A checkpoint stores the tensors of the learner, which include the replay
         memory.
     """
@@ -85,7 +85,7 @@ class SoftLearner:
         self.optimizer = optimizer or torch.optim.Adam(
             network.parameters(), lr=hyperparameters.learning_rate, foreach=True
         )
-        self.replay, self._primitive = Replay(settings.capacity), Replay(settings.capacity)
+        self.replay = Experience(settings.capacity)
         self._target = copy.deepcopy(network)
         self._target.base_only = None
         self._total = self._seen = self._owed = 0.0
@@ -120,12 +120,12 @@ class SoftLearner:
         settings, network = self._settings, self.network
         steps = self._store(rollout)
         self._cool()
-        if self._total < settings.first_update or not len(self.replay) + len(self._primitive):
+        if self._total < settings.first_update or not len(self.replay):
             return
         # A parameter search adds decisions without an update. The gradient steps for them are taken in several updates.
         for _ in range(int(min(self._owed, CATCH_UP * steps * settings.updates_per_step + 1))):
             self._owed -= 1
-            rows = self._sample(generator)
+            rows = self.replay.sample(settings.batch_size, generator)
             self._step({key: values.to(network.device) for key, values in rows.items()}, generator)
         if not all(bool(torch.isfinite(p).all()) for p in network.parameters()):
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
@@ -141,16 +141,9 @@ class SoftLearner:
             theirs = {key.removeprefix(prefix): axes for key, axes in names.items() if key.startswith(prefix)}
             self._base_only.warm_start({}, {})
             if theirs == self._base_only.network.axis_names():
-                self._base_only._remember_from(_part(memory, "base-only "))
-
-    def _remember_from(self, memory: Mapping[str, torch.Tensor]) -> None:
-        with _damage_reported():
-            self._restore_rows(memory)
-        self._seen = float(len(self.replay) + len(self._primitive))
-
-    def _restore_rows(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        self.replay.restore(_part(tensors, "row "))
-        self._primitive.restore(_part(tensors, "primitive row "))
+                with _damage_reported():
+                    self._base_only.replay.restore(part(memory, _BASE_ONLY))
+                self._base_only._seen = float(len(self._base_only.replay))
 
     def remember(self, rollout: Rollout) -> None:
         """Store the decisions of ``rollout`` in the replay memory (:meth:`rlgpt.rl.learner.PolicyLearner.remember`)."""
@@ -187,7 +180,7 @@ class SoftLearner:
             rows = {key: values[learns] for key, values in rows.items()}
         returns, steps = rows.pop("returns"), float(rows.pop("durations").sum())
         if steps:
-            self._add(self.replay, rows, returns)
+            self._add(self.replay.own, rows, returns)
         return steps
 
     def _store_primitive(self, steps: Sequence[PrimitiveSteps]) -> float:
@@ -196,7 +189,7 @@ class SoftLearner:
         rows = {"actions": actions, "rewards": rewards, "discounts": self._gamma * (~terminated).float()}
         masks = torch.ones(len(rewards), self.network.branches)
         rows |= {"obs": observations, "next obs": following, "action_mask": masks, "next action_mask": masks}
-        self._add(self._primitive, rows, returns)
+        self._add(self.replay.others, rows, returns)
         return float(len(rewards))
 
     def _add(self, replay: Replay, rows: Rows, returns: torch.Tensor) -> None:
@@ -208,17 +201,6 @@ class SoftLearner:
         network.returns.update(returns.reshape(-1, 1))
         replay.add(rows)
 
-    def _sample(self, generator: torch.Generator) -> Rows:
-        """Draw the rows of a gradient step. At least half of them are decisions of the learner's own policy (Ball and
-        others, 2023): a policy learns more from its own actions than from those of bad code.
-        """
-        size, own, others = self._settings.batch_size, len(self.replay), len(self._primitive)
-        if not others or not own:
-            return (self.replay if own else self._primitive).sample(size, generator)
-        count = max(size // 2, size * own // (own + others))
-        first, second = self.replay.sample(count, generator), self._primitive.sample(size - count, generator)
-        return {key: torch.cat([values, second[key]]) for key, values in first.items()}
-
     def _cool(self) -> None:
         """Set the temperatures. Both fall by the same factor until the end of the training. The progress of the learner
         is ``n / (n + m)``, with n primitive steps of its own so far and m steps that are left of the training.
@@ -229,12 +211,11 @@ class SoftLearner:
         """
         settings = self._settings
         first, last = settings.temperature
-        memory = self.replay if len(self.replay) else self._primitive
-        if not len(memory):
+        if not len(self.replay):
             return
         fallen = (last / first) ** (self._seen / (self._seen + max(0.0, self._budget - self._total)))
         self.network.temperature.fill_(first * fallen)
-        share = max(1 / LONGEST_HORIZON, 1 - memory.mean("discounts"))
+        share = max(1 / LONGEST_HORIZON, 1 - self.replay.mean("discounts"))
         self.network.base_temperature.fill_(settings.base_temperature * fallen * share)
 
     def _returns_so_far(self, rollout: Rollout, discounts: torch.Tensor) -> torch.Tensor:
@@ -284,12 +265,11 @@ class SoftLearner:
             torch._foreach_lerp_(theirs, ours, self._settings.target_rate)
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The replay memory, the target critics and the numbers of primitive steps, for a checkpoint."""
-        rows = {f"row {key}": values for key, values in self.replay.tensors().items()}
-        rows |= {f"primitive row {key}": values for key, values in self._primitive.tensors().items()}
+        """The replay memories, the target critics and the numbers of primitive steps, for a checkpoint."""
+        rows = self.replay.tensors()
         target = {f"target {key}": values for key, values in self._target.state_dict().items()}
         others = {} if self._base_only is None else self._base_only.tensors()
-        others = {f"base-only {key}": values for key, values in others.items()}
+        others = {f"{_BASE_ONLY}{key}": values for key, values in others.items()}
         counts = torch.tensor([self._seen, self._owed, self._total], dtype=torch.float64)
         return {**rows, **target, **others, _SEEN: counts}
 
@@ -300,10 +280,10 @@ class SoftLearner:
         """
         with _damage_reported():
             self._seen, self._owed, self._total = tensors[_SEEN].tolist()
-            self._target.load_state_dict(_part(tensors, "target "))
-            self._restore_rows(tensors)
+            self._target.load_state_dict(part(tensors, "target "))
+            self.replay.restore(tensors)
             if self._base_only is not None:
-                self._base_only.restore(_part(tensors, "base-only "))
+                self._base_only.restore(part(tensors, _BASE_ONLY))
 
 
 @contextmanager
@@ -316,8 +296,3 @@ def _damage_reported() -> Iterator[None]:
             f"the replay memory in the checkpoint cannot be read ({fault}). Restore the checkpoint from a copy, or "
             "train in a new folder."
         ) from fault
-
-
-def _part(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    """The tensors whose names begin with ``prefix``, by the rest of their names."""
-    return {key.removeprefix(prefix): values for key, values in tensors.items() if key.startswith(prefix)}

@@ -16,8 +16,8 @@ from rlgpt.options import ActionLayout
 from rlgpt.rl.distribution import MASKED
 from rlgpt.rl.network import RESIDUAL_STD, AxisNames, Batch, PolicyNetwork, plan_columns, plan_logits
 from rlgpt.rl.normalizer import RunningMoments
-from rlgpt.rl.sac.encoding import flatten
-from rlgpt.rl.sac.layers import CRITICS, Actor, Hidden, Linears, drawn_from
+from rlgpt.rl.sac.encoding import encoded_names, flatten
+from rlgpt.rl.sac.layers import CRITICS, Actor, Hidden, Linears, drawn_from, normal_like
 
 if TYPE_CHECKING:
     from rlgpt.rl.base import Hyperparameters
@@ -190,7 +190,7 @@ class SoftActorCritic(PolicyNetwork):
         shift, log_std, logits = torch.split(flat, [boxes, boxes, flat.shape[1] - 2 * boxes], dim=-1)
         std = self._prior_std * log_std.clamp(*LOG_STD).exp()
         offset = shift * self._prior_std
-        drawn = _normal(std, generator) if noise else torch.zeros_like(std)
+        drawn = normal_like(std, generator) if noise else torch.zeros_like(std)
         numbers = torch.tanh(self._prior_mean + offset + noise * std * drawn)
         relative = (std.square() + offset.square()) / self._prior_std.square()
         from_prior = 0.5 * (relative - 1) - log_std.clamp(*LOG_STD)
@@ -264,27 +264,17 @@ class SoftActorCritic(PolicyNetwork):
 
     def axis_names(self) -> AxisNames:
         """The names along the axes of each weight tensor, as in :meth:`rlgpt.rl.network.ActorCritic.axis_names`."""
-        boxes: list[str] = []
-        discrete: list[str] = []
-        inputs = list(self._names)
-        for i, head in enumerate(self.layout.heads):
-            names = head.names or tuple(f"head{i}[{j}]" for j in range(head.components))
-            if head.kind == "discrete":
-                discrete += (values := [f"{names[0]} = {value}" for value in range(head.size)])
-                inputs += values
-            else:
-                boxes += names
-                inputs += names
+        boxes, discrete, encoded = encoded_names(self.layout)
         rows = (*(f"shift {n}" for n in boxes), *(f"spread {n}" for n in boxes), *discrete)
         branches = tuple(f"choose {name}" for name in self.layout.branches[: max(1, self.layout.choices)])
         axes: AxisNames = {f"observations.{key}": (self._names,) for key in ("mean", "var", "count")}
         ours: AxisNames = {
             **axes,
-            "_prior_mean": (tuple(boxes),),
+            "_prior_mean": (boxes,),
             "actor.layers.0.weight": (None, self._names),
             "actor.output.weight": (rows, None),
             "actor.output.bias": (rows,),
-            "critic.first.weight": (None, tuple(inputs), None),
+            "critic.first.weight": (None, (*self._names, *encoded), None),
             "value.weight": (None, None, branches),
             "value.bias": (None, None, branches),
         }
@@ -349,9 +339,3 @@ class SoftDistribution:
         others = torch.zeros_like(flat)
         others[:, network.columns] = choose(base_only.sharpened(self._sharpness))
         return others.where(rows, flat)
-
-
-def _normal(like: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
-    """Standard normal numbers with the shape and device of ``like``, drawn on the device of ``generator``."""
-    device = like.device if generator is None else generator.device
-    return torch.randn(like.shape, generator=generator, device=device).to(like.device)

@@ -1,4 +1,4 @@
-"""The replay memory, which stores the newest decisions of a training."""
+"""The replay memories, which store the newest decisions of a training."""
 
 from __future__ import annotations
 
@@ -78,3 +78,54 @@ class Replay:
             if held:
                 grown[:held] = self._rows[key]
             self._rows[key] = grown
+
+
+class Experience:
+    """The data from which one policy learns, in two replay memories.
+
+    :ivar own: decisions of the policy itself.
+    :ivar others: primitive steps that code chose, in the form of decisions of the policy.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.own, self.others = Replay(capacity), Replay(capacity)
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self.others)
+
+    def sample(self, count: int, generator: torch.Generator) -> Rows:
+        """Draw ``count`` rows. At least half of them are decisions of the policy itself (Ball et al., 2023), if there
+        are any: a policy learns more from its own actions than from those of bad code.
+        """
+        own = max(count // 2, count * len(self.own) // len(self)) if len(self.own) else 0
+        own = own if len(self.others) else count
+        parts = [(self.own, own), (self.others, count - own)]
+        drawn = [memory.sample(size, generator) for memory, size in parts if size]
+        return {key: torch.cat([rows[key] for rows in drawn]) for key in drawn[0]}
+
+    def mean(self, name: str) -> float:
+        """The mean of the tensor ``name`` over the decisions of the policy itself, or over the others if it has none.
+        At least one row must be stored.
+        """
+        return (self.own if len(self.own) else self.others).mean(name)
+
+    def tensors(self) -> Rows:
+        """The rows of both replay memories, for a checkpoint."""
+        named = {_OWN: self.own.tensors(), _OTHERS: self.others.tensors()}
+        return {f"{prefix}{key}": values for prefix, rows in named.items() for key, values in rows.items()}
+
+    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Restore the result of :meth:`tensors`. Tensors with other names are ignored.
+
+        :raises ValueError: as :meth:`Replay.restore`.
+        """
+        self.own.restore(part(tensors, _OWN))
+        self.others.restore(part(tensors, _OTHERS))
+
+
+_OWN, _OTHERS = "row ", "primitive row "
+
+
+def part(tensors: Mapping[str, torch.Tensor], prefix: str) -> Rows:
+    """The tensors whose names begin with ``prefix``, by the rest of their names."""
+    return {key.removeprefix(prefix): values for key, values in tensors.items() if key.startswith(prefix)}
