@@ -70,7 +70,7 @@ def ends(transitions: Sequence[Transition]) -> list[int]:
     return [i for i, t in enumerate(transitions) if t.last is not None]
 
 
-def test_steps_are_collected_only_where_the_masks_say_it(tmp_path: Path) -> None:
+def test_steps_are_collected_only_if_the_masks_say_so(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
     none = played(LocalVector(spec, SEEDS, tmp_path / "a"), Masks(coded=CODED), 20)
     assert all(t.primitive is None for transitions in none for t in transitions)

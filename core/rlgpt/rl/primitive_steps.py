@@ -17,7 +17,7 @@ class PrimitiveSteps(NamedTuple):
     """K primitive steps, each in the form of a decision of one base action.
 
     :ivar observations: the numbers of the setup's observation keys before each step, float32 ``[K, D]``. The numbers
-        about the plan's code are left out, because they describe no base-only episode.
+        about the plan's code are left out, because a base-only episode calls no code.
     :ivar following: the same numbers after each step.
     :ivar actions: the flat actions that choose the base actions, float32 ``[K, action_size]``.
     :ivar rewards: the rewards of the steps, float32 ``[K]``.
@@ -55,8 +55,8 @@ class PrimitiveLog:
         self._steps, self._return = [], 0.0
 
     def take(self, terminated: bool) -> PrimitiveSteps | None:
-        """Return the steps since the last call, without those whose low-level action is no base action that the policy
-        may choose; None if there are none.
+        """Return the primitive steps since the last call. A step whose low-level action the policy cannot choose as a
+        base action is left out. The result is None if no step is left.
 
         :param terminated: whether the last step led to a terminal state.
         """

@@ -131,9 +131,9 @@ class SoftLearner:
             raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
 
     def warm_start(self, names: AxisNames, memory: Mapping[str, torch.Tensor]) -> None:
-        """Begin with the weights that the network has now. The replay memory of base-only episodes goes on with the
-        rows of the earlier training if they have the same form, because they do not depend on the code
-        (:meth:`rlgpt.rl.learner.PolicyLearner.warm_start`).
+        """Copy the network's weights to the target critics (:meth:`rlgpt.rl.learner.PolicyLearner.warm_start`). The
+        learner of base-only episodes keeps the replay memories of the earlier training if it has the same observations
+        and base actions, because these memories do not depend on the code.
         """
         self._target.load_state_dict(self.network.state_dict(), strict=False)
         if self._base_only is not None:
