@@ -18,7 +18,8 @@ A comparison measures the following methods for each task and seed. In code and 
 By default the outer loop has one iteration (``--iterations``), so that the training gets all steps of the budget that
 rehearsals, evaluations of code alone and selection do not use. The replies of the language model come from the plugin's
 recordings; seed s replays recording s modulo the number of recordings. The final evaluation of a cell uses seeds that
-no selection used, once with sampled and once with greedy actions. A comparison prints its results as lines of JSON at
+no selection used. RL-GPT plays what its selection kept; the policies of the other methods, which have no selection,
+play once with sampled and once with greedy actions. A comparison prints its results as lines of JSON at
 the end. An interrupted comparison resumes only with unchanged settings and at the same commit. All methods learn with
 the trainer of the benchmark, which is the built-in PPO unless the benchmark or ``--trainer`` names another one.
 """
@@ -144,9 +145,7 @@ class Comparison:
         parser.add_argument(
             "--iterations", type=int, default=self.iterations, help="of the outer loop, which share the budget"
         )
-        parser.add_argument(
-            "--episodes", type=int, default=self.episodes, help="of the evaluation, sampled and greedy each"
-        )
+        parser.add_argument("--episodes", type=int, default=self.episodes, help="of the final evaluation")
         parser.add_argument("--trainer", default=self.trainer, choices=TRAINERS)
         parser.add_argument("--jobs", type=int, default=2)
         parser.add_argument("--ray", metavar="ADDRESS", help="measure on the cluster of Ray at this address")

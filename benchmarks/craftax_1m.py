@@ -74,11 +74,11 @@ class CraftaxRunner(RowRunner):
             return 0.0
         return 100 * float(evaluation.mean_score) / MOST_RETURN
 
-    def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """Return the results of a cell. For the sampled episodes, the results contain how often each achievement was
-        unlocked, and the lengths of the episodes.
+    def figures(self, evaluation: Any) -> dict[str, Any]:
+        """Return the returns of the episodes, how often each achievement was unlocked, and the number of episodes that
+        reached the time limit.
         """
-        episodes = sampled.episodes
+        episodes = evaluation.episodes
         means = {
             metric.name: float(np.mean([e.metrics[metric.name] for e in episodes if metric.name in e.metrics]))
             for metric in self.task.metrics
@@ -86,8 +86,6 @@ class CraftaxRunner(RowRunner):
         }
         lengths = [e.metrics["steps"] for e in episodes if "steps" in e.metrics]
         return {
-            "sampled": self.result(sampled),
-            "greedy": None if greedy is None else self.result(greedy),
             "returns": [round(e.score, 2) for e in episodes if e.score is not None],
             "metrics": {name: round(mean, 4) for name, mean in means.items() if mean},
             "at_limit": sum(length >= self.task.horizon for length in lengths),

@@ -158,12 +158,10 @@ class EvoRunner(RowRunner):
     def result(self, evaluation: Any) -> float:
         return float(evaluation.mean_score) if evaluation.episodes else 0.0
 
-    def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """Return the values of a cell, and the lengths and returns of the sampled episodes."""
-        episodes = sampled.episodes
+    def figures(self, evaluation: Any) -> dict[str, Any]:
+        """Return the returns of the episodes, and their mean length."""
+        episodes = evaluation.episodes
         return {
-            "sampled": self.result(sampled),
-            "greedy": None if greedy is None else self.result(greedy),
             "returns": [round(e.score, 3) for e in episodes if e.score is not None],
             "mean_steps": round(float(np.mean([e.primitive_steps for e in episodes])), 1) if episodes else None,
         }

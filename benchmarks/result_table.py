@@ -86,5 +86,5 @@ def outcome(result: Mapping[str, Any]) -> float:
     """Return the result of a cell in the figures of a comparison. A run of RL-GPT chooses code, tuned code or a mode of
     the policy on the selection seeds, and this choice counts. Other methods count with the sampled policy.
     """
-    value: float = result.get("kept", result["sampled"])
+    value: float = result["kept"] if "kept" in result else result["sampled"]
     return value

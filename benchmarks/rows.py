@@ -133,11 +133,11 @@ class RowRunner:
         if self.cell.row == "rlgpt_turns":
             figures["turns"] = [self.success_of_kept(context, i) for i in result.history]
         return {
-            **self.figures(report.sampled, report.greedy),
+            **self.figures(report.evaluation),
             **figures,
-            "mode": report.mode,
-            "kept": self.result(report.kept),
-            "acting": report.kept.mode,
+            "mode": "code" if report.evaluation.is_code else "policy",
+            "kept": self.result(report.evaluation),
+            "acting": report.evaluation.mode,
             "primitive_steps": record.record.steps.total,
             "steps": record.record.steps.model_dump(),
             "selection": [round(self.result(i.kept), 3) for i in result.history],
@@ -164,15 +164,9 @@ class RowRunner:
         """Return the result of an evaluation for the table of results, which is the success rate."""
         return float(evaluation.success_rate)
 
-    def figures(self, sampled: Any, greedy: Any) -> dict[str, Any]:
-        """Return the figures of a cell, which are the results of the evaluation with sampled actions and of the
-        evaluation with greedy actions (if the cell has a policy).
-        """
-        return {
-            "sampled": self.result(sampled),
-            "greedy": None if greedy is None else self.result(greedy),
-            "steps_per_success": sampled.steps_per_success,
-        }
+    def figures(self, evaluation: Any) -> dict[str, Any]:
+        """Return the figures about the episodes of an evaluation that a cell has besides the result."""
+        return {"steps_per_success": evaluation.steps_per_success}
 
     def train(self, setup: Any, actions: tuple[Any, ...] = (), functions: tuple[Any, ...] = ()) -> dict[str, Any]:
         """Train PPO for the whole budget."""
@@ -210,13 +204,18 @@ class RowRunner:
         from rlgpt.rl.evaluation import evaluate_code
 
         best, report = self._best_iteration(), self._run().report()
-        if report is not None and report.kept.mode == "code":
-            evaluation = report.kept  # The run kept its code, so its report has the episodes of this method.
+        if report is not None and report.evaluation.mode == "code":
+            evaluation = report.evaluation  # The run kept its code, so its report has the episodes of this method.
         elif best.actions:
             evaluation = evaluate_code(self._best_spec(), best.actions, seeds=self._report_seeds())
         else:
             evaluation = Evaluation(mode="code", episodes=())
-        return {**self.figures(evaluation, None), "primitive_steps": self._design_steps()}
+        return {
+            "sampled": self.result(evaluation),
+            "greedy": None,
+            **self.figures(evaluation),
+            "primitive_steps": self._design_steps(),
+        }
 
     def untrained(self) -> dict[str, Any]:
         spec = self._best_spec()
@@ -256,8 +255,8 @@ class RowRunner:
     def _evaluate(self, policy: Any, spec: Any) -> dict[str, Any]:
         from rlgpt.rl.evaluation import evaluate
 
-        seeds = self._report_seeds()
-        return self.figures(*(evaluate(policy, spec, seeds=seeds, greedy=greedy) for greedy in (False, True)))
+        sampled, greedy = (evaluate(policy, spec, seeds=self._report_seeds(), greedy=way) for way in (False, True))
+        return {"sampled": self.result(sampled), "greedy": self.result(greedy), **self.figures(sampled)}
 
     def _report_seeds(self) -> Any:
         return self.seeds.report(self.settings.report_episodes)

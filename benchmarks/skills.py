@@ -109,8 +109,8 @@ def figures(folder: Path) -> dict[str, Any]:
     known = {action["name"] for skill in offered for action in skill["actions"]}
     return {
         "task": run.record.task,
-        "success": report.kept.success_rate,
-        "episodes": len(report.kept.episodes),
+        "success": report.evaluation.success_rate,
+        "episodes": len(report.evaluation.episodes),
         "requests": len(exchanges),
         "prompt_tokens": sum(u.prompt_tokens for u in usage),
         "completion_tokens": sum(u.completion_tokens for u in usage),

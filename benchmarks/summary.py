@@ -69,7 +69,7 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
     for task, rows in grid.items():
         for row, by_seed in rows.items():
             success = {seed: outcome(r) for seed, r in by_seed.items()}
-            greedy = {seed: r["greedy"] for seed, r in by_seed.items() if r["greedy"] is not None}
+            greedy = {seed: r["greedy"] for seed, r in by_seed.items() if r.get("greedy") is not None}
             figures = (
                 task.split("/")[1],
                 f"`{row}`",
@@ -157,13 +157,13 @@ def _grid(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> Grid
 
 
 def _steps_per_success(results: Sequence[Mapping[str, Any]]) -> str:
-    """Return the number of evaluation steps of the sampled policy divided by the number of its successes, over all
-    seeds with at least one success.
+    """Return the number of evaluation steps divided by the number of successes, over all seeds with at least one
+    success. The steps are those of the policy with sampled actions, or those of what a run kept.
     """
     some = [r for r in results if r["steps_per_success"] is not None]
     if not some:
         return "none"
-    successes = [r["sampled"] * r["episodes"] for r in some]
+    successes = [r.get("sampled", r.get("kept")) * r["episodes"] for r in some]
     steps = sum(r["steps_per_success"] * n for r, n in zip(some, successes, strict=True))
     return f"{steps / sum(successes):,.0f}{_count(len(some), len(results))}"
 

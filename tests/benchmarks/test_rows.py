@@ -101,7 +101,7 @@ def test_row_code_repeats_no_episode_of_a_run_that_kept_its_code(grid: Any) -> N
     kept = found.model_copy(update={"code_evaluation": played})
     record_run(runner, kept)
     episodes = tuple(played.episodes[0].model_copy(update={"success": i == 0}) for i in range(4))
-    report = Report(iteration=0, mode="code", acting="code", sampled=played.model_copy(update={"episodes": episodes}))
+    report = Report(iteration=0, evaluation=played.model_copy(update={"episodes": episodes}))
     Run.open(runner.folder("rlgpt")).rewrite("report", report)
     assert runner.measure()["sampled"] == 0.25, "the result of the report, not of new episodes"
 

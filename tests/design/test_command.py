@@ -58,7 +58,7 @@ def test_design_command_replays_a_recording_and_its_run_can_be_evaluated_and_res
     assert main(["resume", run, "report_episodes=3"]) == 0
     report = Run.open(tmp_path / "run").report()
     assert report is not None
-    assert len(report.sampled.episodes) == 3
+    assert len(report.evaluation.episodes) == 3
     assert main(["resume", str(tmp_path / "recorded")]) == 2
     assert "of this run as an object" in capsys.readouterr().err
     assert main(["evaluate", str(tmp_path / "recorded"), "--episodes", "1"]) == 0

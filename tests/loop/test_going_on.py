@@ -65,7 +65,7 @@ def test_run_resumed_with_more_iterations_writes_a_new_report(tmp_path: Path) ->
     assert llm.keys[0].role == "critic", "the next plan needs the missing critique of the last iteration"
     assert first.report is not None
     assert more.report is not None
-    assert (len(first.report.sampled.episodes), len(more.report.sampled.episodes)) == (2, 3)
+    assert (len(first.report.evaluation.episodes), len(more.report.evaluation.episodes)) == (2, 3)
     assert more.report.iteration == Run.open(tmp_path).record.best
 
 
@@ -88,8 +88,8 @@ def test_run_stopped_in_its_report_repeats_no_finished_part_of_it(tmp_path: Path
     seeds = ctx.seeds.report(PART + 2)
     assert played == [seeds[:PART], seeds[PART:], seeds[PART:]]
     assert result.report is not None
-    assert tuple(e.seed for e in result.report.sampled.episodes) == seeds
-    assert result.report.sampled == ctx.evaluate_kept(result.history[0], seeds=seeds)
+    assert tuple(e.seed for e in result.report.evaluation.episodes) == seeds
+    assert result.report.evaluation == ctx.evaluate_kept(result.history[0], seeds=seeds)
 
 
 def test_resume_after_a_kill_between_iteration_and_record_repairs_the_run_record(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_run_without_a_working_coded_action_finishes(tmp_path: Path, kind: str) 
     result = run(context(tmp_path, PPO(), FakeLLM(always_broken), kind=kind, settings=BRIEF))
     assert [i.actions for i in result.history] == [(), ()]
     assert result.report is not None
-    assert result.report.mode == ("code" if kind == "code_only" else "policy")
+    assert result.report.evaluation.is_code == (kind == "code_only")
     assert Run.open(tmp_path).record.status == "finished"
 
 

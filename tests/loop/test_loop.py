@@ -57,7 +57,7 @@ def test_run_writes_code_trains_a_policy_evaluates_and_saves_a_bundle(finished: 
     assert record.steps.training == sum(i.training.primitive_steps for i in result.history if i.training)
     assert record.steps.rehearsal > 0
     assert record.steps.code > 0
-    assert record.success_rate == result.report.sampled.success_rate  # type: ignore[union-attr]
+    assert record.success_rate == result.report.evaluation.success_rate  # type: ignore[union-attr]
     bundle = load_bundle(folder / "bundle")
     assert bundle.actions == result.history[record.best or 0].actions
     assert bundle.tested_on is not None
@@ -180,7 +180,7 @@ def test_kind_of_agents_determines_whether_a_run_sends_requests_and_trains(
     assert bool(llm.requests) == asks
     assert (result.history[0].training is not None) == trains
     assert result.report is not None
-    assert result.report.mode == ("code" if kind == "code_only" else "policy")
+    assert result.report.evaluation.is_code == (kind == "code_only")
     if kind == "primitives_only":
         assert {"go", "use"} <= {a.name for a in result.history[0].actions} or len(result.history[0].actions) >= 2
     if kind == "slow_fast":
@@ -198,8 +198,8 @@ def test_run_does_not_train_when_code_alone_solves_the_task(tmp_path: Path) -> N
     assert result.history[0].training is None
     assert result.history[0].evaluation.mode == "code"
     assert result.report is not None
-    assert result.report.mode == "code"
-    assert result.report.sampled.success_rate == 1.0
+    assert result.report.evaluation.is_code
+    assert result.report.evaluation.success_rate == 1.0
     assert Run.open(tmp_path).record.steps.training == 0
 
 
@@ -382,11 +382,11 @@ def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> No
     assert best.training is not None
     assert best.training.quarantined == ("to_row",)
     assert result.report is not None
-    assert result.report.mode == "code"
+    assert result.report.evaluation.is_code
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
     judged = evaluate_code(ctx.spec(best.setup, Code(best.actions)), best.actions, seeds=seeds)
     assert judged.success_rate > 0
-    assert result.report.sampled == judged
+    assert result.report.evaluation == judged
     assert ctx.kept_spec(best).quarantined == ()
 
     lost = best.code_evaluation

@@ -55,7 +55,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Facts, Pat
 def test_selection_and_report_use_the_score_if_the_task_defines_no_success(played: tuple[Result, Facts, Path]) -> None:
     result, facts, _ = played
     assert result.report is not None
-    reported = result.report.sampled
+    reported = result.report.evaluation
     assert not reported.has_success
     assert reported.mean_score is not None
     assert all(e.score == e.metrics["walked"] for e in reported.episodes)
@@ -69,7 +69,7 @@ def test_selection_and_report_use_the_score_if_the_task_defines_no_success(playe
 def test_run_record_and_bundle_contain_the_score_and_no_success_rate(played: tuple[Result, Facts, Path]) -> None:
     result, _, folder = played
     assert result.report is not None
-    mean = result.report.sampled.mean_score
+    mean = result.report.evaluation.mean_score
     record = Run.open(folder).record
     assert (record.score, record.success_rate) == (mean, None)
     tested_on = load_bundle(folder / "bundle").tested_on
@@ -93,7 +93,7 @@ def test_run_ends_after_the_first_iteration_when_the_score_reaches_its_target(tm
     result, _ = play(tmp_path / "low", target_score=0.0)
     assert len(result.history) == 1
     assert result.report is not None
-    assert result.report.mode == "code", "code alone reached the target, so nothing was trained"
+    assert result.report.evaluation.is_code, "code alone reached the target, so nothing was trained"
 
 
 def test_iteration_without_working_code_has_an_evaluation_without_episodes_and_success(tmp_path: Path) -> None:
@@ -102,5 +102,5 @@ def test_iteration_without_working_code_has_an_evaluation_without_episodes_and_s
 
     result, _ = play(tmp_path / "none", broken, "code_only", iterations=1, repairs=0)
     assert result.report is not None
-    for evaluation in (result.history[0].evaluation, result.report.kept):
+    for evaluation in (result.history[0].evaluation, result.report.evaluation):
         assert (evaluation.episodes, evaluation.has_success, evaluation.score) == ((), False, TASK.score)

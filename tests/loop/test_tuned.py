@@ -130,8 +130,7 @@ def test_run_keeps_tuned_code_that_is_better_than_code_and_policy(finished: Fini
     assert seeds[0] == seeds[1], "both play the same selection seeds"
     report = finished[1].report
     assert report is not None
-    assert (report.mode, report.acting, report.kept.mode, report.kept.success_rate) == ("code", "tuned", "tuned", 1.0)
-    assert report.greedy is None
+    assert (report.evaluation.mode, report.evaluation.success_rate) == ("tuned", 1.0)
 
 
 def test_tuned_code_is_code_with_the_found_values_as_defaults(finished: Finished) -> None:
@@ -156,7 +155,7 @@ def test_tuned_code_is_code_with_the_found_values_as_defaults(finished: Finished
     ctx = tuning(folder)
     again = ctx.evaluate_kept(best, seeds=ctx.seeds.report(5))
     assert result.report is not None
-    assert again == result.report.sampled
+    assert again == result.report.evaluation
     plain = evaluate_code(ctx.spec(best.setup, Code(best.actions)), best.actions, seeds=ctx.seeds.report(5))
     assert (plain.mode, plain.success_rate) == ("code", 0.0)
 

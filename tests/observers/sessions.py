@@ -58,7 +58,7 @@ def _end(run: Run, watching: Several) -> None:
     from rlgpt.domain import Bundle
 
     last = run.iterations()[-1]
-    run.rewrite("report", Report(iteration=last.index, mode="policy", sampled=stories.evaluation(9, 10)))
+    run.rewrite("report", Report(iteration=last.index, evaluation=stories.evaluation(9, 10)))
     save_bundle(Bundle(actions=last.actions), run.folder / "bundle")
     run.update(status="finished", success_rate=0.9)
     watching.finished("report", success=0.9)

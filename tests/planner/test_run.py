@@ -55,7 +55,7 @@ def test_sub_goal_starts_in_states_that_earlier_sub_goals_reached_and_all_steps_
     ctx = context(tmp_path / "run", tmp_path / "steps", agents, restores=restores)
     result = run(ctx)
     assert result.report is not None
-    assert result.report.kept.success_rate == 1
+    assert result.report.evaluation.success_rate == 1
     record = Run.open(tmp_path / "run").record
     assert (record.status, record.success_rate) == ("finished", 1)
     assert record.steps.total == counted(tmp_path / "steps")
@@ -205,9 +205,9 @@ def test_sub_goal_of_kind_rl_is_played_by_a_trained_policy(tmp_path: Path) -> No
     ctx = context(tmp_path / "run", tmp_path / "steps", planner=FixedPlanner(graph), budget=12_000)
     report = run(ctx).report
     assert report is not None
-    assert report.mode == "policy"
+    assert not report.evaluation.is_code
     assert ctx.run.record.steps.training > 1_000
-    assert report.kept.success_rate > 0.5
+    assert report.evaluation.success_rate > 0.5
     kept = kept_of(ctx.run)
     assert kept is not None
     modes = {f.name: f.mode for f in kept.evidence.figures}

@@ -158,7 +158,6 @@ def story(*iterations: Iteration, text: str = "") -> Story:
         iterations=iterations,
         best=1,
         outcome=evaluation(17, 20),
-        greedy=evaluation(18, 20, "greedy"),
         dead_loop_rate=0.25,
         tokens=18_734,
         dollars=0.0412,

@@ -172,7 +172,7 @@ def test_report_page_shows_a_run_without_code_training_or_critic() -> None:
             "evaluation": evaluation(0, 2),
         }
     )
-    run = story(bare).model_copy(update={"outcome": None, "greedy": None, "dead_loop_rate": None, "dollars": None})
+    run = story(bare).model_copy(update={"outcome": None, "dead_loop_rate": None, "dollars": None})
     shown = read(html.render(Page(title="t", stories=(run,)))).text
     assert "no steps were spent on learning" in shown
     assert "unknown" in shown

@@ -4,6 +4,7 @@ are different methods, and all costs are counted.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def made(
     run = Run.create(folder, task=task, seed=seed, config={"agents": {"name": kind}, "seed": seed, **config})
     finished = iteration(0)
     write_atomic(folder / "iterations/0/iteration.json", finished.model_dump_json())
-    report = Report(iteration=0, mode="policy", sampled=evaluation(wins, 10))
+    report = Report(iteration=0, evaluation=evaluation(wins, 10))
     write_atomic(folder / "report.json", report.model_dump_json())
     run.update(steps=finished.steps, best=0, iterations=1)
     return run
@@ -86,6 +87,18 @@ def test_method_name_of_a_run_of_an_earlier_version_is_derived_from_its_agents(t
     assert set(methods([run])) == {"pure RL"}
 
 
+def test_report_of_an_earlier_version_keeps_the_evaluation_in_the_mode_that_was_chosen(tmp_path: Path) -> None:
+    """Earlier versions played the report once in each mode of the policy."""
+    sampled, greedy = evaluation(5, 10), evaluation(9, 10, "greedy")
+    for acting, kept in (("greedy", greedy), ("sampled", sampled), (None, sampled)):
+        run = made(tmp_path / str(acting))
+        earlier = {"sampled": sampled, "sharpened": None, "greedy": greedy}
+        stored = {name: e and e.model_dump(mode="json") for name, e in earlier.items()}
+        text = json.dumps({"iteration": 0, "mode": "policy", "acting": acting, **stored, "dead_loop_rate": 0.5})
+        write_atomic(run.folder / "report.json", text)
+        assert run.report() == Report(iteration=0, evaluation=kept, dead_loop_rate=0.5)
+
+
 def test_figure_with_long_method_names_has_enough_width_for_the_curves() -> None:
     figure = draw({f"RL-GPT ({'long ' * 16}{i})": [[(0, 0.0), (900, 1.0)]] for i in range(3)})
     svg(figure)
@@ -134,7 +147,7 @@ def scored(run: Run, score: float | None, **more: object) -> Run:
     if score is not None:
         played = [e.model_copy(update={"score": score, "metrics": {"far": score}}) for e in told.episodes]
         told = told.model_copy(update={"episodes": tuple(played)})
-    write_atomic(run.folder / "report.json", Report(iteration=0, mode="policy", sampled=told).model_dump_json())
+    write_atomic(run.folder / "report.json", Report(iteration=0, evaluation=told).model_dump_json())
     return run
 
 
@@ -162,7 +175,7 @@ def test_report_shows_no_score_when_the_scores_have_no_finite_mean(tmp_path: Pat
 def test_run_without_success_and_score_has_a_row_in_the_report(tmp_path: Path) -> None:
     run = made(tmp_path / "neither")
     told = evaluation(0, 10, has_success=False)
-    write_atomic(run.folder / "report.json", Report(iteration=0, mode="policy", sampled=told).model_dump_json())
+    write_atomic(run.folder / "report.json", Report(iteration=0, evaluation=told).model_dump_json())
     page = page_of([run])
     assert "RL-GPT  -" in table(page)
     assert "<html" in render(page)

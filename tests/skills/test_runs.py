@@ -115,7 +115,7 @@ def test_kept_skill_brings_the_features_that_it_reads(tmp_path: Path, library: S
     assert [key.role for key in llm.keys] == ["slow"]
     assert second.history[0].functions == first.history[0].functions
     assert second.report is not None
-    assert second.report.kept.success_rate == 1.0
+    assert second.report.evaluation.success_rate == 1.0
     assert "It reads the feature `geometry`" in systems(llm).pop()
 
 

@@ -154,7 +154,7 @@ def make_run(folder: Path, *, text: str = "", status: str = "finished", seed: in
     steps = iteration(0).steps
     run.update(status=status, reason=text, steps=steps, iterations=1, best=0)
     if status == "finished":
-        run.rewrite("report", Report(iteration=0, mode="policy", sampled=stories.evaluation(17, 20)))
+        run.rewrite("report", Report(iteration=0, evaluation=stories.evaluation(17, 20)))
         run.update(success_rate=0.85, iterations=2)
     return run
 
@@ -199,7 +199,7 @@ def make_planned_run(folder: Path, *, text: str = "") -> Run:
     run.rewrite("rounds/0/playing", Playing(revision=0, actors={}, played=played, steps=22_140))
     evidence = evidence_of(graph, episodes, learnt)
     run.rewrite(KEPT, KeptGraph(revision=0, graph=graph, actors={"key_held": 0, "door_open": 0}, evidence=evidence))
-    run.rewrite("report", Report(iteration=0, mode="policy", sampled=stories.evaluation(1, 2)))
+    run.rewrite("report", Report(iteration=0, evaluation=stories.evaluation(1, 2)))
     append(run, "llm.jsonl", exchange(text), exchange(text, task="grid/door.door_open"))
     run.update(status="finished", success_rate=0.5, steps=iteration(0).steps + iteration(0).steps)
     return run

@@ -56,5 +56,5 @@ def _continued(config: RunConfig, folder: Path, manager: PluginManager) -> JobRe
         )
     report = run.report()
     if run.record.status == "finished" and report is not None:
-        return JobResult(0, report.kept.objective)
+        return JobResult(0, report.evaluation.objective)
     return finish(resume(context))

@@ -47,7 +47,7 @@ def finish(context: LoopContext) -> JobResult:
             raise KeyboardInterrupt(f"interrupted; continue with: rlgpt resume {folder}") from None
         if result.report is not None:
             _show(context, result)
-    objective = None if result.report is None else result.report.kept.objective
+    objective = None if result.report is None else result.report.evaluation.objective
     if result.stopped is not None:
         say(f"rlgpt: stopped: {result.stopped}", sys.stderr)
         return JobResult(result.stopped.exit_status, objective, str(result.stopped))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rlgpt.agents.base import History
 from rlgpt.agents.deadloop import of_run
-from rlgpt.domain import Evaluation, Iteration, Mode
+from rlgpt.domain import Evaluation, Iteration
 from rlgpt.loop.context import LoopContext
 from rlgpt.rl.evaluation import together
 from rlgpt.runs import Report
@@ -28,45 +28,34 @@ def current_report(ctx: LoopContext, best: Iteration, history: History) -> Repor
     report = stored_or_new()
     seeds = ctx.seeds.report(ctx.settings.report_episodes)
     expected = (best.index, of_run(history).rate, best.kept.mode)
-    if not _is_of(report.sampled, seeds) or (report.iteration, report.dead_loop_rate, report.kept.mode) != expected:
+    found = (report.iteration, report.dead_loop_rate, report.evaluation.mode)
+    if not _is_of(report.evaluation, seeds) or found != expected:
         ctx.run.forget("report")
         report = stored_or_new()
     return report
 
 
 def _report(ctx: LoopContext, best: Iteration, history: History) -> Report:
-    code, sharp = best.kept.is_code, best.kept.mode == "sharpened"
-    return Report(
-        iteration=best.index,
-        mode="code" if code else "policy",
-        acting=best.kept.mode,
-        sampled=_evaluate(ctx, best, best.kept.mode if code else "sampled"),
-        sharpened=_evaluate(ctx, best, "sharpened") if sharp else None,
-        greedy=None if code else _evaluate(ctx, best, "greedy"),
-        dead_loop_rate=of_run(history).rate,
-    )
+    evaluation = together(list(_parts(ctx, best)), traces=0)
+    return Report(iteration=best.index, evaluation=evaluation, dead_loop_rate=of_run(history).rate)
 
 
-def _evaluate(ctx: LoopContext, best: Iteration, mode: Mode) -> Evaluation:
-    return together(list(_parts(ctx, best, mode)), traces=0)
-
-
-def _parts(ctx: LoopContext, best: Iteration, mode: Mode) -> Iterator[Evaluation]:
+def _parts(ctx: LoopContext, best: Iteration) -> Iterator[Evaluation]:
     """Play the episodes of the report in parts. The parts that the run folder already has are read from there."""
     every = ctx.seeds.report(ctx.settings.report_episodes)
     for start in range(0, len(every), PART):
         seeds = every[start : start + PART]
 
         def play(seeds: tuple[int, ...] = seeds) -> Evaluation:
-            return ctx.evaluate_kept(best, seeds=seeds, mode=mode)
+            return ctx.evaluate_kept(best, seeds=seeds)
 
-        name = f"iterations/{best.index}/report/{mode}_{start:04}"
+        name = f"iterations/{best.index}/report/{best.kept.mode}_{start:04}"
         if not _is_of(part := ctx.run.once(name, Evaluation, play), seeds):
             ctx.run.forget(name)
             part = ctx.run.once(name, Evaluation, play)
         yield part
         if (played := start + len(seeds)) < len(every):
-            ctx.observer.message(f"report: {played} of {len(every)} episodes, {mode}")
+            ctx.observer.message(f"report: {played} of {len(every)} episodes")
 
 
 def _is_of(evaluation: Evaluation, seeds: tuple[int, ...]) -> bool:

@@ -93,13 +93,15 @@ def _run(ctx: LoopContext) -> Result:
     ctx.run.update(
         status="stopped" if stopped else "finished",
         reason=str(stopped or ""),
-        success_rate=report.kept.success_rate if report.kept.has_success else None,
-        score=report.kept.mean_score,
+        success_rate=report.evaluation.success_rate if report.evaluation.has_success else None,
+        score=report.evaluation.mean_score,
     )
-    ctx.observer.finished("report", **outcome(report.kept))
+    ctx.observer.finished("report", **outcome(report.evaluation))
+    mode = report.evaluation.mode
+    kept = {"code": "code", "tuned": "tuned code"}.get(mode, f"{mode} policy")
     ctx.observer.message(
-        f"{'tuned ' * (report.acting == 'tuned')}{report.mode} of iteration {best.index}, tested in "
-        f"{len(report.kept.episodes)} fresh episodes; bundle: {ctx.run.folder / 'bundle'}; "
+        f"{kept} of iteration {best.index}, tested in "
+        f"{len(report.evaluation.episodes)} fresh episodes; bundle: {ctx.run.folder / 'bundle'}; "
         f"page: rlgpt report {ctx.run.folder}"
     )
     return Result(history, report, stopped)
@@ -136,9 +138,9 @@ def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> 
         tested_on=Provenance(
             task=ctx.task.id,
             versions=ctx.run.record.versions,
-            success_rate=report.kept.success_rate if report.kept.has_success else None,
-            score=report.kept.mean_score,
-            episodes=len(report.kept.episodes),
+            success_rate=report.evaluation.success_rate if report.evaluation.has_success else None,
+            score=report.evaluation.mean_score,
+            episodes=len(report.evaluation.episodes),
             primitive_steps=steps.total,
             model=", ".join(sorted({e.reply.model for e in read_exchanges(ctx.run.folder / "llm.jsonl")})),
         ),

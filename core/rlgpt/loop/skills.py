@@ -80,7 +80,7 @@ def add_skill(ctx: LoopContext, brief: Brief, best: Iteration, report: Report, b
 
 
 def _result(report: Report) -> Result:
-    kept = report.kept
+    kept = report.evaluation
     return Result(has_success=kept.has_success, score=kept.score, starts=starts_of(kept))
 
 
@@ -89,7 +89,7 @@ def _is_proved(ctx: LoopContext, report: Report, result: Result) -> bool:
         return result.success.low >= PROVED
     if result.mean_score is None:
         return False
-    return ctx.target is None or ctx.is_solved(report.kept, episodes=1)
+    return ctx.target is None or ctx.is_solved(report.evaluation, episodes=1)
 
 
 def _added(
@@ -106,7 +106,7 @@ def _added(
 
     :returns: the new version of the skill, or an existing version with the same code; None if the code cannot be added.
     """
-    kept, name = report.kept, skill_name(ctx.task.id)
+    kept, name = report.evaluation, skill_name(ctx.task.id)
     policy = None
     if not kept.is_code:
         policy = weights_of(ctx.train_folder(best.index)) if best.training is not None else None

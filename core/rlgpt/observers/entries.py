@@ -64,7 +64,7 @@ def of_iteration(iteration: Iteration) -> Numbers:
 
 def of_report(report: Report) -> Numbers:
     """The numbers that a tracker writes about the episodes of the report."""
-    return of_evaluation("report", report.kept)
+    return of_evaluation("report", report.evaluation)
 
 
 def of_evaluation(name: str, evaluation: Evaluation) -> Numbers:

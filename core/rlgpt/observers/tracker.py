@@ -138,7 +138,7 @@ class Tracker(Observer, ABC):
             step = run.record.steps.total
             if self._new("report", step):
                 self._numbers(entries.of_report(report), step)
-                self._table("report_episodes", entries.report_rows(report.kept, iteration=report.iteration), step)
+                self._table("report_episodes", entries.report_rows(report.evaluation, iteration=report.iteration), step)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -50,9 +50,9 @@ def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps
         tested_on=Provenance(
             task=ctx.task.id,
             versions=ctx.run.record.versions,
-            success_rate=report.kept.success_rate,
-            score=report.kept.mean_score,
-            episodes=len(report.kept.episodes),
+            success_rate=report.evaluation.success_rate,
+            score=report.evaluation.mean_score,
+            episodes=len(report.evaluation.episodes),
             primitive_steps=steps.total,
             model=", ".join(sorted({e.reply.model for e in read_exchanges(ctx.run.folder / "llm.jsonl")})),
         ),

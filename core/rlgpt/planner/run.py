@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from rlgpt.agents.planner import Check
 from rlgpt.domain import GoalGraph
 from rlgpt.errors import BudgetExceeded, ConfigError, LLMError, TranscriptEnded
@@ -101,10 +99,10 @@ def _run(ctx: PlannedContext, rounds: Rounds) -> Result:
     ctx.run.update(
         status="stopped" if stopped else "finished",
         reason=str(stopped or ""),
-        success_rate=report.kept.success_rate,
-        score=report.kept.mean_score,
+        success_rate=report.evaluation.success_rate,
+        score=report.evaluation.mean_score,
     )
-    ctx.observer.finished("report", **outcome(report.kept))
+    ctx.observer.finished("report", **outcome(report.evaluation))
     return Result((), report, stopped)
 
 
@@ -126,8 +124,6 @@ def _report(ctx: PlannedContext, rounds: Rounds, kept: KeptGraph) -> Report:
     played = ctx.run.once(REPORTED, Playing, play).played
     evidence = evidence_of(kept.graph, played.episodes, rounds.learnt(kept.graph))
     ctx.run.rewrite(KEPT, kept.model_copy(update={"evidence": evidence}))
-    acting = played.evaluation.mode
-    mode: Literal["code", "policy"] = "code" if acting == "code" else "policy"
-    report = Report(iteration=kept.revision, mode=mode, acting=acting, sampled=played.evaluation)
+    report = Report(iteration=kept.revision, evaluation=played.evaluation)
     ctx.run.rewrite("report", report)
     return report

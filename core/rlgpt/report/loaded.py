@@ -72,7 +72,7 @@ class LoadedRun:
         graph of sub-goals, or else the evaluation of its best iteration on the selection seeds.
         """
         if self.report is not None:
-            return self.report.kept
+            return self.report.evaluation
         return self.playings[-1].played.evaluation if self.playings else best_of(self.iterations).kept
 
     @property

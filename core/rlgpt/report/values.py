@@ -74,7 +74,6 @@ class Story(Value):
     iterations: tuple[Iteration, ...]
     best: int | None = None
     outcome: Evaluation | None = Field(default=None, description="the reported evaluation, on fresh seeds")
-    greedy: Evaluation | None = None
     dead_loop_rate: float | None = None
     tokens: int = 0
     dollars: float | None = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from rlgpt.domain import Evaluation, Mode, Steps, TaskId, Value
+from rlgpt.domain import Evaluation, Steps, TaskId, Value
 
 SCHEMA_VERSION: Final = 1
 
@@ -17,33 +17,31 @@ recording, an interrupt). A run is ``failed`` if an error ended it.
 """
 
 
+_POLICY_MODES = ("sampled", "sharpened", "greedy")
+
+
 class Report(Value):
     """The report of a run, which is an evaluation of the run's best iteration on seeds that no selection used. The
     steps of the report are not part of the run's budget.
 
-    :ivar mode: whether the selection kept a policy or code; tuned code counts as code.
-    :ivar acting: the mode that the selection chose. None in a run record of an earlier version of rlgpt; the mode was
-        then always ``sampled``.
-    :ivar sampled: evaluation of the policy in the mode ``sampled``, or evaluation of the code.
+    :ivar evaluation: evaluation of what the selection kept: the code, the tuned code, or the policy in the mode that
+        the selection chose.
     """
 
     iteration: int
-    mode: Literal["policy", "code"]
-    acting: Mode | None = None
-    sampled: Evaluation
-    sharpened: Evaluation | None = None
-    greedy: Evaluation | None = None
+    evaluation: Evaluation
     dead_loop_rate: float | None = Field(
         default=None, description="share of repairs that failed in the same way as before; None without repairs"
     )
 
-    @property
-    def kept(self) -> Evaluation:
-        """The evaluation that counts as the result of the run. The kept evaluation is that of the code, or that of the
-        policy in the mode that the selection chose.
-        """
-        chosen = {"sharpened": self.sharpened, "greedy": self.greedy}.get(self.acting or "sampled")
-        return chosen or self.sampled
+    @model_validator(mode="before")
+    @classmethod
+    def _read_earlier(cls, values: Any) -> Any:
+        """Read a report of an earlier version of rlgpt, which has an evaluation of each mode of the policy."""
+        if not isinstance(values, dict) or "sampled" not in values:
+            return values
+        kept = values.get(values.get("acting")) or values["sampled"]
+        return {**{k: v for k, v in values.items() if k not in ("mode", "acting", *_POLICY_MODES)}, "evaluation": kept}
 
 
 class RunRecord(Value):

@@ -90,7 +90,7 @@ def result_of(run: Run) -> CellResult | None:
     loaded = LoadedRun.of(run)
     if loaded.report is None:
         return None
-    kept = loaded.report.kept
+    kept = loaded.report.evaluation
     iterations = [*loaded.iterations, *(i for _, part, _ in loaded.parts() for i in part)]
     loops = of_run(iterations)
     return CellResult(

@@ -53,7 +53,7 @@ class Library:
             try:
                 run = self.catalogue.run(key)
                 report = run.report()
-                score = None if report is None else shown.evaluation(report.kept)
+                score = None if report is None else shown.evaluation(report.evaluation)
                 found[key] = {**self._dialogue(key, run).bill(), "report": score}
             except RlgptError as fault:
                 found[key] = {"fault": plain(str(fault), 500)}

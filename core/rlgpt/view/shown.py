@@ -47,7 +47,7 @@ def overview(run: Run, parts: Mapping[str, str]) -> dict[str, Any]:
     :param parts: label of a sub-goal -> id of its run.
     """
     record, report = run.record, run.report()
-    outcome = report.kept if report is not None else None
+    outcome = report.evaluation if report is not None else None
     return {
         **plain(record.model_dump(exclude={"config", "seal"})),
         "steps": {**record.steps.model_dump(), "total": record.steps.total},
