@@ -95,7 +95,7 @@ class Film:
             fps=self.fps,
             codec="libx264",
             macro_block_size=2,
-            output_params=["-movflags", "faststart"],
+            output_params=["-movflags", "faststart", "-preset", "veryfast"],
         )
         writer.send(None)
         return writer
