@@ -5,6 +5,7 @@ All values are pydantic models. The files of a run store values of this package,
 converted into values of this package.
 """
 
+from rlgpt.domain.bundles import Bundle, BundledGraph, Provenance, World
 from rlgpt.domain.events import (
     CurvePoint,
     Decision,
@@ -34,22 +35,16 @@ from rlgpt.domain.graph import (
     SubGoalFigures,
     part_prefix,
 )
+from rlgpt.domain.iterations import Iteration, Steps, best_of
 from rlgpt.domain.plans import ComparedPlan
-from rlgpt.domain.records import (
+from rlgpt.domain.rehearsals import (
     AnswerSummary,
-    Bundle,
-    BundledGraph,
     Critique,
     Finding,
     FunctionRehearsal,
-    Iteration,
     OtherStart,
-    Provenance,
     Rehearsal,
     Review,
-    Steps,
-    World,
-    best_of,
 )
 from rlgpt.domain.values import (
     RETURN,
