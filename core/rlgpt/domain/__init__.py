@@ -6,22 +6,16 @@ converted into values of this package.
 """
 
 from rlgpt.domain.bundles import Bundle, BundledGraph, Provenance, World
+from rlgpt.domain.evaluations import Evaluation, Rank, rank, score_interval
 from rlgpt.domain.events import (
-    CurvePoint,
     Decision,
     Ending,
     Episode,
-    Evaluation,
     Mode,
     PrimitiveCall,
-    Rank,
-    SearchRecord,
     Trace,
-    TrainingRecord,
     Verdict,
     VerdictKind,
-    rank,
-    score_interval,
 )
 from rlgpt.domain.functions import CodedFeatures, CodedFunction, CodedPredicate, CodedReward, Output
 from rlgpt.domain.graph import (
@@ -46,6 +40,7 @@ from rlgpt.domain.rehearsals import (
     Rehearsal,
     Review,
 )
+from rlgpt.domain.trainings import CurvePoint, SearchRecord, TrainingRecord
 from rlgpt.domain.values import (
     RETURN,
     ActionPlan,

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from rlgpt.domain.events import Evaluation
+from rlgpt.domain.evaluations import Evaluation
 from rlgpt.domain.functions import CodedPredicate
 from rlgpt.domain.values import Name, Value
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from rlgpt.domain.events import Evaluation, Rank, TrainingRecord
+from rlgpt.domain.evaluations import Evaluation, Rank
 from rlgpt.domain.functions import CodedFunction
 from rlgpt.domain.plans import ComparedPlan
 from rlgpt.domain.rehearsals import Critique, FunctionRehearsal, Rehearsal
+from rlgpt.domain.trainings import TrainingRecord
 from rlgpt.domain.values import ActionPlan, CodedAction, RLSetup, Value
 
 

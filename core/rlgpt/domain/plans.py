@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from rlgpt.domain.events import Evaluation
+from rlgpt.domain.evaluations import Evaluation
 from rlgpt.domain.values import ActionPlan, Name, Value
 
 

@@ -8,8 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from rlgpt.domain import CodedAction, Rehearsal, Score
-from rlgpt.domain.events import rank
+from rlgpt.domain import CodedAction, Rehearsal, Score, rank
 from rlgpt.errors import TranscriptEnded, UnusableReplyError
 from rlgpt.executors import Job
 from rlgpt.loop.context import LoopContext
