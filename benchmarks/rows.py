@@ -203,33 +203,50 @@ class RowRunner:
         from rlgpt.domain import Evaluation
         from rlgpt.rl.evaluation import evaluate_code
 
-        best, report = self._best_iteration(), self._run().report()
-        if report is not None and report.evaluation.mode == "code":
-            evaluation = report.evaluation  # The run kept its code, so its report has the episodes of this method.
+        best, report = self._best_code(), self._run().report()
+        if report is not None and (report.evaluation.mode, report.iteration) == ("code", best.index):
+            evaluation = report.evaluation  # The run kept this code, so its report has the episodes of this method.
         elif best.actions:
-            evaluation = evaluate_code(self._best_spec(), best.actions, seeds=self._report_seeds())
+            evaluation = evaluate_code(self._spec(best), best.actions, seeds=self._report_seeds())
         else:
             evaluation = Evaluation(mode="code", episodes=())
         return {
             "sampled": self.result(evaluation),
             "greedy": None,
             **self.figures(evaluation),
-            "primitive_steps": self._design_steps(),
+            "primitive_steps": self._design_steps(best),
         }
 
     def untrained(self) -> dict[str, Any]:
-        spec = self._best_spec()
+        best = self._best_iteration()
+        spec = self._spec(best)
         # The network is untrained and has no warm start, because this method does not count the steps of earlier
         # iterations.
-        seed = self.seeds.training(self._best_iteration().index)
+        seed = self.seeds.training(best.index)
         policy = self.trainer.untrained(spec, seed=seed, hyperparameters=self.hyperparameters)
-        return {**self._evaluate(policy, spec), "primitive_steps": self._design_steps()}
+        return {**self._evaluate(policy, spec), "primitive_steps": self._design_steps(best)}
 
     def _best_iteration(self) -> Any:
         """Return the best iteration of RL-GPT's run with the cell's task and seed."""
         from rlgpt.domain import best_of
 
         return best_of(self._run().iterations())
+
+    def _best_code(self) -> Any:
+        """Return the iteration of RL-GPT's run whose code alone has the best result on the selection seeds. The run may
+        have kept something else.
+        """
+        from rlgpt.domain import best_of
+
+        found = self._run().iterations()
+        played = {i.index: i for i in found if i.code_evaluation is not None and i.actions}
+        if not played:
+            return best_of(found)
+        # Only the result of the code is compared, so the other results are left out.
+        alone = [
+            i.model_copy(update={"evaluation": i.code_evaluation, "tuned_evaluation": None}) for i in played.values()
+        ]
+        return played[best_of(alone).index]
 
     def _run(self) -> Any:
         """Open RL-GPT's run with the cell's task and seed."""
@@ -238,18 +255,16 @@ class RowRunner:
         require_settings(self.folder("rlgpt"), self.cell_settings)
         return Run.open(self.folder("rlgpt"))
 
-    def _best_spec(self) -> Any:
+    def _spec(self, iteration: Any) -> Any:
         from rlgpt.rl.base import EnvSpec
 
-        best = self._best_iteration()
-        return EnvSpec(self.task, best.setup, best.actions, self.factory, functions=best.functions)
+        return EnvSpec(self.task, iteration.setup, iteration.actions, self.factory, functions=iteration.functions)
 
-    def _design_steps(self) -> int:
-        """Return the primitive steps that RL-GPT spent on rehearsals and evaluations of code alone, up to its best
-        iteration.
+    def _design_steps(self, last: Any) -> int:
+        """Return the primitive steps that RL-GPT spent on rehearsals and evaluations of code alone, up to the iteration
+        ``last``.
         """
-        last = self._best_iteration().index
-        iterations = [i for i in self._run().iterations() if i.index <= last]
+        iterations = [i for i in self._run().iterations() if i.index <= last.index]
         return sum(i.steps.rehearsal + i.steps.code for i in iterations)
 
     def _evaluate(self, policy: Any, spec: Any) -> dict[str, Any]:

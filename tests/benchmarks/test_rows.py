@@ -106,6 +106,19 @@ def test_row_code_repeats_no_episode_of_a_run_that_kept_its_code(grid: Any) -> N
     assert runner.measure()["sampled"] == 0.25, "the result of the report, not of new episodes"
 
 
+def test_row_code_plays_the_code_that_was_best_in_the_selection_and_not_that_of_the_kept_policy(grid: Any) -> None:
+    """In the run, a later iteration keeps a policy whose code is worse than the code of an earlier iteration."""
+    runner = grid("code", episodes=8)
+    played = iteration(0, success=True).evaluation.model_copy(update={"mode": "code"})
+    failed = iteration(0, success=False).evaluation.model_copy(update={"mode": "code"})
+    good = iteration(0, success=True, actions=(FETCH_KEY,)).model_copy(update={"code_evaluation": played})
+    idle = FETCH_KEY.model_copy(update={"source": "def fetch_key(view):\n    yield use()\n"})
+    bad = iteration(1, success=True, actions=(idle,)).model_copy(update={"code_evaluation": failed})
+    record_run(runner, good, bad)
+    figures = runner.measure()
+    assert (figures["sampled"], figures["primitive_steps"]) == (1.0, 3 + 5)
+
+
 def test_a_row_derived_from_a_run_records_the_commit_of_that_run(bench: Any, grid: Any) -> None:
     runner = grid("code")
     record_run(runner, iteration(0, success=False))
