@@ -99,6 +99,16 @@ def test_report_of_an_earlier_version_keeps_the_evaluation_in_the_mode_that_was_
         assert run.report() == Report(iteration=0, evaluation=kept, dead_loop_rate=0.5)
 
 
+@pytest.mark.parametrize("acting", [["greedy"], {}, "iteration", 3])
+def test_report_of_an_earlier_version_with_an_unknown_mode_is_read_without_an_internal_error(
+    tmp_path: Path, acting: Any
+) -> None:
+    run, sampled = made(tmp_path), evaluation(5, 10)
+    stored = {"iteration": 0, "mode": "policy", "acting": acting, "sampled": sampled.model_dump(mode="json")}
+    write_atomic(run.folder / "report.json", json.dumps(stored))
+    assert run.report() == Report(iteration=0, evaluation=sampled)
+
+
 def test_figure_with_long_method_names_has_enough_width_for_the_curves() -> None:
     figure = draw({f"RL-GPT ({'long ' * 16}{i})": [[(0, 0.0), (900, 1.0)]] for i in range(3)})
     svg(figure)

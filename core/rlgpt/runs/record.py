@@ -40,7 +40,8 @@ class Report(Value):
         """Read a report of an earlier version of rlgpt, which has an evaluation of each mode of the policy."""
         if not isinstance(values, dict) or "sampled" not in values:
             return values
-        kept = values.get(values.get("acting")) or values["sampled"]
+        acting = values.get("acting")
+        kept = (values.get(acting) if acting in _POLICY_MODES else None) or values["sampled"]
         return {**{k: v for k, v in values.items() if k not in ("mode", "acting", *_POLICY_MODES)}, "evaluation": kept}
 
 
