@@ -18,10 +18,10 @@ A comparison measures the following methods for each task and seed. In code and 
 By default the outer loop has one iteration (``--iterations``), so that the training gets all steps of the budget that
 rehearsals, evaluations of code alone and selection do not use. The replies of the language model come from the plugin's
 recordings; seed s replays recording s modulo the number of recordings. The final evaluation of a cell uses seeds that
-no selection used. RL-GPT plays what its selection kept; the policies of the other methods, which have no selection,
-play once with sampled and once with greedy actions. A comparison prints its results as lines of JSON at
-the end. An interrupted comparison resumes only with unchanged settings and at the same commit. All methods learn with
-the trainer of the benchmark, which is the built-in PPO unless the benchmark or ``--trainer`` names another one.
+no selection used. RL-GPT plays the code or the policy that its selection kept. The policies of the other methods have
+no selection, so they play twice, with sampled and with greedy actions. A comparison prints its results as lines of JSON
+at the end. An interrupted comparison resumes only with unchanged settings and at the same commit. All methods learn
+with the trainer of the benchmark, which is the built-in PPO unless the benchmark or ``--trainer`` names another one.
 """
 
 from __future__ import annotations

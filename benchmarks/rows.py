@@ -135,7 +135,6 @@ class RowRunner:
         return {
             **self.figures(report.evaluation),
             **figures,
-            "mode": "code" if report.evaluation.is_code else "policy",
             "kept": self.result(report.evaluation),
             "acting": report.evaluation.mode,
             "primitive_steps": record.record.steps.total,
@@ -165,7 +164,7 @@ class RowRunner:
         return float(evaluation.success_rate)
 
     def figures(self, evaluation: Any) -> dict[str, Any]:
-        """Return the figures about the episodes of an evaluation that a cell has besides the result."""
+        """Return further figures of an evaluation. The result of the evaluation is not among them."""
         return {"steps_per_success": evaluation.steps_per_success}
 
     def train(self, setup: Any, actions: tuple[Any, ...] = (), functions: tuple[Any, ...] = ()) -> dict[str, Any]:
