@@ -27,7 +27,7 @@ from rlgpt.plugin.library import library_of
 from rlgpt.rl.base import Hyperparameters, Trainer
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
-from rlgpt.testing.grid import TASKS, GridPlugin
+from rlgpt.testing.grid import FETCH, TASKS, GridPlugin
 from rlgpt.testing.llm import FakeLLM
 
 TASK = TASKS["grid/key"]
@@ -217,3 +217,12 @@ def make_trainer(name: str) -> Trainer:
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]), *sys.argv[5:])
+
+
+HALF = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
+"""Source of a coded action that picks up the key in about half of the episodes."""
+
+
+def half_solved(request: Request) -> str:
+    meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
+    return f"{meta}\n```python\n{HALF}\n```" if request.key.role == "fast" else reply(request)

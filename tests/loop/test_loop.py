@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +10,11 @@ from typing import Any
 
 import gymnasium
 import pytest
-from rlgpt.domain import CodedAction, Episode, Evaluation, Iteration, Mode, Steps, Task, TrainingRecord
-from rlgpt.errors import RunError, TranscriptEnded
+from rlgpt.domain import Evaluation, Iteration, Mode, Steps, Task, TrainingRecord
+from rlgpt.errors import RunError
 from rlgpt.executors import Lost
 from rlgpt.executors.local import InProcess
-from rlgpt.llm.base import Request
-from rlgpt.loop import LoopContext, Observer, Result, Seeds, run
+from rlgpt.loop import Observer, Result, Seeds, run
 from rlgpt.loop.code import Code
 from rlgpt.options import load_bundle
 from rlgpt.rl.base import EnvSpec
@@ -26,9 +23,9 @@ from rlgpt.rl.policy_env import TRAINING_SEEDS, build
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Run
 from rlgpt.testing.counting import counted
-from rlgpt.testing.grid import FETCH, GridPlugin
+from rlgpt.testing.grid import GridPlugin
 from rlgpt.testing.llm import FakeLLM
-from story import AWAY, SETTINGS, SHORT, TASK, context, reply
+from story import SETTINGS, SHORT, TASK, context, half_solved, reply
 
 Finished = tuple[Path, FakeLLM, Result]
 
@@ -187,121 +184,6 @@ def test_kind_of_agents_determines_whether_a_run_sends_requests_and_trains(
         assert "review" not in [k.role for k in llm.keys]
 
 
-def test_run_does_not_train_when_code_alone_solves_the_task(tmp_path: Path) -> None:
-    meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
-
-    def all_code(request: Request) -> str:
-        return f"{meta}\n```python\n{FETCH}\n```" if request.key.role == "fast" else reply(request)
-
-    result = run(context(tmp_path, PPO(), FakeLLM(all_code), settings=SHORT))
-    assert len(result.history) == 1
-    assert result.history[0].training is None
-    assert result.history[0].evaluation.mode == "code"
-    assert result.report is not None
-    assert result.report.evaluation.is_code
-    assert result.report.evaluation.success_rate == 1.0
-    assert Run.open(tmp_path).record.steps.training == 0
-
-
-HALF = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
-"""Source of a coded action that picks up the key in about half of the episodes."""
-
-
-class NeverTrains(PPO):
-    def train(self, *_: Any, **__: Any) -> TrainingRecord:
-        raise AssertionError("there is nothing to train")
-
-
-def half_solved(request: Request) -> str:
-    meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
-    return f"{meta}\n```python\n{HALF}\n```" if request.key.role == "fast" else reply(request)
-
-
-def test_iteration_with_too_few_decisions_leaves_its_training_steps_to_the_next_iteration(tmp_path: Path) -> None:
-    """The last iteration trains with all remaining steps if these steps give a tenth of the required decisions."""
-    said: list[str] = []
-
-    class Listening(Observer):
-        def message(self, text: str) -> None:
-            said.append(text)
-
-    budgets: list[int] = []
-
-    class Noting(PPO):
-        def train(self, spec: EnvSpec, **named: Any) -> TrainingRecord:
-            budgets.append(named["budget"])
-            return super().train(spec, **named)
-
-    settings = SHORT.model_copy(update={"budget": 1500, "min_decisions": 1000})
-    result = run(context(tmp_path, Noting(), FakeLLM(half_solved), settings=settings, observer=Listening()))
-    first, second = result.history
-    assert first.training is None
-    assert first.evaluation == first.code_evaluation
-    assert first.steps.selection == 0
-    assert second.training is not None
-    assert len(budgets) == 1
-    assert settings.budget / 2 < budgets[0] < settings.budget
-    assert any(text.startswith("no training:") and "next iteration" in text for text in said)
-    few = settings.model_copy(update={"min_decisions": 10**6})
-    never = run(context(tmp_path / "never", NeverTrains(), FakeLLM(half_solved), settings=few))
-    assert [i.training for i in never.history] == [None, None]
-
-
-def test_last_iteration_of_a_recording_trains_with_all_remaining_steps(tmp_path: Path) -> None:
-    """The recording ends after one iteration. So this iteration trains with the steps of the missing iteration too."""
-
-    def once(request: Request) -> str:
-        if request.key.iteration:
-            raise TranscriptEnded("one iteration is recorded")
-        return half_solved(request)
-
-    settings = SETTINGS.model_copy(update={"budget": 1500, "min_decisions": 1000})
-    result = run(context(tmp_path, PPO(), FakeLLM(once), settings=settings))
-    assert result.stopped is not None
-    (iteration,) = result.history
-    assert iteration.training is not None
-    assert Run.open(tmp_path).iterations() == result.history
-    record = Run.open(tmp_path).record
-    assert record.steps.total == counted(tmp_path / "env_steps")
-    assert record.steps.lost == 0
-
-
-def test_code_that_reaches_the_target_plays_confirmation_episodes(tmp_path: Path) -> None:
-    """The first episodes of the code succeed, but its confirmation episodes fail. So the task is not solved, and the
-    run trains.
-    """
-    seeds = Seeds(0).selection(50)
-    wins = {e.seed: e.success for e in _half(seeds)}
-    assert len(set(wins.values())) == 2
-
-    class Lucky(Seeds):
-        def selection(self, n: int) -> tuple[int, ...]:
-            won, lost = ([s for s in seeds if wins[s] is good] for good in (True, False))
-            return (*won[:3], *lost)[:n]
-
-    class Fortunate(LoopContext):
-        @property
-        def seeds(self) -> Seeds:
-            return Lucky(0)
-
-    settings = SHORT.model_copy(update={"iterations": 1, "confirmation_episodes": 10, "target_success": 0.9})
-    plain = context(tmp_path, PPO(), FakeLLM(half_solved), settings=settings)
-    result = run(Fortunate(**{f.name: getattr(plain, f.name) for f in dataclasses.fields(plain)}))
-    (iteration,) = result.history
-    first = Evaluation.model_validate_json((tmp_path / "iterations/0/code.json").read_text())
-    confirmation = Evaluation.model_validate_json((tmp_path / "iterations/0/confirmation.json").read_text())
-    assert first.success_rate == 1
-    assert [e.success for e in confirmation.episodes] == [False, False], "a second failure of 13 ends the confirmation"
-    assert iteration.training is not None
-
-
-def _half(seeds: tuple[int, ...]) -> tuple[Episode, ...]:
-    action = CodedAction(name="to_row", doc="", source=HALF, max_steps=30)
-    plugin = GridPlugin()
-    spec = EnvSpec(TASK, plugin.default_setup(TASK), factory=lambda task: plugin)
-    return evaluate_code(spec, (action,), seeds=seeds).episodes
-
-
 def test_run_record_is_updated_during_a_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The step counts in run.json increase during evaluation and training, for each purpose, and never decrease."""
     monkeypatch.setattr("rlgpt.loop.spending.TELL_SECONDS", 0.0)
@@ -364,11 +246,6 @@ def test_iteration_keeps_the_better_of_code_and_policy(tmp_path: Path) -> None:
 
 def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> None:
     """Actions that the training quarantined are not masked in the report when code alone is kept."""
-    meta = json.dumps({"thoughts": "", "doc": "Fetch it.", "parameters": [], "max_steps": 30})
-    half = FETCH.replace("yield use()", f"yield use() if view['door'][0] % 2 else {AWAY}")
-
-    def some_code(request: Request) -> str:
-        return f"{meta}\n```python\n{half}\n```" if request.key.role == "fast" else reply(request)
 
     class Quarantining(PPO):
         def train(self, spec: EnvSpec, **named: Any) -> TrainingRecord:
@@ -376,7 +253,7 @@ def test_report_on_code_ignores_the_quarantine_of_training(tmp_path: Path) -> No
             return record.model_copy(update={"quarantined": tuple(a.name for a in spec.actions)})
 
     settings = SETTINGS.model_copy(update={"iterations": 1, "budget": 1500})
-    ctx = context(tmp_path, Quarantining(), FakeLLM(some_code), settings=settings)
+    ctx = context(tmp_path, Quarantining(), FakeLLM(half_solved), settings=settings)
     result = run(ctx)
     (best,) = result.history
     assert best.training is not None
