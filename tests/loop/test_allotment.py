@@ -46,20 +46,22 @@ def code(steps: int, decisions: int) -> Evaluation:
 BUDGETS = st.integers(1, 10**6)
 
 
-@given(BUDGETS, st.integers(1, 20_000), st.integers(1, 5), st.sampled_from(["slow_fast_critic", "rl_only"]))
+@given(
+    BUDGETS, st.integers(1, 20_000), st.integers(1, 5), st.sampled_from(["slow_fast_critic", "rl_only"]), st.booleans()
+)
 def test_steps_for_training_and_judging_are_at_most_the_budget(
-    budget: int, horizon: int, iterations: int, kind: str
+    budget: int, horizon: int, iterations: int, kind: str, last: bool
 ) -> None:
     found = allotment(horizon, kind, budget=budget, iterations=iterations)
     with_code = kind != "rl_only"
-    share = found.judging((), Steps())
+    share = found.judging((), Steps(), last=last)
     assert share <= budget / 4
     assert found.code_first(()) <= share
-    training = found.training((), Steps(), with_code=with_code, modes=2)
+    training = found.training((), Steps(), with_code=with_code, modes=2, last=last)
     assert 1 <= training <= max(1, budget)
     judged_here = min(share, 60 * found.limit) if with_code else min(share, 20 * found.limit)
     assert training + judged_here <= budget + 1
-    tuned = found.training((), Steps(), with_code=with_code, modes=2, tuned=True)
+    tuned = found.training((), Steps(), with_code=with_code, modes=2, tuned=True, last=last)
     assert tuned <= training
     assert tuned == 1 or tuned + min(share, judged_here + 30 * found.limit) <= budget + 1
     assert 1 <= found.limit <= horizon
@@ -77,6 +79,13 @@ def test_training_gets_only_steps_that_are_not_spent_yet(budget: int, rehearsal:
 def test_judging_gets_only_steps_that_a_longer_training_has_left(budget: int, trained: int, judged: int) -> None:
     found, here = allotment(300, budget=budget), Steps(training=trained, selection=judged)
     assert found.judging((), here) <= max(0, budget - here.total)
+
+
+def test_last_iteration_may_judge_with_the_steps_of_iterations_that_do_not_run() -> None:
+    found, here = allotment(10, budget=4_000, iterations=4), Steps(code=100)
+    assert found.judging((), here) == 150
+    assert found.judging((), here, last=True) == 900
+    assert found.training((), here, with_code=True, modes=2, last=True) == 4_000 - 100 - 600
 
 
 def test_run_without_learning_may_spend_the_whole_budget_on_judging() -> None:

@@ -55,7 +55,7 @@ class Allotment:
         """
         return min(self._task.horizon, max(1, self._share))
 
-    def judging(self, history: History, here: Steps) -> int:
+    def judging(self, history: History, here: Steps, *, last: bool = False) -> int:
         """Number of primitive steps that judging may still take in the iteration after ``history``.
 
         Judging steps that earlier iterations did not use are divided equally among this iteration and the later
@@ -64,9 +64,10 @@ class Allotment:
         same result.
 
         :param here: primitive steps of the finished stages of the current iteration.
+        :param last: whether the current iteration is the last iteration, which gets all remaining steps.
         """
         before = sum((i.steps for i in history), Steps())
-        share = (self._judging - before.code - before.selection) // max(1, self._iterations - len(history))
+        share = (self._judging - before.code - before.selection) // self._left(history, last=last)
         used = (before + here).model_copy(update={"lost": 0}).total
         return max(0, min(share - here.code - here.selection, self._settings.budget - used))
 
@@ -110,10 +111,10 @@ class Allotment:
         :param tuned: whether tuned code may be a further candidate of the race after the training.
         :param last: whether the current iteration is the last iteration, which gets all remaining steps.
         """
-        settings, left = self._settings, 1 if last else max(1, self._iterations - len(history))
+        settings, left = self._settings, self._left(history, last=last)
         finalists = (2 if with_code else 0) + tuned
         race = settings.selection_episodes * (modes + tuned) + finalists * settings.confirmation_episodes
-        reserved = min(self.judging(history, here), race * self.limit)
+        reserved = min(self.judging(history, here, last=last), race * self.limit)
         halving = episodes(settings.plans, settings.selection_episodes)
         later = min(self._judging // self._iterations, (settings.selection_episodes + race + halving) * self.limit)
         spent = sum((i.steps for i in history), here).total
@@ -122,6 +123,10 @@ class Allotment:
     def is_last(self, history: History) -> bool:
         """Whether the iteration that follows ``history`` is the last iteration of the run."""
         return len(history) + 1 >= self._iterations
+
+    def _left(self, history: History, *, last: bool) -> int:
+        """Number of iterations that may still run after ``history``, at least 1."""
+        return 1 if last else max(1, self._iterations - len(history))
 
     def enough(self, steps: int, code: Evaluation, setup: RLSetup, history: History, *, last: bool) -> tuple[bool, int]:
         """Estimate the number of decisions in a training of ``steps`` primitive steps. Returns whether the training has

@@ -43,10 +43,13 @@ class Selected(NamedTuple):
 class Judging:
     """Judges the code and the policy of the iteration after ``history``. Each finished part of the judging is stored,
     so a resumed run does not play its episodes again.
+
+    :ivar last: whether this iteration is the last iteration, which may take all steps that are left for judging.
     """
 
     ctx: LoopContext
     history: History
+    last: bool
 
     @property
     def _folder(self) -> str:
@@ -196,7 +199,7 @@ class Judging:
         )
 
     def _judging_left(self, here: Steps) -> int:
-        return self.ctx.allotment.judging(self.history, here)
+        return self.ctx.allotment.judging(self.history, here, last=self.last)
 
 
 def _tuned(spec: EnvSpec, training: TrainingRecord | None) -> EnvSpec | None:

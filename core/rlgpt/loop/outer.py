@@ -45,7 +45,7 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
         is the last iteration.
     """
     last = ctx.allotment.is_last(history) if last is None else last
-    judging = Judging(ctx, history)
+    judging = Judging(ctx, history, last)
     # slow agent: sub-actions, each coded or learned; inner loop: fast agent, critic and environment
     stages, plan, written, tried, plans = planned(Stages(ctx, brief, history))
     setup = stages.default_setup(written)  # the plugin's setup, because it is open whether a policy is trained
