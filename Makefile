@@ -76,10 +76,9 @@ demo: setup ## compare RL-GPT, pure code and pure RL on the task of experiment=f
 	  'seed=range(3)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
 	$(BIN)/rlgpt report $(DEMO_RUNS)
 
-bench: setup ## measure overhead, sandbox (40 minutes) and the cells of the kitchen without a result (3.5 hours)
+bench: setup ## measure the overhead and the sandbox (40 minutes)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/sandbox.py
-	$(BIN)/python benchmarks/kitchen.py
 
 # With worksteal, neighbouring tests run in the same process: most fixtures and imports are made once, not in each process.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal

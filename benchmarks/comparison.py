@@ -10,9 +10,6 @@ A comparison measures the following methods for each task and seed. In code and 
 ``code``            the coded actions of RL-GPT's best iteration, repeated in the plan's order
 ``untrained``       the policy of RL-GPT's best iteration before training (a fresh network)
 ``primitives``      PPO over the plugin's primitives as parameterised actions, without a language model
-``rlgpt_gamma``     RL-GPT with one gamma for each decision (ablation)
-``rlgpt_heads``     RL-GPT with independent heads (ablation)
-``rlgpt_turns``     RL-GPT with four iterations of the outer loop and the same budget
 ==================  =================================================================================================
 
 By default the outer loop has one iteration (``--iterations``), so that the training gets all steps of the budget that

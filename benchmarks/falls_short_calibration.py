@@ -45,7 +45,7 @@ def measure(name: str, row: str, recording: int, episodes: int) -> dict[str, Any
         if row == "primitives":
             return {"success": untrained_primitives(runner)}
         runner.transcripts = (CASES[name].find()[3][recording],)
-        return {"success": runner.run_loops(KINDS[row], {})["kept"]}
+        return {"success": runner.run_loops(KINDS[row])["kept"]}
 
 
 def untrained_primitives(runner: CaseRunner) -> float:

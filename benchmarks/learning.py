@@ -154,7 +154,7 @@ class Measurement:
         self.table.runs.mkdir(parents=True, exist_ok=True)
         with FileLock(self.table.runs / "recorded.lock"):
             if not (folder / "run.json").exists() or not Run.open(folder).iterations():
-                runner.run_loops("untrained", {})
+                runner.run_loops("untrained")
         last = Run.open(folder).iterations()[-1]
         spec = EnvSpec(runner.task, last.setup, last.actions, runner.factory, functions=last.functions)
         return spec, runner.hyperparameters

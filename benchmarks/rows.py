@@ -11,9 +11,6 @@ from reporting import commit
 from result_table import Cell, ResultTable
 from run_settings import read_settings, require_settings, start_or_resume
 
-ABLATIONS = {"rlgpt_gamma": {"semi_markov": False}, "rlgpt_heads": {"branch_masking": False}}
-TURNS = 4
-"""Number of iterations of the outer loop in the method ``rlgpt_turns``."""
 DERIVED = ("rl_setup", "code", "untrained")
 """Methods whose results are derived from the run of ``rlgpt`` with the same seed."""
 
@@ -76,12 +73,8 @@ class RowRunner:
     def measure(self) -> dict[str, Any]:
         """The figures of the cell."""
         row = self.cell.row
-        if row == "rlgpt" or row in ABLATIONS:
-            return self.run_loops("slow_fast_critic", ABLATIONS.get(row, {}))
-        if row == "rlgpt_turns":
-            # With 1.0, all iterations run until one succeeds in every episode.
-            self.settings = self.settings.model_copy(update={"iterations": TURNS, "target_success": 1.0})
-            return self.run_loops("slow_fast_critic", {})
+        if row == "rlgpt":
+            return self.run_loops()
         measure = {
             "rl": lambda: self.train(self.plugin.default_setup(self.task)),
             "primitives": self.primitives,
@@ -98,8 +91,11 @@ class RowRunner:
         """Return the run folder of a compared method (``row``) with this cell's task and seed."""
         return self.table.run_folder(replace(self.cell, row=row))
 
-    def run_loops(self, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
-        """Run the outer and the inner loop, from the plan to the report, with some changed hyperparameters."""
+    def run_loops(self, kind: str = "slow_fast_critic") -> dict[str, Any]:
+        """Run the outer and the inner loop, from the plan to the report.
+
+        :param kind: the name of the agents.
+        """
         from rlgpt.agents.build import build_agents
         from rlgpt.llm.build import LLMContext, build_llm
         from rlgpt.loop import LoopContext
@@ -122,19 +118,16 @@ class RowRunner:
             factory=self.factory,
             agents=agents,
             trainer=self.trainer,
-            hyperparameters=self.hyperparameters.model_copy(update=changes),
+            hyperparameters=self.hyperparameters,
             run=record,
             library=library,
         )
         result = run_loops(context)
         if result.report is None:
             raise SystemExit(f"no iteration was finished: {result.stopped}")
-        report, figures = result.report, {}
-        if self.cell.row == "rlgpt_turns":
-            figures["turns"] = [self.success_of_kept(context, i) for i in result.history]
+        report = result.report
         return {
             **self.figures(report.evaluation),
-            **figures,
             "kept": self.result(report.evaluation),
             "acting": report.evaluation.mode,
             "primitive_steps": record.record.steps.total,
@@ -153,11 +146,6 @@ class RowRunner:
         """
         played = (iteration.code_evaluation, iteration.tuned_evaluation, iteration.evaluation, *iteration.rivals)
         return {e.mode: (round(self.result(e), 3), len(e.episodes)) for e in played if e is not None}
-
-    def success_of_kept(self, context: Any, iteration: Any) -> float:
-        """Return the success rate of the code or policy that an iteration keeps, on the seeds of the report."""
-        evaluation = context.evaluate_kept(iteration, seeds=self._report_seeds())
-        return round(self.result(evaluation), 3)
 
     def result(self, evaluation: Any) -> float:
         """Return the result of an evaluation for the table of results, which is the success rate."""

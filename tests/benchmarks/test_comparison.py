@@ -16,8 +16,8 @@ def comparison(benchmark_module: Any) -> Any:
 
 
 def test_benchmark_cells_of_the_row_rlgpt_come_before_cells_derived_from_this_row(comparison: Any) -> None:
-    two = comparison.Comparison("grid", ("grid/a", "grid/b"), 100, variants={"rlgpt_turns": ("grid/b",)})
-    cells = two.cells(two.tasks, (*two.rows, "rlgpt_turns"), 2)
+    two = comparison.Comparison("grid", ("grid/a", "grid/b"), 100, variants={"sb3": ("grid/b",)})
+    cells = two.cells(two.tasks, (*two.rows, "sb3"), 2)
     assert len(cells) == len(set(cells)) == 2 * 2 * len(two.rows) + 2
     assert [cell.row for cell in cells[:4]] == ["rlgpt"] * 4
     assert [cell.task for cell in cells[-2:]] == ["grid/b"] * 2

@@ -59,7 +59,7 @@ def test_run_folder_and_log_of_a_benchmark_cell_are_beside_the_result_table(resu
     assert table.log(cell) == tmp_path / "grid_runs" / "grid__a" / "rl" / "3.log"
 
 
-@pytest.mark.parametrize("name", ["design", "furniture", "kitchen", "minecraft", "mujoco_car"])
+@pytest.mark.parametrize("name", ["evopolicygym", "falls_short_cells"])
 def test_result_tables_of_the_repository_are_sorted_and_complete(
     results: Any, benchmark_module: Any, name: str
 ) -> None:
@@ -67,4 +67,4 @@ def test_result_tables_of_the_repository_are_sorted_and_complete(
     table = results.ResultTable(path).load()
     assert list(table) == sorted(table)
     assert len(table) == len(path.read_text().splitlines())
-    assert all(0.0 <= r["sampled"] <= 1.0 and r["trainer"] == "ppo" and r["commit"] for r in table.values())
+    assert all(r["trainer"] and r["commit"] and r["budget"] > 0 for r in table.values())

@@ -8,11 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rlgpt.agents.build import build_agents
 from rlgpt.domain import ActionPlan, CodedAction, Episode, Evaluation, Iteration, Steps, SubAction
-from rlgpt.loop import LoopContext, Seeds
-from rlgpt.plugin.library import library_of
-from rlgpt.rl.base import Hyperparameters
+from rlgpt.loop import Seeds
 from rlgpt.rl.ppo import PPO
 from rlgpt.runs import Report, Run
 from rlgpt.testing.grid import FETCH, TASKS, GridPlugin, grid_plugin
@@ -144,24 +141,3 @@ def test_no_row_resumes_a_run_with_other_settings(bench: Any, grid: Any, row: st
     bench.run_settings.start_or_resume(grid(row).folder(run), {**SETTINGS, "commit": "abc"})
     with pytest.raises(SystemExit, match=r"was started with budget=1000 \(now 2000\)"):
         grid(row, budget=2000).measure()
-
-
-def test_success_of_kept_evaluates_the_code_or_the_policy_that_an_iteration_kept(grid: Any, tmp_path: Path) -> None:
-    runner = grid("rlgpt_turns", episodes=8)
-    context = LoopContext(
-        settings=runner.settings,
-        task=TASK,
-        plugin=runner.plugin,
-        factory=runner.factory,
-        agents=build_agents("rl_only", None, runner.plugin, TASK),
-        trainer=PPO(),
-        hyperparameters=Hyperparameters(),
-        run=Run.create(tmp_path / "run", task=TASK.id, seed=0, config={}),
-        library=library_of(runner.plugin, TASK),
-    )
-    policy = iteration(1, success=False)
-    assert runner.success_of_kept(context, policy) < 1.0
-    evaluation = iteration(1, success=True).evaluation.model_copy(update={"mode": "code"})
-    code = policy.model_copy(update={"actions": (FETCH_KEY,), "code_evaluation": evaluation})
-    assert code.kept.mode == "code"
-    assert runner.success_of_kept(context, code) == 1.0
