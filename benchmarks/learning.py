@@ -57,6 +57,8 @@ class Variant:
         :meth:`rlgpt.rl.base.Policy.act`.
     :ivar policy_of: the name of the variant whose trained policy this variant evaluates; with None, this variant trains
         its own policy.
+    :ivar coded: whether the policy has the coded actions and their setup. Otherwise, it has the base actions and the
+        plugin's default setup.
     """
 
     setup: dict[str, Any] = field(default_factory=dict)
@@ -64,12 +66,14 @@ class Variant:
     fitted: bool = False
     sharpness: float = 1.0
     policy_of: str | None = None
+    coded: bool = True
 
 
 OPTIONS = {"interrupt_every": None, "residual": 0.0, "plan_prior": 0.0}
 """The paper's learning: the policy decides when an action ends, and begins without knowledge of the plan."""
 VARIANTS = {
     "options": Variant(OPTIONS),
+    "rl": Variant(coded=False),
     "prior": Variant({"interrupt_every": None, "residual": 0.0}),
     "interrupt": Variant({"residual": 0.0}),
     "guided": Variant(),
@@ -77,8 +81,9 @@ VARIANTS = {
     "num_steps_128": Variant(changes={"num_steps": 128}),
     "num_steps_128_fitted": Variant(changes={"num_steps": 128}, fitted=True),
 }
-"""The variants of learning. ``guided`` has the defaults of a run; the variants before it lack a part of these
-defaults, and the variants after it change the evaluation or the length of a rollout."""
+"""The variants of learning. ``guided`` has the defaults of a run. ``prior`` and ``interrupt`` lack a part of these
+defaults, and ``rl`` is learning without code. The variants after ``guided`` change the evaluation or the length of a
+rollout."""
 ROWS = ("code", "untrained", *VARIANTS)
 
 
@@ -106,7 +111,11 @@ class Measurement:
         if row in VARIANTS:
             default = default_setup_of(plugin_of(self.spec), self.spec.task)
             fields = {name: getattr(default, name) for name in GUIDED} | VARIANTS[VARIANTS[row].policy_of or row].setup
-            self.spec = dataclasses.replace(self.spec, setup=self.spec.setup.model_copy(update=fields))
+            setup = self.spec.setup.model_copy(update=fields)
+            if not VARIANTS[row].coded:
+                self.spec = dataclasses.replace(self.spec, actions=(), functions=())
+                setup = plugin_of(self.spec).default_setup(self.spec.task)
+            self.spec = dataclasses.replace(self.spec, setup=setup)
         if row == "untrained":
             policy = self.trainer.untrained(self.spec, seed=seed, hyperparameters=self.hyperparameters)
             return _figures(evaluate(policy, self.spec, seeds=fresh, greedy=False))

@@ -35,6 +35,17 @@ def test_gpu_benchmark_measures_each_trainer_once(kind: str, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+def test_gpu_benchmark_measures_the_lanes_of_craftax(tmp_path: Path) -> None:
+    pytest.importorskip("rlgpt_craftax")
+    out = tmp_path / "gpu.jsonl"
+    done = run(out, "--rows", "craftax")
+    assert done.returncode == 0, done.stderr
+    results = {result["name"]: result["value"] for result in map(json.loads, out.read_text().splitlines())}
+    assert set(results) == {"gpu/cpu/craftax/simulator", "gpu/cpu/craftax/options"}
+    assert all(value > 0 for value in results.values())
+
+
+@pytest.mark.slow
 def test_gpu_benchmark_leaves_out_rows_for_which_there_is_no_time(tmp_path: Path) -> None:
     done = run(tmp_path / "gpu.jsonl", "--minutes", "0.1", "--rows", "numbers/ppo/")
     assert done.returncode == 0, done.stderr

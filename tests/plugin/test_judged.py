@@ -57,6 +57,22 @@ def test_judged_reports_success_by_return_info_or_function(
         assert all(type(s) is bool for s in found)
 
 
+@pytest.mark.parametrize(
+    ("info", "cause"),
+    [
+        ({"crashed": True, "on_road": np.bool_(True), "speed": 3.0, "success": True}, "crashed, on_road"),
+        ({"crashed": True, "cause": "hit a wall"}, "hit a wall"),
+        ({"crashed": False}, None),
+    ],
+)
+def test_judged_gives_the_cause_of_an_episode_that_the_environment_ended(info: dict, cause: str | None) -> None:
+    env = Judged(Ends(1.0, info), 10)
+    env.reset(seed=0)
+    infos = [env.step(0)[4] for _ in range(3)]
+    assert infos[-1].get("cause") == cause
+    assert all("cause" not in before for before in infos[:-1] if "cause" not in info)
+
+
 @pytest.mark.parametrize(("horizon", "truncated"), [(2, [False, True]), (3, [False, False, False])])
 def test_judged_truncates_exactly_at_the_horizon(horizon: int, truncated: list[bool]) -> None:
     env = Judged(Ends(1.0, {}), horizon)

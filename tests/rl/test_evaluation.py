@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rlgpt.domain import Episode
+from rlgpt.domain import Decision, Episode, Evaluation, Trace
 from rlgpt.errors import ConfigError
 from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
 from rlgpt.rl.evaluation import Judge, evaluate, evaluate_code, together
-from rlgpt.rl.play import TRACE_HEAD, TRACE_TAIL, Limits
+from rlgpt.rl.play import TRACED, Limits, Recorder
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
 from rlgpt.testing.grid import FETCH, TASKS
@@ -84,8 +84,10 @@ def test_trace_of_an_evaluated_episode_has_its_steps_and_rewards(tmp_path: Path)
     spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
     found = evaluate(untrained(spec), spec, seeds=range(4), greedy=False, traces=2)
     assert len(found.traces) == 2
-    for trace, episode in zip(found.traces, found.episodes, strict=False):
-        assert (trace.seed, trace.success) == (episode.seed, episode.success)
+    episodes = {episode.seed: episode for episode in found.episodes}
+    for trace in found.traces:
+        episode = episodes[trace.seed]
+        assert trace.success == episode.success
         assert len(trace.decisions) + trace.omitted == episode.decisions
         if not trace.omitted:
             assert sum(d.duration for d in trace.decisions) == episode.primitive_steps
@@ -93,12 +95,54 @@ def test_trace_of_an_evaluated_episode_has_its_steps_and_rewards(tmp_path: Path)
         assert trace.decisions[0].before != {}
 
 
-def test_long_trace_of_an_evaluation_keeps_its_first_and_last_decisions(tmp_path: Path) -> None:
+def test_traces_of_an_evaluation_are_those_of_the_worst_and_the_best_episode(tmp_path: Path) -> None:
+    spec = grid_spec(tmp_path / "count", TO_ROW, WANDER)
+    found = evaluate(untrained(spec), spec, seeds=range(12), greedy=False, traces=2)
+    ranked = sorted(found.episodes, key=lambda e: (e.success, e.total_reward))
+    assert {t.seed for t in found.traces} == {ranked[0].seed, ranked[-1].seed}
+
+
+def test_trace_of_a_stuck_episode_is_kept_before_those_of_other_failures() -> None:
+    def played(seed: int, total: float, *, stuck: bool) -> Evaluation:
+        episode = Episode(seed=seed, success=False, total_reward=total, primitive_steps=1, decisions=1)
+        trace = Trace(seed=seed, success=False, total_reward=total, primitive_steps=1, decisions=(), stuck=stuck)
+        return Evaluation(mode="code", episodes=(episode,), traces=(trace,))
+
+    parts = [played(0, 1.0, stuck=False), played(1, 5.0, stuck=True), played(2, 7.0, stuck=False)]
+    assert [trace.seed for trace in together(parts, 1).traces] == [1]
+    assert [trace.seed for trace in together(parts, 2).traces] == [1, 2]
+
+
+def test_long_trace_of_an_evaluation_keeps_its_first_and_its_last_decision(tmp_path: Path) -> None:
     spec = grid_spec(tmp_path / "count", task=TASKS["grid/door"])
     (trace,) = evaluate(Always([0]), spec, seeds=(0,), greedy=True, traces=1).traces
-    assert len(trace.decisions) == TRACE_HEAD + TRACE_TAIL
-    assert trace.omitted == 80 - len(trace.decisions)
+    assert len(trace.decisions) == TRACED
+    assert trace.omitted == 80 - TRACED
+    assert (trace.numbers[0], trace.numbers[-1]) == (1, 80)
+    assert list(trace.numbers) == sorted(set(trace.numbers))
     assert trace.decisions[-1].ended == "episode"
+
+
+@given(st.integers(1, 400), st.data())
+def test_trace_of_a_long_episode_contains_the_decision_with_the_only_change(count: int, data: st.DataObject) -> None:
+    changed = data.draw(st.integers(1, count))
+    recorder = Recorder()
+    for number in range(1, count + 1):
+        recorder.add(
+            Decision(
+                action="a",
+                duration=1,
+                reward=0.0,
+                ended="returned",
+                before={"x": float(number > changed)},
+                after={"x": float(number >= changed)},
+            )
+        )
+    episode = Episode(seed=0, success=False, total_reward=0, primitive_steps=count, decisions=count)
+    trace = recorder.trace(episode, TASK, unpaid=())
+    assert {1, changed, count} <= set(trace.numbers)
+    assert trace.decisions[trace.numbers.index(changed)].after != trace.decisions[trace.numbers.index(changed)].before
+    assert (len(trace.decisions), trace.omitted) == (min(count, TRACED), max(0, count - TRACED))
 
 
 def test_evaluate_code_repeats_the_coded_actions_in_order(tmp_path: Path) -> None:

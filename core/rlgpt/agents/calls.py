@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from rlgpt.agents.text import fields, most_changed, numbers, plain
+from rlgpt.agents.text import fields, most_changed, plain
 from rlgpt.domain import Plain, PrimitiveCall
+from rlgpt.domain.changes import numbers
 
 OBSERVE = "observe"
 

@@ -49,8 +49,9 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
     """Text with a table of the episodes of the policy, of tuned code and of code alone, followed by the traced
     episodes.
 
-    The first traced episode that failed is shown in detail; if none failed, the first traced episode. Episodes of the
-    policy come first. Of each other traced episode, the text shows the decisions without their calls of primitives.
+    The first traced episode that was stuck is shown in detail; if none was stuck, the first one that failed, and if
+    none failed, the first traced episode. Episodes of the policy come first. Of each other traced episode, the text
+    shows the decisions without their calls of primitives.
 
     :param weights: the weight of each reward term in evaluations.
     """
@@ -59,7 +60,7 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
     traces = [(who, trace) for who, evaluation in parties for trace in evaluation.traces]
     if not traces:
         return "\n\n".join([*tables, "(no episode was traced)"])
-    detailed = next((pair for pair in traces if not pair[1].success), traces[0])
+    detailed = min(traces, key=lambda pair: (not pair[1].stuck, pair[1].success))
     shown = [f"In detail, {_who(*detailed)}\n{render_trace(detailed[1], DETAIL_LIMIT)}"]
     shown += [f"{_who(*pair)}\n{render_outline(pair[1], OUTLINE_LIMIT)}" for pair in traces if pair is not detailed]
     return "\n\n".join([*tables, *shown])

@@ -5,7 +5,6 @@ limited.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 
 from rlgpt.domain import CodedAction, Plain
@@ -202,13 +201,6 @@ def _flat(value: Plain, where: str = "") -> Iterator[tuple[str, Plain]]:
 
 def _is_number(value: Plain) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def numbers(value: Plain) -> list[float]:
-    """The numbers in a value, as a flat list. Numbers in texts and dicts are ignored."""
-    if isinstance(value, list):
-        return [n for item in value for n in numbers(item)]
-    return [float(value)] if isinstance(value, bool | int | float) and math.isfinite(value) else []
 
 
 def shorten(text: str, limit: int, what: str = "") -> str:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from rlgpt.agents.calls import render_calls
-from rlgpt.agents.text import fields, most_changed, number, numbers, shorten
+from rlgpt.agents.text import fields, most_changed, number, shorten
 from rlgpt.domain import Decision, OtherStart, Plain, Rehearsal, Trace, Verdict, VerdictKind
+from rlgpt.domain.changes import by_weight
 
 KEYS, SEEN = 12, 6
 """Maximal number of keys of the view whose changes are shown; these are the keys that change most. ``KEYS`` is for a
@@ -75,8 +76,6 @@ def render_trace(trace: Trace, limit: int = 6000, *, calls: int = 40, of_last: b
     start = trace.decisions[0].before
     lines = [head, *(["view at the start: " + fields(start, limit // 4)] if start else [])]
     lines = [shorten(line, limit // 2, "the view") for line in lines]
-    if trace.omitted:
-        lines.append(f"({trace.omitted} decisions in the middle were not traced)")
     room = limit - sum(map(len, lines))
     return "\n".join([*lines, *_chosen(_entries(trace), room, calls, of_last)])
 
@@ -145,6 +144,8 @@ def _result(trace: Trace) -> str:
 class _Entry:
     """Successive decisions of an episode that share one text. Decisions share a text if they belong to one call of a
     coded action, or choose the same base action, or change nothing.
+
+    :ivar index: number of the first decision in the episode, from 1.
     """
 
     decisions: tuple[Decision, ...]
@@ -152,9 +153,13 @@ class _Entry:
     unpaid: tuple[str, ...] = ()
 
     @property
+    def end(self) -> int:
+        """Number of the last decision in the episode."""
+        return self.index + len(self.decisions) - 1
+
+    @property
     def numbers(self) -> str:
-        first, count = self.index, len(self.decisions)
-        return f"{first}." if count == 1 else f"{first} to {first + count - 1}."
+        return f"{self.index}." if len(self.decisions) == 1 else f"{self.index} to {self.end}."
 
     def head(self) -> str:
         first = self.decisions[0]
@@ -189,7 +194,7 @@ def _entries(trace: Trace) -> list[_Entry]:
     call.
 
     Three or more successive calls share an entry if they are the same base action, or if they end in the same way and
-    change nothing.
+    change nothing. Decisions that the trace does not contain separate entries.
     """
 
     def kind(call: _Entry) -> tuple[str, str, bool]:
@@ -198,19 +203,24 @@ def _entries(trace: Trace) -> list[_Entry]:
         return last.action, last.ended, idle or last.ended == "base"
 
     entries: list[_Entry] = []
-    for (_, _, alike), group in groupby(_whole_calls(trace.decisions), key=kind):
-        run = list(group)
-        if alike and len(run) > 2:
-            entries.append(_Entry(tuple(d for e in run for d in e.decisions), run[0].index))
-        else:
-            entries += run
+    for _, part in groupby(enumerate(zip(trace.numbers, trace.decisions, strict=True)), lambda x: x[1][0] - x[0]):
+        (start, _), *_ = numbered = [pair for _, pair in part]
+        for (_, _, alike), group in groupby(_whole_calls([d for _, d in numbered], start), key=kind):
+            run = list(group)
+            if alike and len(run) > 2:
+                entries.append(_Entry(tuple(d for e in run for d in e.decisions), run[0].index))
+            else:
+                entries += run
     return [replace(entry, unpaid=trace.unpaid) for entry in entries]
 
 
-def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
-    """Yield one entry for each call of an action, with all decisions of this call."""
+def _whole_calls(decisions: Sequence[Decision], start: int) -> Iterator[_Entry]:
+    """Yield one entry for each call of an action, with all decisions of this call.
+
+    :param start: number of the first of the decisions in the episode.
+    """
     call: list[Decision] = []
-    for index, decision in enumerate(decisions, start=1):
+    for index, decision in enumerate(decisions, start=start):
         if call and decision.action != call[-1].action:
             yield _Entry(tuple(call), index - len(call))
             call = []
@@ -219,14 +229,14 @@ def _whole_calls(decisions: Sequence[Decision]) -> Iterator[_Entry]:
             yield _Entry(tuple(call), index - len(call) + 1)
             call = []
     if call:
-        yield _Entry(tuple(call), len(decisions) - len(call) + 1)
+        yield _Entry(tuple(call), start + len(decisions) - len(call))
 
 
 def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> list[str]:
     """The entries of an episode in order, as text of at most ``room`` characters. Only the entries with the highest
     priority show their calls of primitives. Entries that do not fit are counted.
     """
-    order = _by_weight(entries)
+    order = by_weight([(entry.decisions[0], entry.decisions[-1]) for entry in entries])
     short = {i: shorten("\n".join(entries[i].lines(0)), max(200, room // 2), "this entry") for i in order}
     shown: dict[int, str] = {}
     for i in order:
@@ -240,44 +250,11 @@ def _chosen(entries: Sequence[_Entry], room: int, calls: int, of_last: bool) -> 
             room -= len(full) - len(shown[i])
             shown[i] = full
     lines: list[str] = []
-    for hidden, group in groupby(range(len(entries)), key=lambda i: i not in shown):
-        run = list(group)
-        if hidden:
-            count = sum(len(entries[i].decisions) for i in run)
+    end = 0
+    for i in sorted(shown):
+        if count := entries[i].index - end - 1:
             what = "decisions that changed less are" if count > 1 else "decision that changed less is"
             lines.append(f"({count} {what} left out here)")
-        else:
-            lines += [shown[i] for i in run]
+        lines.append(shown[i])
+        end = entries[i].end
     return lines
-
-
-def _by_weight(entries: Sequence[_Entry]) -> list[int]:
-    """Indices of the entries by priority. The last entry (in a rehearsal, the rehearsed call) comes first, then the
-    first entry, then entries with an error. All other entries follow, sorted by the size of their change.
-
-    The change of a key of the view is divided by the range of this key in the episode. For a key of the view without
-    numbers, the size of a change is 1.
-    """
-    views = [v for e in entries for v in (e.decisions[0].before, e.decisions[-1].after) if v]
-    spans: dict[str, float] = {}
-    for key in dict.fromkeys(k for v in views for k in v):
-        flat = [numbers(v[key]) for v in views if key in v]
-        if flat and all(len(f) == len(flat[0]) for f in flat):
-            spans[key] = max((max(column) - min(column) for column in zip(*flat, strict=True)), default=0.0)
-
-    def weight(i: int) -> tuple[bool, bool, bool, float]:
-        entry = entries[i]
-        before, after = entry.decisions[0].before, entry.decisions[-1].after
-        size = sum(_change(before.get(k), after.get(k), spans.get(k, 0.0)) for k in after)
-        return i == len(entries) - 1, i == 0, entry.decisions[-1].verdict is not None, size
-
-    return sorted(range(len(entries)), key=weight, reverse=True)
-
-
-def _change(old: Plain, new: Plain, span: float) -> float:
-    if old == new:
-        return 0.0
-    ours, theirs = numbers(old), numbers(new)
-    if span <= 0 or not ours or len(ours) != len(theirs):
-        return 1.0
-    return max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) / span

@@ -15,6 +15,7 @@ import numpy as np
 from rlgpt.domain import Task, Value
 from rlgpt.options.measurement import Measurement
 from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.plugin.judged import flags
 from rlgpt.plugin.types import Context
 
 STEPS = 20_000
@@ -31,11 +32,6 @@ CONSTANTS = 8
 """Maximal number of constant actions other than the idle action that a trial plays, with one episode for each."""
 
 
-FLAGS = 4
-UNTOLD = ("success", "is_success", "TimeLimit.truncated")
-"""Keys of ``info`` that do not show why an episode ended."""
-
-
 class TrialEpisode(Value):
     """One episode of the trial.
 
@@ -43,8 +39,8 @@ class TrialEpisode(Value):
         always the idle action, and ``constant`` means always the action ``action``.
     :ivar ended: how the episode ended. ``terminated`` means that the environment ended the episode, ``truncated`` means
         a time limit of the environment, and ``cut`` means that the trial ended the episode.
-    :ivar flags: at most :data:`FLAGS` keys of ``info`` that were True at the last step of the episode. They may show
-        why the episode ended.
+    :ivar flags: the keys of ``info`` that were True at the last step of the episode
+        (:func:`rlgpt.plugin.judged.flags`).
     """
 
     acting: Literal["random", "idle", "constant"]
@@ -176,5 +172,5 @@ def _play(
         success=success,
         total_reward=total,
         score=report.get("score"),
-        flags=tuple(str(k) for k, v in ctx.info.items() if k not in UNTOLD and v is True)[:FLAGS],
+        flags=flags(ctx.info),
     )

@@ -8,9 +8,10 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rlgpt.config.trial import UNTOLD, Trial, TrialEpisode
+from rlgpt.config.trial import Trial, TrialEpisode
 from rlgpt.domain import RETURN, Score, Task
 from rlgpt.plugin.generic import GenericPlugin
+from rlgpt.plugin.judged import UNTOLD
 from rlgpt.plugin.rules import SuccessRule
 
 KEYS = 12

@@ -105,7 +105,10 @@ class Trace(Value):
     :ivar success: whether ``info["success"]`` was true at any primitive step of the episode.
     :ivar total_reward: the undiscounted return of the episode.
     :ivar primitive_steps: the length of the episode.
-    :ivar omitted: number of decisions from the middle of the episode that the trace does not contain.
+    :ivar omitted: number of decisions of the episode that the trace does not contain.
+    :ivar positions: the numbers of the decisions in the episode, from 1; empty if the trace contains all decisions.
+        Traces of earlier versions lack them and decisions from the middle of the episode.
+    :ivar stuck: whether the episode was ended early because the coded actions had no effect any more.
     :ivar has_success: whether the task has a success.
     :ivar score: the score of the episode; None if the task has no score.
     :ivar unpaid: the reward terms whose weight is 0.
@@ -117,9 +120,19 @@ class Trace(Value):
     primitive_steps: int = Field(ge=0)
     decisions: tuple[Decision, ...]
     omitted: int = 0
+    positions: tuple[int, ...] = ()
     has_success: bool = True
     score: float | None = None
     unpaid: tuple[str, ...] = ()
+    stuck: bool = False
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number of each decision in the episode, from 1."""
+        if self.positions:
+            return self.positions
+        head = -(-len(self.decisions) // 2) if self.omitted else len(self.decisions)
+        return tuple(i + (self.omitted if i > head else 0) for i in range(1, len(self.decisions) + 1))
 
 
 class Episode(Value):

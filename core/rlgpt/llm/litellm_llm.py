@@ -194,7 +194,8 @@ class LiteLLM(LLM):
                 raise MissingKeyError(
                     self.model,
                     [self.key_env],
-                    "llm.key_env sets the name of this variable. With null, the provider's own variable is used.",
+                    "llm.key_env sets the name of this variable. With null, the provider's own variable is used. A "
+                    "server of your own needs no key: llm.api_base=URL.",
                 )
             return os.environ[self.key_env]
         missing = self._missing()

@@ -91,6 +91,7 @@ def best_candidate(
             if action not in written.values():
                 written[number] = action
                 executor.submit(job(number, action))
+        ctx.observer.stage("rehearse", sub_action=next(iter(written.values())).name)
         for done, result in executor.results():
             ctx.book.add("rehearsal", result.steps)
             rehearsals[done.number] = ctx.run.once(

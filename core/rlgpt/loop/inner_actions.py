@@ -131,7 +131,6 @@ class ActionLoop:
                 number, f"candidate {number} of {name}", spec=spec, seeds=self._seeds, reward_weights=weights
             )
 
-        ctx.observer.stage("rehearse", sub_action=name)
         stage = f"{self.folder}/candidates/{name}/{len(tried)}-"
         return best_candidate(ctx, stage, len(tried), write, job)
 

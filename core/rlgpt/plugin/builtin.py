@@ -55,6 +55,7 @@ def rlgpt_observers() -> Mapping[str, str]:
 def rlgpt_executors() -> Mapping[str, str]:
     return {
         "in_process": "rlgpt.executors.local.InProcess",
+        "local": "rlgpt.executors.local.Processes",
         "processes": "rlgpt.executors.local.Processes",
         "ray": "rlgpt.executors.ray.Ray",
     }

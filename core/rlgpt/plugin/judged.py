@@ -93,12 +93,28 @@ def usual_rule(env: gymnasium.Env[Any, Any]) -> SuccessRule:
     )
 
 
+FLAGS = 4
+UNTOLD = ("success", "is_success", "TimeLimit.truncated")
+"""Keys of ``info`` that do not show why an episode ended."""
+
+
+def flags(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """At most :data:`FLAGS` keys of ``info`` that are True. At the last step of an episode, they may show why it ended,
+    for example ``crashed``.
+    """
+    true = (key for key, value in info.items() if isinstance(value, bool | np.bool_) and value)
+    return tuple(str(key) for key in true if key not in UNTOLD)[:FLAGS]
+
+
 class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """Adds a bool ``info["success"]`` to every step and truncates an episode after ``horizon`` primitive steps.
 
     A training may use a shorter horizon than the wrapper (:attr:`rlgpt.domain.RLSetup.horizon`). The wrapper does not
     see the end of an episode that the shorter horizon cuts, so a rule that is judged at the end cannot make such an
     episode a success.
+
+    If the environment ends an episode and ``info`` has no key ``cause``, ``info["cause"]`` has the :func:`flags` of the
+    last step.
 
     :param success: the rule of success, which is a text (:mod:`rlgpt.plugin.rules`), the return that an episode must
         reach, or a function. By default, an episode succeeds if ``success`` or ``is_success`` in ``info`` is true. If
@@ -144,7 +160,9 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
         now = Moment(info, self._total, bool(terminated), bool(truncated))
         rule = self._rule
         success = rule(self.env, observation, now) if isinstance(rule, Asked) else rule(now)
-        return observation, reward, terminated, truncated, self._measured({**info, "success": success})
+        why = flags(info) if terminated and "cause" not in info else ()
+        told = {"cause": ", ".join(why)} if why else {}
+        return observation, reward, terminated, truncated, self._measured({**info, **told, "success": success})
 
     def _measured(self, info: dict[str, Any]) -> dict[str, Any]:
         if not self._metrics:

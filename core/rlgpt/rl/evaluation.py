@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 import gymnasium
 
-from rlgpt.domain import CodedAction, Episode, Evaluation, Mode, Trace, Verdict
+from rlgpt.domain import CodedAction, Episode, Evaluation, Mode, Score, Trace, Verdict
 from rlgpt.options import OnStep
 from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.acting import by_code, by_policy, code_spec
@@ -124,7 +124,9 @@ class Judge:
             score=self._spec.task.score,
             episodes=tuple(one.episode for one in played),
             usage=_shares(usage),
-            traces=_both_kinds([one.trace for one in played if one.trace is not None], self._traces),
+            traces=_extremes(
+                [one.trace for one in played if one.trace is not None], self._traces, self._spec.task.score
+            ),
             verdicts=worth_keeping([verdict for one in played for verdict in one.verdicts]),
         )
 
@@ -195,7 +197,7 @@ def together(parts: Sequence[Evaluation], traces: int) -> Evaluation:
         update={
             "episodes": tuple(e for part in parts for e in part.episodes),
             "usage": _shares(usage),
-            "traces": _both_kinds([t for part in parts for t in part.traces], traces),
+            "traces": _extremes([t for part in parts for t in part.traces], traces, parts[0].score),
             "verdicts": worth_keeping([v for part in parts for v in part.verdicts]),
         }
     )
@@ -216,12 +218,18 @@ def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
     return both
 
 
-def _both_kinds(traces: Sequence[Trace], count: int) -> tuple[Trace, ...]:
-    """Choose at most ``count`` traces. Traces of failed and of successful episodes are chosen alternately, as long as
-    there are both. The chosen traces have the order in which their episodes were played.
+def _extremes(traces: Sequence[Trace], count: int, score: Score | None) -> tuple[Trace, ...]:
+    """Choose at most ``count`` traces, which are those of the worst and of the best episodes, alternately. The chosen
+    traces have the order in which their episodes were played.
+
+    Episodes are ranked by success, then by score, then by return. A stuck episode is worse than another failed one.
     """
-    failures = [t for t in traces if not t.success]
-    successes = [t for t in traces if t.success]
-    turns = [t for pair in zip_longest(failures, successes) for t in pair if t is not None]
-    chosen = turns[:count]
-    return tuple(t for t in traces if t in chosen)
+
+    def key(trace: Trace) -> tuple[bool, bool, float, float]:
+        worth = -math.inf if trace.score is None or not math.isfinite(trace.score) else trace.score
+        worth = -worth if score is not None and not score.maximize and math.isfinite(worth) else worth
+        return trace.success, not trace.stuck, worth, trace.total_reward
+
+    order = sorted(range(len(traces)), key=lambda i: key(traces[i]))
+    worst, best = order[: -(-count // 2)], order[-(count // 2) :] if count > 1 else []
+    return tuple(traces[i] for i in sorted({*worst, *best}))

@@ -4,7 +4,6 @@ renders its frames, and detects whether the episode is stuck.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -13,14 +12,13 @@ import gymnasium
 import numpy as np
 
 from rlgpt.domain import Decision, Episode, Mode, Task, Trace, Verdict
+from rlgpt.domain.changes import by_weight
 from rlgpt.errors import ConfigError
 from rlgpt.rl.policy_env import PolicyEnv
 from rlgpt.rl.policy_lane import Observation, PolicyFormat
 
-TRACE_HEAD, TRACE_TAIL = 30, 30
-"""Number of decisions at the beginning of a long episode that a trace contains. The trace contains as many decisions at
-the end.
-"""
+TRACED = 60
+"""Maximal number of decisions in the trace of an episode."""
 
 OnFrame = Callable[[np.ndarray, str], None]
 """A function that is called after each primitive step, with a frame (uint8, height x width x 3) and the name of the
@@ -183,33 +181,43 @@ class Stuck:
 
 
 class Recorder:
-    """Records the decisions at the beginning and at the end of an episode."""
+    """Records the decisions of an episode. If there are more than :data:`TRACED` decisions, the trace has the first
+    one, the last one, those with an error, and those with the largest changes of the view.
+    """
 
     def __init__(self) -> None:
-        self._head: list[Decision] = []
-        self._tail: deque[Decision] = deque(maxlen=TRACE_TAIL)
+        self._kept: list[tuple[int, Decision]] = []
         self._count = 0
 
     def add(self, decision: Decision) -> None:
         self._count += 1
-        if len(self._head) < TRACE_HEAD:
-            self._head.append(decision)
-        else:
-            self._tail.append(decision)
+        self._kept.append((self._count, decision))
+        if len(self._kept) >= 2 * TRACED:
+            self._drop()
 
     def trace(self, episode: Episode, task: Task, *, unpaid: tuple[str, ...]) -> Trace:
-        decisions = (*self._head, *self._tail)
+        self._drop()
+        decisions = tuple(decision for _, decision in self._kept)
+        omitted = self._count - len(decisions)
         return Trace(
             seed=episode.seed,
             success=episode.success,
             total_reward=episode.total_reward,
             primitive_steps=episode.primitive_steps,
             decisions=decisions,
-            omitted=self._count - len(decisions),
+            omitted=omitted,
+            positions=tuple(number for number, _ in self._kept) if omitted else (),
             has_success=bool(task.success),
             score=episode.score,
             unpaid=unpaid,
+            stuck=episode.cut == "stuck",
         )
+
+    def _drop(self) -> None:
+        """Drop decisions until at most :data:`TRACED` are left."""
+        if len(self._kept) > TRACED:
+            chosen = by_weight([(decision, decision) for _, decision in self._kept])[:TRACED]
+            self._kept = [self._kept[i] for i in sorted(chosen)]
 
 
 class Camera:

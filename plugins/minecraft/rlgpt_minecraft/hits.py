@@ -25,6 +25,8 @@ LONG_AGO = 200
 NO_HIT = (float(LONG_AGO), 0.0, 0.0, 0.0, 0.0)
 """The numbers of a loss, if no life was lost yet."""
 
+_DEATHS = {"blow": "a blow", "projectile": "a projectile", "explosion": "an explosion", "fire": "fire"}
+
 _AMOUNT, _DISTANCE, _TURN, _YAW = (
     FLOATS.index(name) for name in ("damage_amount", "damage_distance", "damage_yaw", "yaw")
 )
@@ -88,3 +90,12 @@ def hits_after(before: NDArray[np.float64], numbers: Any, flags: NDArray[np.bool
         heading = found[:, _YAW] + found[:, _TURN]
         after[struck] = np.stack([np.zeros(len(found)), found[:, _AMOUNT], away, heading, kinds], axis=1)
     return after
+
+
+def death_by(kind: float) -> str:
+    """Say why the player died.
+
+    :param kind: the index into :data:`KINDS` of the newest loss of life.
+    """
+    what = _DEATHS.get(KINDS[int(kind)])
+    return f"the player died of {what}" if what else "the player died"

@@ -14,6 +14,7 @@ from rlgpt.plugin.state_data import bounded, pack, record, whole
 from voxeldojo.saving import SaveError
 
 from rlgpt_minecraft.actions import BaseActions, hand_choices
+from rlgpt_minecraft.hits import death_by
 from rlgpt_minecraft.moves import SPACE, Action
 from rlgpt_minecraft.observation import ObservationReader, ParsedObservation
 from rlgpt_minecraft.progress import Progress
@@ -61,7 +62,7 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         self._initial_count = obs.inventory.get(self.spec_of_task.target, 0)
         self._count = self._initial_count
         self._progress = Progress(obs, self.spec_of_task.path)
-        return obs.observation, self._info()
+        return obs.observation, {**self._info(), "cause": ""}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         translated = self._minedojo_action(action)
@@ -73,7 +74,9 @@ class MinecraftTask(gymnasium.Env[Any, Any]):
         reward, self._count = float(count - self._count), count
         terminated = self._succeeded or bool(ended)
         truncated = not terminated and (bool(cut) or self._steps >= self.horizon)
-        return obs.observation, reward, terminated, truncated, self._info()
+        info = self._info()
+        cause = death_by(info["hit"]["kind"]) if terminated and not self._succeeded else ""
+        return obs.observation, reward, terminated, truncated, {**info, "cause": cause}
 
     def render(self) -> Any:
         """Return the player's view, uint8 ``(height, width, 3)``, or None if ``render_mode`` is None."""

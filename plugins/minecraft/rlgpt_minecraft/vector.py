@@ -19,7 +19,7 @@ from voxeldojo.spaces import FUNCTIONS, observation_space
 from voxeldojo.world.items import ID
 
 from rlgpt_minecraft.actions import BaseActions
-from rlgpt_minecraft.hits import HIT, NO_HIT, hits_after
+from rlgpt_minecraft.hits import HIT, NO_HIT, death_by, hits_after
 from rlgpt_minecraft.moves import SPACE, move
 from rlgpt_minecraft.rays import RAYS
 from rlgpt_minecraft.scenes import LaneObservation, LaneReader, Scene, SceneReader, counts_of
@@ -111,7 +111,7 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
         self._steps[chosen], self._over[chosen] = 0, False
         positions = scene.numbers[:, _POSITION].astype(np.float64).tolist()
         self._start = [tuple(p) if new else old for p, new, old in zip(positions, chosen, self._start, strict=True)]
-        return self._rows(), self._info()
+        return self._rows(), self._info(self._over)
 
     def step(
         self, actions: Any
@@ -130,7 +130,8 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
         terminated = self._succeeded | ~self._batch.alive
         truncated = ~terminated & (self._steps >= self._horizon)
         self._over = terminated | truncated
-        return self._rows(), rewards, terminated, truncated, self._info()
+        dead = terminated & ~self._succeeded
+        return self._rows(), rewards, terminated, truncated, self._info(dead)
 
     @property
     def _succeeded(self) -> NDArray[np.bool_]:
@@ -150,7 +151,7 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
     def _rows(self) -> list[LaneObservation]:
         return [LaneObservation(self._scene, lane) for lane in range(self.num_envs)]
 
-    def _info(self) -> dict[str, Any]:
+    def _info(self, dead: NDArray[np.bool_]) -> dict[str, Any]:
         reader, things = self._reader, [thing.name for thing in self._reader.things]
         blocks = [i for i, thing in enumerate(reader.things) if thing.kind == "block"]
         return {
@@ -161,6 +162,7 @@ class MinecraftVector(VectorEnv[Any, Any, Any]):
             "dug": _dicts([things[i] for i in blocks], reader.dug[:, blocks]),
             "most": _dicts(self._spec.path, self._most),
             "hit": _dicts(HIT, self._hit),
+            "cause": _column([death_by(hit[-1]) if died else "" for hit, died in zip(self._hit, dead, strict=True)]),
         }
 
 
