@@ -151,6 +151,19 @@ def assert_equal(lane: list[Any], single: list[Any]) -> None:
 
 
 choice = st.tuples(st.integers(0, 8), st.floats(1.0, 6.0)).map(lambda c: np_choice(*c))
+FETCHES, FAILS = 5, 8
+"""The branches of the coded actions ``fetch`` and ``bad``."""
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("case", list(CASES))
+def test_a_lane_quarantines_an_action_as_a_single_extended_environment_does(case: str, batch: bool) -> None:
+    own = [np_choice(FAILS, 1.0)] * 3 + [np_choice(FETCHES, 1.0)] * 12
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED):
+        (lane,) = play_lanes(vector(1, mode, batch=batch, **CASES[case]), 0, [own])
+        single = play_alone(0, own, mode, **CASES[case])
+        assert any(not info["action_mask"][FAILS] for *_, info in single), "the action is masked"
+        assert_equal(lane, single)
 
 
 @settings(max_examples=12, phases=(Phase.explicit, Phase.reuse, Phase.generate))

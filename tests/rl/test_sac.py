@@ -70,7 +70,7 @@ def test_untrained_sac_policy_follows_the_plan_with_the_prior_probability(tmp_pa
 def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_path: Path) -> None:
     spec, folder = guided(tmp_path), tmp_path / "train"
     arguments: dict[str, Any] = {"seed": 3, "folder": folder, "hyperparameters": Hyperparameters(num_envs=2)}
-    trainer = SAC(first_update=100, segments=4, base_only=share)
+    trainer = SAC(first_update=100, updates_per_step=0.25, segments=4, base_only=share)
 
     def trained(**more: Any) -> tuple[TrainingRecord, Mapping[str, torch.Tensor]]:
         record = trainer.train(spec, budget=800, **arguments, **more)
@@ -96,9 +96,10 @@ def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_pat
         ({"final_temperature": 0.0}, "final_temperature 0.0"),
         ({"temperature": 0.01}, "0.01"),
         ({"base_temperature": 0.0}, "base_temperature is 0.0"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0"),
     ],
 )
-def test_sac_rejects_temperatures_that_increase_or_are_not_positive(settings: dict[str, float], text: str) -> None:
+def test_sac_rejects_settings_that_are_not_positive_and_temperatures_that_increase(settings: dict[str, float], text: str) -> None:
     with pytest.raises(ConfigError, match=text):
         SAC(**settings)  # type: ignore[arg-type]
 

@@ -61,14 +61,18 @@ class Planner(ABC):
 
 
 class FixedPlanner(Planner):
-    """A planner that always returns the same graph of sub-goals."""
+    """A planner that always returns the same graph of sub-goals.
 
-    def __init__(self, graph: GoalGraph) -> None:
-        self._graph = graph
+    :param library: the library of the task, by which lint checks the predicates; None for predicates without a check.
+    """
+
+    def __init__(self, graph: GoalGraph, library: Library | None = None, limits: SandboxLimits | None = None) -> None:
+        self._graph, self._library, self._limits = graph, library, limits or SandboxLimits()
 
     def plan(self, brief: Brief, check: Check) -> GoalGraph:
         """:raises ConfigError: the graph has a fault."""
-        if faults := list(check(self._graph)):
+        static = [] if self._library is None else graph_faults(self._graph, brief, self._library, self._limits)
+        if faults := static or list(check(self._graph)):
             raise ConfigError(f"the graph of sub-goals cannot be used: {'; '.join(faults)}")
         return self._graph
 

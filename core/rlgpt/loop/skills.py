@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rlgpt.agents.base import Brief
-from rlgpt.domain import Bundle, Iteration, Steps
+from rlgpt.domain import Bundle, Evaluation, Iteration, Steps
 from rlgpt.errors import RlgptError, UnknownNameError
-from rlgpt.llm.exchange import read_exchanges
+from rlgpt.llm.exchange import Exchange, read_exchanges
 from rlgpt.loop.context import LoopContext
 from rlgpt.plugin.origin import origin
 from rlgpt.runs import Report
@@ -58,55 +59,79 @@ def _wanted(ctx: LoopContext, brief: Brief) -> Wanted:
     return Wanted(ctx.task, ctx.library, brief.base_space, taken, _settings(ctx))
 
 
+@dataclass(frozen=True)
+class Proved:
+    """Code, or a policy over code, with the result that proves it.
+
+    :ivar name: the name of the skill that it becomes.
+    :ivar goal: what it achieves, in words.
+    :ivar best: the iteration that made it.
+    :ivar kept: the evaluation of this iteration that the run keeps.
+    :ivar result: the result in the recorded episodes of the skill.
+    :ivar predicate: the name of the coded predicate in ``bundle`` that decides its success; empty for the success of
+        the task.
+    :ivar steps: number of primitive steps that it has taken.
+    :ivar exchanges: the requests to language models that it has taken, with their replies.
+    """
+
+    name: str
+    goal: str
+    best: Iteration
+    kept: Evaluation
+    bundle: Bundle
+    result: Result
+    steps: Steps
+    exchanges: Sequence[Exchange]
+    predicate: str = ""
+
+
 def add_skill(ctx: LoopContext, brief: Brief, best: Iteration, report: Report, bundle: Bundle, steps: Steps) -> None:
     """Add the result of a run to the skill library, if the result in the report is good enough. The episodes of the
     report become the recorded episodes of the skill.
-
-    Code that the skill library contains already is not added again. An error while the skill library is changed is
-    reported as a message and does not end the run.
     """
     if ctx.skills is None:
         return
-    result = _result(report)
-    if not _is_proved(ctx, report, result):
+    kept = report.evaluation
+    result = Result(has_success=kept.has_success, score=kept.score, starts=starts_of(kept))
+    if not _is_proved(ctx, kept, result):
         ctx.observer.message("no skill is added, because the result of the run is not good enough")
         return
+    exchanges = read_exchanges(ctx.run.folder / "llm.jsonl")
+    name = skill_name(ctx.task.id)
+    add_proved(ctx, brief, Proved(name, ctx.task.goal, best, kept, bundle, result, steps, exchanges))
+
+
+def add_proved(ctx: LoopContext, brief: Brief, proved: Proved) -> None:
+    """Add proved code or a proved policy to the skill library.
+
+    Code that the skill library contains already is not added again. An error while the skill library is changed is
+    reported as a message and does not end the run.
+
+    :param brief: the brief with the skills that were offered.
+    """
+    assert ctx.skills is not None, "the caller has checked it"
     try:
-        id = _added(ctx, ctx.skills, brief, best, report, bundle, steps, result)
-        for skill in _used(best, brief.skills):
-            _note(ctx, ctx.skills, skill.id, id, result)
+        id = _added(ctx, ctx.skills, brief, proved)
+        for skill in _used(proved.best, brief.skills):
+            _note(ctx, ctx.skills, skill.id, id, proved.result)
     except RlgptError as fault:
         ctx.observer.message(f"the library of skills cannot be changed: {fault}")
 
 
-def _result(report: Report) -> Result:
-    kept = report.evaluation
-    return Result(has_success=kept.has_success, score=kept.score, starts=starts_of(kept))
-
-
-def _is_proved(ctx: LoopContext, report: Report, result: Result) -> bool:
+def _is_proved(ctx: LoopContext, kept: Evaluation, result: Result) -> bool:
     if result.success is not None:
         return result.success.low >= PROVED
     if result.mean_score is None:
         return False
-    return ctx.target is None or ctx.is_solved(report.evaluation, episodes=1)
+    return ctx.target is None or ctx.is_solved(kept, episodes=1)
 
 
-def _added(
-    ctx: LoopContext,
-    library: SkillLibrary,
-    brief: Brief,
-    best: Iteration,
-    report: Report,
-    bundle: Bundle,
-    steps: Steps,
-    result: Result,
-) -> SkillId | None:
-    """Add the run's code to the skill library.
+def _added(ctx: LoopContext, library: SkillLibrary, brief: Brief, proved: Proved) -> SkillId | None:
+    """Add proved code or a proved policy to the skill library.
 
     :returns: the new version of the skill, or an existing version with the same code; None if the code cannot be added.
     """
-    kept, name = report.evaluation, skill_name(ctx.task.id)
+    kept, best, bundle = proved.kept, proved.best, proved.bundle
     policy = None
     if not kept.is_code:
         policy = weights_of(ctx.train_folder(best.index)) if best.training is not None else None
@@ -114,17 +139,18 @@ def _added(
             ctx.observer.message("no skill is added, because the trainer stores its policy in another format")
             return None
     settings, environment = _settings(ctx), _environment(ctx)
-    if kept.is_code and (same := _same(library, name, bundle, settings)) is not None:
+    if kept.is_code and (same := _same(library, proved.name, bundle, settings)) is not None:
         ctx.observer.message(f"no skill is added, because the skill {same.id} has the same code")
         return same.id
-    found, exchanges = origin(ctx.plugin), read_exchanges(ctx.run.folder / "llm.jsonl")
+    found = origin(ctx.plugin)
     record = SkillRecord(
-        **dict(result),
-        id=SkillId(name=name, version=1),
-        goal=ctx.task.goal[:2_000],
+        **dict(proved.result),
+        id=SkillId(name=proved.name, version=1),
+        goal=proved.goal[:2_000],
         task=ctx.task.id,
         settings=settings,
         environment=environment,
+        predicate=proved.predicate,
         mode="code" if kept.is_code else kept.mode,  # The bundle of tuned code has the found values as defaults.
         sharpness=kept.sharpness,
         quarantined=best.training.masked if best.training is not None and not kept.is_code else (),
@@ -133,11 +159,12 @@ def _added(
         needs=needs_of(ctx.task.plugin, brief.base_space, ctx.library, bundle.actions, bundle.functions),
         made_from=tuple(skill.id for skill in _used(best, brief.skills)),
         created=_now(),
-        model=", ".join(sorted({e.reply.model for e in exchanges}))[:400],
-        spent_steps=steps.total,
-        spent_tokens=sum(e.reply.usage.tokens for e in exchanges),
+        model=", ".join(sorted({e.reply.model for e in proved.exchanges}))[:400],
+        spent_steps=proved.steps.total,
+        spent_tokens=sum(e.reply.usage.tokens for e in proved.exchanges),
     )
     id = library.add(bundle, record, policy=policy)
+    result = proved.result
     ctx.observer.message(f"added the skill {id}: success {result.success}" if result.success else f"added {id}")
     return id
 

@@ -44,7 +44,7 @@ def graph(context: PlannerContext) -> Planner:
     :raises ConfigError: the file contains no valid graph.
     """
     if context.file is not None:
-        return FixedPlanner(read_graph(context.file))
+        return FixedPlanner(read_graph(context.file), context.library, context.limits)
     models, settings = context.connect(), context.settings
     return LLMPlanner(
         models if isinstance(models, LLM) else models["planner"],

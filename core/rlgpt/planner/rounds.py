@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Mapping
 
 from rlgpt.agents.planner import Check
 from rlgpt.domain import GoalGraph, GraphEvaluation, Steps, SubGoal, best_of
@@ -51,6 +52,11 @@ class Rounds:
         self._visits: Counter[str] = Counter()
         self._unreached: dict[str, Starts] = {}
         self._played = False
+
+    @property
+    def parts(self) -> Mapping[str, LoopContext]:
+        """For labels of sub-goals, the contexts in which the run has worked on them."""
+        return self._parts
 
     def run(self) -> LLMError | None:
         """Run rounds until the graph reaches the target, no sub-goal can be improved, or the budget is spent.

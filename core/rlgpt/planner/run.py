@@ -17,6 +17,7 @@ from rlgpt.planner.evidence import evidence_of
 from rlgpt.planner.kept import keep, player_of
 from rlgpt.planner.records import KEPT, REPORTED, KeptGraph, Playing
 from rlgpt.planner.rounds import Rounds
+from rlgpt.planner.skills import add_sub_goals
 from rlgpt.runs import Report
 
 CHECKED_EPISODES = 3
@@ -96,6 +97,7 @@ def _run(ctx: PlannedContext, rounds: Rounds) -> Result:
         return Result((), None, stopped or LLMError("no sub-goal could be worked on; see the messages of the run."))
     report = _report(ctx, rounds, kept)
     save_bundle(bundle_of(ctx, kept, report, rounds.steps), ctx.run.folder / "bundle")
+    add_sub_goals(ctx, kept, rounds.parts)
     ctx.run.update(
         status="stopped" if stopped else "finished",
         reason=str(stopped or ""),

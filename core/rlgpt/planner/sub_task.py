@@ -73,10 +73,16 @@ class Part(SubTask):
         rng = np.random.default_rng(None if seed is None else [seed, 0x9A27])
         if self.way is not None:
             return self.way(env, int(rng.integers(2**31)) if seed is None else seed)
+        state = self._drawn(rng)
+        return env.reset_whole(seed, options) if state is None else env.restore_episode(state, seed=seed)
+
+    def start_of(self, seed: int) -> EpisodeState | None:
+        """The state in which the episode with the seed ``seed`` begins; None for the start of the whole task."""
+        return self._drawn(np.random.default_rng([seed, 0x9A27]))
+
+    def _drawn(self, rng: np.random.Generator) -> EpisodeState | None:
         drawn = int(rng.integers(self.own + len(self.states))) - self.own
-        if drawn < 0:
-            return env.reset_whole(seed, options)
-        return env.restore_episode(self.states[drawn], seed=seed)
+        return None if drawn < 0 else self.states[drawn]
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,11 @@ class MinecraftPlugin(EnvironmentPlugin):
         return knowledge(task)
 
     def transcripts(self, task: Task) -> Sequence[Path]:
-        return recordings("rlgpt_minecraft", task)
+        from rlgpt_minecraft.settings import is_blind
+
+        found = recordings("rlgpt_minecraft", task)
+        # The prompts of the two tiers differ, so a recording of one tier cannot be replayed in the other one.
+        return [path for path in found if (",tier=paper" in path.parent.name) == is_blind(task)]
 
     def limits(self, task: Task) -> EnvLimits:
         """Return the limits of a task's environments. A task can have 64 environments with the embedded world, 8 with a

@@ -47,6 +47,9 @@ def _shown(bundle: Bundle) -> Iterator[str]:
         yield f"{action.name}({parameters})  {lines} lines: {' '.join(action.doc.split())[:200]}"
     for function in bundle.functions:
         yield f"{function.name}  {function.type}: {' '.join(function.doc.split())[:200]}"
+    for node in () if bundle.graph is None else bundle.graph.graph.in_order:
+        needs = f" (needs {', '.join(node.needs)})" if node.needs else ""
+        yield f"{node.name}  sub-goal{needs}: {' '.join(node.goal.split())[:200]}"
 
 
 def _check(bundle: Bundle) -> int:
@@ -64,8 +67,13 @@ def _check(bundle: Bundle) -> int:
             library, where = library_of(plugin, task), f" against {task.id}"
         except RlgptError as missing:
             say(f"not linted: {str(missing)[:200]}", sys.stderr)
-    found = [v for code in (*bundle.actions, *bundle.functions) for v in (faults(code, library) if where else ())]
+    predicates = [] if bundle.graph is None else [node.predicate for node in bundle.graph.graph.nodes]
+    sources = (*bundle.actions, *bundle.functions, *predicates)
+    found = [v for code in sources for v in (faults(code, library) if where else ())]
     for verdict in found:
         say(f"{verdict.action}, line {verdict.line}: {verdict.message}")
-    say(f"a valid bundle: {len(bundle.actions)} actions, {len(bundle.functions)} functions{where}, {len(found)} faults")
+    parts = [f"{len(bundle.actions)} actions", f"{len(bundle.functions)} functions"]
+    parts += [f"{len(predicates)} sub-goals"] if predicates else []
+    bad = "a bundle whose code has faults" if found else "a valid bundle"
+    say(f"{bad}: {', '.join(parts)}{where}, {len(found)} faults")
     return int(bool(found))

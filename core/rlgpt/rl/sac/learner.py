@@ -45,6 +45,7 @@ class SACSettings:
         and the uniform distribution.
     """
 
+    learning_rate: float
     updates_per_step: float
     batch_size: int
     width: int
@@ -82,9 +83,7 @@ class SoftLearner:
         self.network, self.hyperparameters, self._gamma, self._budget = network, hyperparameters, gamma, budget
         self._settings = settings
         self._learns_base_only = optimizer is not None
-        self.optimizer = optimizer or torch.optim.Adam(
-            network.parameters(), lr=hyperparameters.learning_rate, foreach=True
-        )
+        self.optimizer = optimizer or torch.optim.Adam(network.parameters(), lr=settings.learning_rate, foreach=True)
         self.replay = Experience(settings.capacity)
         self._target = copy.deepcopy(network)
         self._target.base_only = None
@@ -128,7 +127,9 @@ class SoftLearner:
             rows = self.replay.sample(settings.batch_size, generator)
             self._step({key: values.to(network.device) for key, values in rows.items()}, generator)
         if not all(bool(torch.isfinite(p).all()) for p in network.parameters()):
-            raise TrainerError("the policy's weights are no longer finite; lower learning_rate or correct the reward.")
+            raise TrainerError(
+                "the policy's weights are no longer finite; lower trainer.learning_rate or correct the reward."
+            )
 
     def warm_start(self, names: AxisNames, memory: Mapping[str, torch.Tensor]) -> None:
         """Copy the network's weights to the target critics (:meth:`rlgpt.rl.learner.PolicyLearner.warm_start`). The

@@ -21,8 +21,9 @@ class SAC(PPO):
     """Soft actor-critic with the plan as a prior (:mod:`rlgpt.rl.sac`).
 
     The trainer ``SAC`` handles environments, checkpoints and segments as :class:`~rlgpt.rl.ppo.PPO` does. The trainer
-    ``SAC`` uses only the hyperparameters ``num_envs``, ``learning_rate``, ``initial_std`` (of the parameters of coded
-    actions) and ``semi_markov``. The policy of SAC can observe numbers, but no images.
+    ``SAC`` uses only the hyperparameters ``num_envs``, ``initial_std`` (of the parameters of coded actions) and
+    ``semi_markov``; the hyperparameter ``learning_rate`` is that of PPO. The policy of SAC can observe numbers, but no
+    images.
 
     :param workers: number of processes for the environments, or of shares of a rollout, as for
         :class:`~rlgpt.rl.ppo.PPO`.
@@ -32,6 +33,7 @@ class SAC(PPO):
     :param overlap: whether to collect the next rollout during an update, as for :class:`~rlgpt.rl.ppo.PPO`.
     :param base_only: smallest share of the training episodes without coded actions in the first half of a training, as
         for :class:`~rlgpt.rl.ppo.PPO`.
+    :param learning_rate: step size of the optimiser.
     :param updates_per_step: number of gradient steps for each primitive step.
     :param batch_size: number of decisions for each gradient step.
     :param width: number of units of each hidden layer.
@@ -56,14 +58,15 @@ class SAC(PPO):
         device: Device = "cpu",
         overlap: bool = False,
         base_only: float = 0.25,
-        updates_per_step: float = 0.25,
+        learning_rate: float = 1e-3,
+        updates_per_step: float = 1.0,
         batch_size: int = 128,
         width: int = 128,
         temperature: float = 0.3,
         final_temperature: float = 0.03,
         base_temperature: float = 0.3,
         capacity: int = 500_000,
-        first_update: int = 2_000,
+        first_update: int = 500,
     ) -> None:
         super().__init__(
             workers=workers,
@@ -78,9 +81,11 @@ class SAC(PPO):
                 f"trainer.temperature is {temperature} and trainer.final_temperature {final_temperature}; both must be "
                 "above 0, and the second one at most the first one."
             )
-        if not base_temperature > 0:
-            raise ConfigError(f"trainer.base_temperature is {base_temperature}; it must be above 0.")
+        for name, value in (("base_temperature", base_temperature), ("learning_rate", learning_rate)):
+            if not value > 0:
+                raise ConfigError(f"trainer.{name} is {value}; it must be above 0.")
         self._settings = SACSettings(
+            learning_rate=learning_rate,
             updates_per_step=updates_per_step,
             batch_size=batch_size,
             width=width,
