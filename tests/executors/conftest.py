@@ -37,3 +37,13 @@ def nodes(cluster: Any) -> Any:
     for node in list(cluster.worker_nodes):
         cluster.remove_node(node)
     return cluster
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run without a fault."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+    from story_jobs import StoryJob, run_story
+
+    assert run_story(StoryJob(0, "", folder)) == "finished"
+    return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -12,10 +11,9 @@ import psutil
 import pytest
 from cluster_jobs import Task, executions_of, square
 from clusters import lose, pipe
-from rlgpt.domain import Iteration
+from records import counts_and_pays_once, logs, same_record
 from rlgpt.executors import Lost
 from rlgpt.runs import Run
-from rlgpt.testing.counting import counted
 from story import SHORT
 from story_jobs import StoryJob, run_story
 
@@ -26,40 +24,6 @@ def ray_executor(cluster: Any, work: Any, **settings: Any) -> Any:
     from rlgpt.executors.ray import Ray
 
     return Ray(work, address=cluster.address, **settings)
-
-
-def logs(folder: Path, name: str) -> list[str]:
-    return (folder.with_name(f"{folder.name}_logs") / name).read_text().splitlines()
-
-
-def without_lost(iteration: Iteration) -> Iteration:
-    return iteration.model_copy(update={"steps": iteration.steps.model_copy(update={"lost": 0})})
-
-
-def counts_and_pays_once(folder: Path) -> None:
-    """Every step of the environment is counted once, and every request was sent once."""
-    run = Run.open(folder)
-    assert run.record.status == "finished"
-    assert run.record.steps.total == counted(folder.with_name(f"{folder.name}_logs") / "steps")
-    assert set(Counter(logs(folder, "calls")).values()) == {1}
-    assert len(logs(folder, "calls")) == len((folder / "llm.jsonl").read_text().splitlines())
-
-
-def same_record(folder: Path, undisturbed: Path) -> None:
-    """The records agree, apart from the steps that the fault lost."""
-    ours, theirs = Run.open(folder), Run.open(undisturbed)
-    assert [without_lost(i) for i in ours.iterations()] == [without_lost(i) for i in theirs.iterations()]
-    assert ours.report() == theirs.report()
-    assert logs(folder, "calls") == logs(undisturbed, "calls")
-    counts_and_pays_once(folder)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run without a fault."""
-    folder = tmp_path_factory.mktemp("undisturbed") / "run"
-    assert run_story(StoryJob(0, "", folder)) == "finished"
-    return folder
 
 
 def test_run_whose_process_is_killed_ends_with_the_same_record(nodes: Any, tmp_path: Path, undisturbed: Path) -> None:
@@ -109,6 +73,22 @@ def test_slow_node_delays_only_its_own_job(nodes: Any, tmp_path: Path) -> None:
         gate.write_text("go on")
         assert next(outcomes)[1] == 0
     assert all(len(executions_of(tmp_path / str(number))) == 1 for number in range(4))
+
+
+def test_run_on_a_slow_node_ends_with_the_same_record(nodes: Any, tmp_path: Path, undisturbed: Path) -> None:
+    for _ in range(2):
+        nodes.add_node(num_cpus=1)
+    gate = pipe(tmp_path / "gate")
+    with ray_executor(nodes, run_story) as executor:
+        executor.submit(StoryJob(0, "", tmp_path / "0", fault=f"wait:{gate}", at=40))
+        executor.submit(StoryJob(1, "", tmp_path / "1"))
+        outcomes = executor.as_completed()
+        assert [(job.number, outcome) for job, outcome in (next(outcomes),)] == [(1, "finished")]
+        gate.write_text("go on")
+        assert [(job.number, outcome) for job, outcome in outcomes] == [(0, "finished")]
+    for number in range(2):
+        assert len(logs(tmp_path / str(number), "executions")) == 1
+        same_record(tmp_path / str(number), undisturbed)
 
 
 def test_job_that_is_lost_each_time_is_reported_as_lost(nodes: Any, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import psutil
 import pytest
 from cluster_jobs import Task, executions_of, square
 from clusters import ray_environment
-from rlgpt.runs import Run
-from rlgpt.testing.counting import counted
+from records import logs, same_record
+from story_jobs import StoryJob, run_story
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,25 @@ def test_jobs_continue_while_the_head_is_restarted(lasting_cluster: Any, tmp_pat
     assert all(len(executions_of(tmp_path / str(number))) == 1 for number in (2, 3))
 
 
-def test_runs_are_resumed_after_everything_was_killed(tmp_path: Path) -> None:
+def test_run_ends_with_the_same_record_if_the_head_is_restarted_meanwhile(
+    lasting_cluster: Any, tmp_path: Path, undisturbed: Path
+) -> None:
+    from rlgpt.executors.ray import Ray
+
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    with Ray(run_story, address=lasting_cluster.address) as executor:
+        executor.submit(StoryJob(0, "", tmp_path / "0", fault=f"wait:{gate}", at=40))
+        with gate.open("w"):
+            head = lasting_cluster.head_node
+            head.kill_gcs_server()
+            head.start_gcs_server()
+        assert [outcome for _, outcome in executor.as_completed()] == ["finished"]
+    assert len(logs(tmp_path / "0", "executions")) == 1
+    same_record(tmp_path / "0", undisturbed)
+
+
+def test_runs_are_resumed_after_everything_was_killed(tmp_path: Path, undisturbed: Path) -> None:
     """The process that submits two runs and all processes of its cluster are killed; then it is started again."""
     gate, script = tmp_path / "gate", Path(__file__).parent / "submit_stories.py"
     os.mkfifo(gate)
@@ -69,8 +87,5 @@ def test_runs_are_resumed_after_everything_was_killed(tmp_path: Path) -> None:
         again = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     assert json.loads(again.stdout) == {"0": "finished", "1": "finished"}
     for number in range(2):
-        logs = tmp_path / f"{number}_logs"
-        assert Run.open(tmp_path / str(number)).record.steps.total == counted(logs / "steps")
-        calls = (logs / "calls").read_text().splitlines()
-        assert len(set(calls)) == len(calls), "a request was sent twice"
-    assert len((tmp_path / "0_logs" / "executions").read_text().splitlines()) == 2
+        same_record(tmp_path / str(number), undisturbed)
+    assert len(logs(tmp_path / "0", "executions")) == 2

@@ -99,7 +99,9 @@ def test_resumed_sac_training_restores_its_replay_memories(share: float, tmp_pat
         ({"learning_rate": 0.0}, "learning_rate is 0.0"),
     ],
 )
-def test_sac_rejects_settings_that_are_not_positive_and_temperatures_that_increase(settings: dict[str, float], text: str) -> None:
+def test_sac_rejects_settings_that_are_not_positive_and_temperatures_that_increase(
+    settings: dict[str, float], text: str
+) -> None:
     with pytest.raises(ConfigError, match=text):
         SAC(**settings)  # type: ignore[arg-type]
 
