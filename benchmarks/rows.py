@@ -167,7 +167,7 @@ class RowRunner:
             budget=self.settings.budget,
             seed=self.seeds.training(0),
             folder=folder,
-            hyperparameters=self.hyperparameters,
+            hyperparameters=self.hyperparameters.fitted(self.settings.budget),
         )
         curve = [[p.primitive_steps, round(p.success, 3), p.episodes] for p in record.curve]
         policy = self.trainer.load(folder, spec)
