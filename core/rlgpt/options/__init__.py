@@ -70,6 +70,9 @@ def extend(
 ) -> ExtendedEnv:
     """Add coded actions to any gymnasium environment.
 
+    Episodes begin at the environment's own start, also if the setup of a bundle names start states;
+    :meth:`ExtendedEnv.restore_episode` begins an episode in a saved state.
+
     :param actions: a :class:`~rlgpt.Bundle`, the folder of a bundle, or a list of coded actions. The bundle's RLSetup
         decides the discount and which coded actions and base actions the policy may choose, unless another argument of
         ``extend`` does.
@@ -115,9 +118,6 @@ def extend(
     :param shared: source of helper functions and constants, which is loaded before the source of each coded action. The
         source ``shared`` replaces the shared code that the coded actions have. Each coded action has a separate
         instance of the shared code.
-    Episodes begin at the environment's own start, also if the setup of a bundle names start states;
-    :meth:`ExtendedEnv.restore_episode` begins an episode in a saved state.
-
     :returns: the environment with its action space extended as the table in :mod:`rlgpt.options.space` says. With no
         coded actions and all base actions, the extended environment has the same spaces and trajectories as ``env``,
         bit for bit. If ``env`` reports ``info["success"]``, the ``info`` of every decision has ``success``. In the
