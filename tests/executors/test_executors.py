@@ -53,7 +53,7 @@ def test_executor_runs_jobs_that_are_submitted_between_two_outcomes(make_executo
 
 @pytest.mark.parametrize(
     ("make_executor", "workers"),
-    [("in_process", 1), ("processes", 2), pytest.param("ray", 2, marks=pytest.mark.slow)],
+    [("in_process", 1), ("processes", 2), ("local", 2), pytest.param("ray", 2, marks=pytest.mark.slow)],
     indirect=["make_executor"],
 )
 def test_executor_says_how_many_jobs_run_at_the_same_time(make_executor: Make, workers: int) -> None:
