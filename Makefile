@@ -76,7 +76,7 @@ demo: setup ## compare RL-GPT, pure code and pure RL on the task of experiment=f
 	  'seed=range(3)' hydra.sweep.dir=$(DEMO_RUNS) || test $$? -eq 3
 	$(BIN)/rlgpt report $(DEMO_RUNS)
 
-bench: setup ## measure the overhead and the sandbox (40 minutes)
+bench: setup ## measure the overhead and the sandbox (30 minutes)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/sandbox.py
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rlgpt.domain import CodedAction, Episode, Evaluation, TrainingRecord
 from rlgpt.errors import TranscriptEnded
 from rlgpt.llm.base import Request
@@ -89,6 +90,38 @@ def test_last_iteration_of_a_recording_trains_with_all_remaining_steps(tmp_path:
     record = Run.open(tmp_path).record
     assert record.steps.total == counted(tmp_path / "env_steps")
     assert record.steps.lost == 0
+
+
+def test_run_killed_before_the_race_of_its_last_iteration_resumes_with_the_same_result(tmp_path: Path) -> None:
+    """The recording ends after one iteration, so this iteration is the last one: its race may take all steps that are
+    left for judging, also after a resume.
+    """
+
+    def once(request: Request) -> str:
+        if request.key.iteration:
+            raise TranscriptEnded("one iteration is recorded")
+        return half_solved(request)
+
+    class Interrupting(Observer):
+        def stage(self, name: str, **facts: Any) -> None:
+            if name == "select":
+                raise KeyboardInterrupt
+
+    more = {"budget": 4000, "iterations": 4, "min_decisions": 1000, "selection_episodes": 12}
+    settings = SETTINGS.model_copy(update=more)
+
+    def play(folder: Path, observer: Observer) -> Any:
+        return run(context(folder, PPO(), FakeLLM(once), settings=settings, observer=observer))
+
+    whole = play(tmp_path / "whole", Observer())
+    with pytest.raises(KeyboardInterrupt):
+        play(tmp_path / "killed", Interrupting())
+    resumed = play(tmp_path / "killed", Observer())
+    (one,), (other,) = whole.history, resumed.history
+    assert one.training is not None
+    assert len(one.evaluation.episodes) >= 12, "a share of one of four iterations would pay for fewer"
+    assert (other.evaluation, other.rivals, other.code_evaluation) == (one.evaluation, one.rivals, one.code_evaluation)
+    assert resumed.report == whole.report
 
 
 def test_code_that_reaches_the_target_plays_confirmation_episodes(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from journey import HELD, TASK, context, made
+from journey import HELD, IDLE, SOURCES, TASK, context, made, team
 from rlgpt.domain import CodedPredicate
 from rlgpt.planner import run
+from rlgpt.planner.skills import _name
 from rlgpt.plugin.origin import Origin
 from rlgpt.skills import Skill, SkillLibrary
 from rlgpt.skills.testing import retest
@@ -34,6 +35,7 @@ def test_each_proved_sub_goal_becomes_a_skill_with_its_predicate_and_its_start_s
     assert all(start.state is not None for start in door.record.starts), "it begins where the key is held"
     assert all(skill.record.task == TASK.id for skill in skills.values())
     assert all(skill.record.success is not None and skill.record.success.point == 1 for skill in skills.values())
+    assert all(skill.record.horizon == 30 for skill in skills.values())
     assert 0 < key.record.spent_steps < door.record.spent_steps + key.record.spent_steps
 
 
@@ -43,11 +45,31 @@ def test_a_skill_of_a_sub_goal_passes_its_test(name: str, tmp_path: Path) -> Non
     done = retest(skill, factory(TASK), TASK, factory, Origin("grid-plugin", "9"))
     assert done.failure == ""
     assert done.starts
-    assert all(start.success for start in done.starts)
+    assert all(start.success and start.steps <= 30 for start in done.starts)
 
 
 def test_a_sub_goal_whose_start_states_cannot_be_saved_is_not_added(tmp_path: Path) -> None:
     assert set(played(tmp_path, restores=False)) == {"grid_door_key_held"}
+
+
+def test_a_sub_goal_that_the_run_worked_on_more_than_once_is_not_added(tmp_path: Path) -> None:
+    """Each time, its episodes begin in other states than before."""
+    library = SkillLibrary(tmp_path / "skills")
+    agents = team({"key_held": (IDLE, SOURCES["key_held"]), "door_open": SOURCES["door_open"]})
+    run(replace(context(tmp_path / "run", tmp_path / "steps", agents), skills=library))
+    assert library.names() == ["grid_door_door_open"]
+
+
+@pytest.mark.parametrize(
+    ("node", "name"),
+    [
+        ("crafting_table_placed", "minecraft_obtain_d_crafting_table_placed"),
+        ("crafting_table_crafted", "minecraft_obtain_crafting_table_crafted"),
+        ("a" * 40, "a" * 40),
+    ],
+)
+def test_the_name_of_a_skill_contains_the_whole_name_of_its_sub_goal(node: str, name: str) -> None:
+    assert _name("minecraft/obtain_diamond", node) == name
 
 
 def test_a_resumed_run_adds_no_skill_twice(tmp_path: Path) -> None:

@@ -60,7 +60,8 @@ def test_judged_reports_success_by_return_info_or_function(
 @pytest.mark.parametrize(
     ("info", "cause"),
     [
-        ({"crashed": True, "on_road": np.bool_(True), "speed": 3.0, "success": True}, "crashed, on_road"),
+        ({"crashed": True, "late": np.bool_(True), "speed": 3.0, "success": False}, "crashed, late"),
+        ({"arrived": True, "success": True}, None),
         ({"crashed": True, "cause": "hit a wall"}, "hit a wall"),
         ({"crashed": False}, None),
     ],

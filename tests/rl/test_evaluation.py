@@ -18,7 +18,7 @@ from rlgpt.errors import ConfigError
 from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec, Hyperparameters, Policy
 from rlgpt.rl.evaluation import Judge, evaluate, evaluate_code, together
-from rlgpt.rl.play import TRACED, Limits, Recorder
+from rlgpt.rl.play import TRACED, Limits, Recorder, shortened
 from rlgpt.rl.ppo import PPO
 from rlgpt.testing.counting import BROKEN, TASK, TO_ROW, WANDER, action, counted, grid_spec
 from rlgpt.testing.grid import FETCH, TASKS
@@ -139,7 +139,7 @@ def test_trace_of_a_long_episode_contains_the_decision_with_the_only_change(coun
             )
         )
     episode = Episode(seed=0, success=False, total_reward=0, primitive_steps=count, decisions=count)
-    trace = recorder.trace(episode, TASK, unpaid=())
+    trace = shortened(recorder.trace(episode, TASK, unpaid=()))
     assert {1, changed, count} <= set(trace.numbers)
     assert trace.decisions[trace.numbers.index(changed)].after != trace.decisions[trace.numbers.index(changed)].before
     assert (len(trace.decisions), trace.omitted) == (min(count, TRACED), max(0, count - TRACED))

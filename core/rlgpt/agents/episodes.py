@@ -11,6 +11,7 @@ from rlgpt.agents.rendering import marked, render_found, render_metrics, render_
 from rlgpt.agents.text import bullets, number
 from rlgpt.agents.traces import render_outline, render_trace
 from rlgpt.domain import Episode, Evaluation, Metric, Trace
+from rlgpt.domain.evaluations import quality
 
 ROWS = 40
 """Maximal number of episodes in a table. If there are more episodes, the failed ones have priority."""
@@ -49,9 +50,9 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
     """Text with a table of the episodes of the policy, of tuned code and of code alone, followed by the traced
     episodes.
 
-    The first traced episode that was stuck is shown in detail; if none was stuck, the first one that failed, and if
-    none failed, the first traced episode. Episodes of the policy come first. Of each other traced episode, the text
-    shows the decisions without their calls of primitives.
+    One traced episode is shown in detail: the worst one of the policy, but a stuck or failed episode of code has
+    priority over one that was not stuck or did not fail. Of each other traced episode, the text shows the decisions
+    without their calls of primitives.
 
     :param weights: the weight of each reward term in evaluations.
     """
@@ -60,9 +61,10 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
     traces = [(who, trace) for who, evaluation in parties for trace in evaluation.traces]
     if not traces:
         return "\n\n".join([*tables, "(no episode was traced)"])
-    detailed = min(traces, key=lambda pair: (not pair[1].stuck, pair[1].success))
+    worst = [(who, min(e.traces, key=lambda t: quality(t, e.score))) for who, e in parties if e.traces]
+    detailed = min(worst, key=lambda pair: (not pair[1].stuck, pair[1].success))
     shown = [f"In detail, {_who(*detailed)}\n{render_trace(detailed[1], DETAIL_LIMIT)}"]
-    shown += [f"{_who(*pair)}\n{render_outline(pair[1], OUTLINE_LIMIT)}" for pair in traces if pair is not detailed]
+    shown += [f"{_who(*pair)}\n{render_outline(pair[1], OUTLINE_LIMIT)}" for pair in traces if pair != detailed]
     return "\n\n".join([*tables, *shown])
 
 

@@ -131,3 +131,13 @@ class Evaluation(Value):
         """
         successes = sum(e.success for e in self.episodes)
         return self.primitive_steps / successes if successes else None
+
+
+def quality(trace: Trace, score: Score | None) -> tuple[bool, bool, float, float]:
+    """The sort key of an episode by its trace; the better episode has the larger key. Episodes are compared by success,
+    then by score, then by return. A stuck episode is worse than every other failed one.
+    """
+    known = trace.score is not None and math.isfinite(trace.score)
+    worth = trace.score if known and trace.score is not None else -math.inf
+    worth = -worth if known and score is not None and not score.maximize else worth
+    return trace.success, not trace.stuck, worth, trace.total_reward

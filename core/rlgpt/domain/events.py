@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rlgpt.domain.values import Plain, Value
 
@@ -125,6 +126,14 @@ class Trace(Value):
     score: float | None = None
     unpaid: tuple[str, ...] = ()
     stuck: bool = False
+
+    @model_validator(mode="after")
+    def _numbered(self) -> Self:
+        last = len(self.decisions) + self.omitted
+        rising = all(a < b for a, b in itertools.pairwise((0, *self.positions, last + 1)))
+        if self.positions and not (len(self.positions) == len(self.decisions) and rising):
+            raise ValueError("positions must be the rising numbers of the decisions")
+        return self
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlgpt.agents.base import Brief, History
-from rlgpt.domain import Evaluation, Iteration, TrainingRecord, best_of
+from rlgpt.domain import Evaluation, Iteration, TrainingRecord, Value, best_of
 from rlgpt.errors import BudgetExceeded, LLMError, TranscriptEnded
 from rlgpt.loop.allotment import max_iterations
 from rlgpt.loop.context import LoopContext
@@ -90,12 +90,17 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
     )
 
 
-def _stored(ctx: LoopContext, brief: Brief, history: History, *, last: bool | None = None) -> Iteration:
+class Last(Value):
+    """Stored in the folder of an iteration that became the last one, because no later iteration can run."""
+
+
+def _stored(ctx: LoopContext, brief: Brief, history: History) -> Iteration:
     """The iteration after ``history``. A finished iteration is read from the run folder; an unfinished iteration is run
     now.
     """
-    name = f"iterations/{len(history)}/iteration"
-    return ctx.run.once(name, Iteration, lambda: iterate(ctx, brief, history, last=last))
+    folder = f"iterations/{len(history)}"
+    last = True if ctx.run.stage(f"{folder}/last", Last) is not None else None
+    return ctx.run.once(f"{folder}/iteration", Iteration, lambda: iterate(ctx, brief, history, last=last))
 
 
 def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> History:
@@ -107,8 +112,9 @@ def _learned_at_last(ctx: LoopContext, brief: Brief, history: History) -> Histor
     *before, newest = history
     if newest.training is not None or newest.code_evaluation is None or ctx.is_solved(newest.kept):
         return history
+    ctx.run.once(f"iterations/{newest.index}/last", Last, Last)
     ctx.run.forget(f"iterations/{newest.index}/iteration")
-    again = _stored(ctx, brief, tuple(before), last=True)
+    again = _stored(ctx, brief, tuple(before))
     if newest.critique is not None:
         again = again.model_copy(update={"critique": newest.critique})
         ctx.run.rewrite(f"iterations/{newest.index}/iteration", again)

@@ -70,6 +70,7 @@ class Proved:
     :ivar result: the result in the recorded episodes of the skill.
     :ivar predicate: the name of the coded predicate in ``bundle`` that decides its success; empty for the success of
         the task.
+    :ivar horizon: maximal number of primitive steps of its episodes; None for the horizon of the task.
     :ivar steps: number of primitive steps that it has taken.
     :ivar exchanges: the requests to language models that it has taken, with their replies.
     """
@@ -83,6 +84,7 @@ class Proved:
     steps: Steps
     exchanges: Sequence[Exchange]
     predicate: str = ""
+    horizon: int | None = None
 
 
 def add_skill(ctx: LoopContext, brief: Brief, best: Iteration, report: Report, bundle: Bundle, steps: Steps) -> None:
@@ -151,6 +153,7 @@ def _added(ctx: LoopContext, library: SkillLibrary, brief: Brief, proved: Proved
         settings=settings,
         environment=environment,
         predicate=proved.predicate,
+        horizon=proved.horizon,
         mode="code" if kept.is_code else kept.mode,  # The bundle of tuned code has the found values as defaults.
         sharpness=kept.sharpness,
         quarantined=best.training.masked if best.training is not None and not kept.is_code else (),

@@ -58,6 +58,10 @@ class Rounds:
         """For labels of sub-goals, the contexts in which the run has worked on them."""
         return self._parts
 
+    def visits(self, node: SubGoal) -> int:
+        """How many times the run has worked on a sub-goal."""
+        return self._visits[node.label]
+
     def run(self) -> LLMError | None:
         """Run rounds until the graph reaches the target, no sub-goal can be improved, or the budget is spent.
 

@@ -97,7 +97,7 @@ def _run(ctx: PlannedContext, rounds: Rounds) -> Result:
         return Result((), None, stopped or LLMError("no sub-goal could be worked on; see the messages of the run."))
     report = _report(ctx, rounds, kept)
     save_bundle(bundle_of(ctx, kept, report, rounds.steps), ctx.run.folder / "bundle")
-    add_sub_goals(ctx, kept, rounds.parts)
+    add_sub_goals(ctx, kept, rounds)
     ctx.run.update(
         status="stopped" if stopped else "finished",
         reason=str(stopped or ""),

@@ -113,8 +113,8 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
     see the end of an episode that the shorter horizon cuts, so a rule that is judged at the end cannot make such an
     episode a success.
 
-    If the environment ends an episode and ``info`` has no key ``cause``, ``info["cause"]`` has the :func:`flags` of the
-    last step.
+    If the environment ends an episode that is no success, and ``info`` has no key ``cause``, ``info["cause"]`` has the
+    :func:`flags` of the last step.
 
     :param success: the rule of success, which is a text (:mod:`rlgpt.plugin.rules`), the return that an episode must
         reach, or a function. By default, an episode succeeds if ``success`` or ``is_success`` in ``info`` is true. If
@@ -160,7 +160,7 @@ class Judged(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstr
         now = Moment(info, self._total, bool(terminated), bool(truncated))
         rule = self._rule
         success = rule(self.env, observation, now) if isinstance(rule, Asked) else rule(now)
-        why = flags(info) if terminated and "cause" not in info else ()
+        why = flags(info) if terminated and not success and "cause" not in info else ()
         told = {"cause": ", ".join(why)} if why else {}
         return observation, reward, terminated, truncated, self._measured({**info, **told, "success": success})
 

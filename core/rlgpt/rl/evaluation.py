@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 import gymnasium
 
 from rlgpt.domain import CodedAction, Episode, Evaluation, Mode, Score, Trace, Verdict
+from rlgpt.domain.evaluations import quality
 from rlgpt.options import OnStep
 from rlgpt.plugin.states import EpisodeState
 from rlgpt.rl.acting import by_code, by_policy, code_spec
 from rlgpt.rl.base import EnvSpec, Policy
 from rlgpt.rl.lane_player import LEAST_EPISODES, LanePlayer
-from rlgpt.rl.play import Acting, Camera, Limits, OnFrame, Played, Recorder, Stuck, cut_of, play_episode
+from rlgpt.rl.play import Acting, Camera, Limits, OnFrame, Played, Recorder, Stuck, cut_of, play_episode, shortened
 from rlgpt.rl.policy_env import PolicyEnv, build
 from rlgpt.rl.training_stats import worth_keeping
 
@@ -124,8 +124,9 @@ class Judge:
             score=self._spec.task.score,
             episodes=tuple(one.episode for one in played),
             usage=_shares(usage),
-            traces=_extremes(
-                [one.trace for one in played if one.trace is not None], self._traces, self._spec.task.score
+            traces=tuple(
+                shortened(trace)
+                for trace in _extremes([one.trace for one in played if one.trace], self._traces, self._spec.task.score)
             ),
             verdicts=worth_keeping([verdict for one in played for verdict in one.verdicts]),
         )
@@ -221,15 +222,8 @@ def _both(one: OnStep | None, other: OnStep | None) -> OnStep | None:
 def _extremes(traces: Sequence[Trace], count: int, score: Score | None) -> tuple[Trace, ...]:
     """Choose at most ``count`` traces, which are those of the worst and of the best episodes, alternately. The chosen
     traces have the order in which their episodes were played.
-
-    Episodes are ranked by success, then by score, then by return. A stuck episode is worse than another failed one.
     """
 
-    def key(trace: Trace) -> tuple[bool, bool, float, float]:
-        worth = -math.inf if trace.score is None or not math.isfinite(trace.score) else trace.score
-        worth = -worth if score is not None and not score.maximize and math.isfinite(worth) else worth
-        return trace.success, not trace.stuck, worth, trace.total_reward
-
-    order = sorted(range(len(traces)), key=lambda i: key(traces[i]))
+    order = sorted(range(len(traces)), key=lambda i: quality(traces[i], score))
     worst, best = order[: -(-count // 2)], order[-(count // 2) :] if count > 1 else []
     return tuple(traces[i] for i in sorted({*worst, *best}))

@@ -17,8 +17,8 @@ from rlgpt.errors import ConfigError
 from rlgpt.rl.policy_env import PolicyEnv
 from rlgpt.rl.policy_lane import Observation, PolicyFormat
 
-TRACED = 60
-"""Maximal number of decisions in the trace of an episode."""
+TRACED, RECORDED = 60, 240
+"""Maximal number of decisions in the trace of an episode, and while it is recorded."""
 
 OnFrame = Callable[[np.ndarray, str], None]
 """A function that is called after each primitive step, with a frame (uint8, height x width x 3) and the name of the
@@ -181,8 +181,8 @@ class Stuck:
 
 
 class Recorder:
-    """Records the decisions of an episode. If there are more than :data:`TRACED` decisions, the trace has the first
-    one, the last one, those with an error, and those with the largest changes of the view.
+    """Records the decisions of an episode. Of a long episode, the record has the first decision, the last one, those
+    with an error, and those with the largest changes of the view.
     """
 
     def __init__(self) -> None:
@@ -192,11 +192,11 @@ class Recorder:
     def add(self, decision: Decision) -> None:
         self._count += 1
         self._kept.append((self._count, decision))
-        if len(self._kept) >= 2 * TRACED:
-            self._drop()
+        if len(self._kept) >= RECORDED:
+            self._kept = [self._kept[i] for i in _telling([decision for _, decision in self._kept])]
 
     def trace(self, episode: Episode, task: Task, *, unpaid: tuple[str, ...]) -> Trace:
-        self._drop()
+        """The trace with all decisions that were recorded; :func:`shortened` drops some of them."""
         decisions = tuple(decision for _, decision in self._kept)
         omitted = self._count - len(decisions)
         return Trace(
@@ -213,11 +213,25 @@ class Recorder:
             stuck=episode.cut == "stuck",
         )
 
-    def _drop(self) -> None:
-        """Drop decisions until at most :data:`TRACED` are left."""
-        if len(self._kept) > TRACED:
-            chosen = by_weight([(decision, decision) for _, decision in self._kept])[:TRACED]
-            self._kept = [self._kept[i] for i in sorted(chosen)]
+
+def shortened(trace: Trace) -> Trace:
+    """The trace with at most :data:`TRACED` of its decisions."""
+    if len(trace.decisions) <= TRACED:
+        return trace
+    chosen = _telling(trace.decisions)
+    count = len(trace.decisions) + trace.omitted
+    return trace.model_copy(
+        update={
+            "decisions": tuple(trace.decisions[i] for i in chosen),
+            "positions": tuple(trace.numbers[i] for i in chosen),
+            "omitted": count - len(chosen),
+        }
+    )
+
+
+def _telling(decisions: Sequence[Decision]) -> list[int]:
+    """The indices of the :data:`TRACED` decisions with the highest priority, in order."""
+    return sorted(by_weight([(decision, decision) for decision in decisions])[:TRACED])
 
 
 class Camera:

@@ -103,6 +103,7 @@ class SkillRecord(Result):
         of a plugin.
     :ivar predicate: name of the coded predicate in the bundle that decides the skill's success. If the name of the
         predicate is empty, the task's own success decides.
+    :ivar horizon: maximal number of primitive steps of an episode of the skill; None for the horizon of the task.
     :ivar mode: whether the skill acts by its code or by the policy that is stored with the skill.
     :ivar sharpness: exponent of the policy's probabilities; with the exponent 1, the probabilities do not change.
     :ivar quarantined: names of the coded actions that the policy may not choose, because their code failed during the
@@ -124,6 +125,7 @@ class SkillRecord(Result):
     settings: Mapping[str, Scalar | tuple[Scalar, ...]] = Field(default_factory=dict, max_length=100)
     environment: Mapping[str, Plain] | None = None
     predicate: Name | Literal[""] = ""
+    horizon: int | None = Field(default=None, ge=1)
     mode: Mode = "code"
     sharpness: Finite = Field(default=1.0, gt=0)
     quarantined: tuple[Name, ...] = Field(default=(), max_length=64)

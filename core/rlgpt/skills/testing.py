@@ -109,7 +109,7 @@ def _play(
     states = {start.seed: start.state for start in starts if start.state is not None}
     if record.mode == "code":
         spec = code_spec(spec, bundle.actions)
-    with Judge(spec, begin=states) as judge:
+    with Judge(spec, begin=states, limit=record.horizon) as judge:
         return judge.play(_acting(skill, spec), [start.seed for start in starts])
 
 
