@@ -62,6 +62,17 @@ def test_methods_that_differ_in_a_setting_have_separate_rows(tmp_path: Path) -> 
     }
 
 
+def test_runs_of_different_seeds_that_replay_different_recordings_are_one_method(tmp_path: Path) -> None:
+    def replayed(name: str, seed: int, recording: str) -> Run:
+        return made(tmp_path / name, seed=seed, llm={"kind": "replay", "transcript": recording})
+
+    first, second = replayed("a", 0, "0.jsonl"), replayed("b", 1, "1.jsonl")
+    assert {k: len(v) for k, v in methods([first, second]).items()} == {"RL-GPT": 2}
+    other = replayed("c", 0, "2.jsonl")
+    assert len(methods([first, second, other])) == 3, "the same seed with two recordings"
+    assert page_of([first, second], title="Car").title == "Car"
+
+
 def test_description_of_an_environment_is_never_part_of_a_method_name(tmp_path: Path) -> None:
     def design(name: str, seed: int = 0, docs: str = "pages ", **config: Any) -> Run:
         return made(tmp_path / name, seed=seed, environment={"goal": "g " * 200, "docs": docs * 900}, **config)

@@ -108,5 +108,5 @@ def _finish(study: Study, runs: Sequence[Planned], failed: Mapping[Cell, JobResu
         from rlgpt.report.write import write_page
 
         done = [run.folder for run in runs if run.cell in results]
-        write_page(done, folder / "report.html", note=study.about)
+        write_page(done, folder / "report.html", title=study.title, note=study.about)
         say(f"report {folder / 'report.html'}")

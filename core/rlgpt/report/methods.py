@@ -22,6 +22,7 @@ METHODS = {
 """The names of the teams of agents, in the order in which a table lists them."""
 
 _NOT_A_METHOD = ("seed", "folder", "task", "video", "report_episodes")
+_RECORDING = "llm.transcript"
 _MAX_SETTING = 40
 """Maximal number of characters of one setting in a method's name. All settings together have at most twice this
 number.
@@ -31,9 +32,9 @@ number.
 def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """A dict from the name of a method to its runs, which differ only in their seed.
 
-    If two methods have the same name, the settings in which the methods differ are added to their names. If the
-    differing settings are too long or describe an environment (docs, a goal), the folder of the method's first run is
-    added to the name instead.
+    Runs with different seeds may replay different recordings. If two methods have the same name, the settings in which
+    the methods differ are added to their names. If the differing settings are too long or describe an environment
+    (docs, a goal), the folder of the method's first run is added to the name instead.
     """
     flat = [_settings(run) for run in runs]
     names = [METHODS.get(str(f.get("agents.name")), str(f.get("agents.name") or "a run")) for f in flat]
@@ -43,6 +44,8 @@ def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
         alike = [(f, run) for f, n, run in zip(flat, names, runs, strict=True) if n == name]
         keys = sorted({k for f, _ in alike for k in f})
         differ = [k for k in keys if len({repr(f.get(k)) for f, _ in alike}) > 1]
+        if _chosen_by_seed(alike, differ):
+            differ.remove(_RECORDING)
         apart: dict[str, list[tuple[dict[str, Any], Run]]] = {}
         for f, run in alike:
             apart.setdefault(repr([f.get(k) for k in differ]), []).append((f, run))
@@ -55,6 +58,15 @@ def methods(runs: Sequence[Run]) -> dict[str, list[Run]]:
                 label = f"{name} ({_cut(first.parent.name)}/{_cut(first.name)})"
             groups.setdefault(label, []).extend(run for _, run in members)
     return groups
+
+
+def _chosen_by_seed(runs: Sequence[tuple[Mapping[str, Any], Run]], differ: Sequence[str]) -> bool:
+    """Whether the runs replay different recordings only because they have different seeds."""
+    if _RECORDING not in differ:
+        return False
+    others = [key for key in differ if key != _RECORDING]
+    pairs = [(repr([f.get(k) for k in others]), run.record.task, run.record.seed) for f, run in runs]
+    return len(set(pairs)) == len(pairs)
 
 
 def _settings(run: Run) -> dict[str, Any]:

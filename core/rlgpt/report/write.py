@@ -20,20 +20,22 @@ from rlgpt.report.values import Comparison, GraphStory, MethodRow, Page, PartSto
 from rlgpt.runs import Run
 
 
-def write_page(folders: Sequence[Path], out: Path, *, note: str = "") -> Page:
+def write_page(folders: Sequence[Path], out: Path, *, title: str = "", note: str = "") -> Page:
     """Write the HTML page that compares the runs in ``folders``. For each method whose plans a language model wrote,
     the page shows the best run in detail.
 
     :raises RunError: the folders contain no run, a run is damaged, or no run has a finished iteration.
     """
-    page = page_of([Run.open(folder) for folder in find(folders)], note=note)
+    page = page_of([Run.open(folder) for folder in find(folders)], title=title, note=note)
     Folder(out.parent, RunError).write(out.name, html.render(page))
     return page
 
 
-def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
+def page_of(runs: Sequence[Run], *, title: str = "", note: str = "") -> Page:
     """The values of the report's page that compares the runs ``runs``. The page leaves out runs without a finished
     iteration; a note gives the number of these runs.
+
+    :param title: the title of the page; by default, the task or the number of tasks.
     """
     finished = [loaded for loaded in map(LoadedRun.of, runs) if loaded.began]
     if not finished:
@@ -45,7 +47,7 @@ def page_of(runs: Sequence[Run], *, note: str = "") -> Page:
         by_task.setdefault(loaded.run.record.task, []).append(loaded)
     single = len(by_task) == 1
     return Page(
-        title=next(iter(by_task)) if single else f"{len(by_task)} tasks",
+        title=title or (next(iter(by_task)) if single else f"{len(by_task)} tasks"),
         note=note,
         comparisons=tuple(_comparison("Methods" if single else task, group) for task, group in by_task.items()),
         stories=tuple(_story(loaded) for group in by_task.values() for loaded in _shown(group)),
