@@ -53,7 +53,7 @@ def test_a_sub_goal_whose_start_states_cannot_be_saved_is_not_added(tmp_path: Pa
 
 
 def test_a_sub_goal_that_the_run_worked_on_more_than_once_is_not_added(tmp_path: Path) -> None:
-    """Each time, its episodes begin in other states than before."""
+    """The episodes of a second visit begin in other states than those of the first visit."""
     library = SkillLibrary(tmp_path / "skills")
     agents = team({"key_held": (IDLE, SOURCES["key_held"]), "door_open": SOURCES["door_open"]})
     run(replace(context(tmp_path / "run", tmp_path / "steps", agents), skills=library))

@@ -50,8 +50,8 @@ def render_episodes(outcome: Outcome, horizon: int, weights: Mapping[str, float]
     """Text with a table of the episodes of the policy, of tuned code and of code alone, followed by the traced
     episodes.
 
-    One traced episode is shown in detail: the worst one of the policy, but a stuck or failed episode of code has
-    priority over one that was not stuck or did not fail. Of each other traced episode, the text shows the decisions
+    One traced episode is shown in detail. Stuck episodes have priority, then failed episodes, then episodes of the
+    policy; among these, the worst one is shown. Of each other traced episode, the text shows the decisions
     without their calls of primitives.
 
     :param weights: the weight of each reward term in evaluations.

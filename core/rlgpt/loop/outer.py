@@ -91,7 +91,7 @@ def iterate(ctx: LoopContext, brief: Brief, history: History, *, last: bool | No
 
 
 class Last(Value):
-    """Stored in the folder of an iteration that became the last one, because no later iteration can run."""
+    """A mark in the folder of an iteration: no later iteration can run, so this iteration is the last one."""
 
 
 def _stored(ctx: LoopContext, brief: Brief, history: History) -> Iteration:

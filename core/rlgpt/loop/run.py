@@ -4,13 +4,14 @@ and writes the bundle.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rlgpt.agents.base import Brief, History
 from rlgpt.agents.brief import make_brief
-from rlgpt.domain import Bundle, Iteration, Provenance, Steps, best_of
+from rlgpt.domain import Bundle, Evaluation, Iteration, Provenance, Steps, best_of
 from rlgpt.errors import LLMError, RlgptError
-from rlgpt.llm.exchange import read_exchanges
+from rlgpt.llm.exchange import Exchange, read_exchanges
 from rlgpt.loop.context import LoopContext
 from rlgpt.loop.observer import outcome
 from rlgpt.loop.outer import learn
@@ -135,13 +136,22 @@ def _bundle(ctx: LoopContext, best: Iteration, report: Report, steps: Steps) -> 
         setup=best.setup,
         plan=best.plan,
         world=ctx.world,
-        tested_on=Provenance(
-            task=ctx.task.id,
-            versions=ctx.run.record.versions,
-            success_rate=report.evaluation.success_rate if report.evaluation.has_success else None,
-            score=report.evaluation.mean_score,
-            episodes=len(report.evaluation.episodes),
-            primitive_steps=steps.total,
-            model=", ".join(sorted({e.reply.model for e in read_exchanges(ctx.run.folder / "llm.jsonl")})),
-        ),
+        tested_on=tested_on(ctx, report.evaluation, steps, read_exchanges(ctx.run.folder / "llm.jsonl")),
+    )
+
+
+def tested_on(ctx: LoopContext, evaluation: Evaluation, steps: Steps, exchanges: Iterable[Exchange]) -> Provenance:
+    """The part of a bundle that says in which task and how well its code was tested.
+
+    :param steps: the primitive steps that the code has taken.
+    :param exchanges: the requests to language models that it has taken, with their replies.
+    """
+    return Provenance(
+        task=ctx.task.id,
+        versions=ctx.run.record.versions,
+        success_rate=evaluation.success_rate if evaluation.has_success else None,
+        score=evaluation.mean_score,
+        episodes=len(evaluation.episodes),
+        primitive_steps=steps.total,
+        model=", ".join(sorted({e.reply.model for e in exchanges})),
     )

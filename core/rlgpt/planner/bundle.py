@@ -11,10 +11,10 @@ from rlgpt.domain import (
     CodedFeatures,
     CodedFunction,
     Iteration,
-    Provenance,
     Steps,
 )
 from rlgpt.llm.exchange import read_exchanges
+from rlgpt.loop.run import tested_on
 from rlgpt.planner.context import PlannedContext
 from rlgpt.planner.kept import part_of
 from rlgpt.planner.records import KeptGraph
@@ -47,15 +47,7 @@ def bundle_of(ctx: PlannedContext, kept: KeptGraph, report: Report, steps: Steps
         functions=_distinct(features.values()),
         graph=BundledGraph(graph=kept.graph, actions=order),
         world=ctx.world,
-        tested_on=Provenance(
-            task=ctx.task.id,
-            versions=ctx.run.record.versions,
-            success_rate=report.evaluation.success_rate,
-            score=report.evaluation.mean_score,
-            episodes=len(report.evaluation.episodes),
-            primitive_steps=steps.total,
-            model=", ".join(sorted({e.reply.model for e in read_exchanges(ctx.run.folder / "llm.jsonl")})),
-        ),
+        tested_on=tested_on(ctx, report.evaluation, steps, read_exchanges(ctx.run.folder / "llm.jsonl")),
     )
 
 

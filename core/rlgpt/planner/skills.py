@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rlgpt.domain import Bundle, CodedFeatures, CodedPredicate, Provenance, SubGoal
+from rlgpt.domain import Bundle, CodedFeatures, CodedPredicate, SubGoal
 from rlgpt.errors import RlgptError
 from rlgpt.llm.exchange import read_exchanges
 from rlgpt.loop import LoopContext
-from rlgpt.loop.run import brief_of
+from rlgpt.loop.run import brief_of, tested_on
 from rlgpt.loop.skills import PROVED, Proved, add_proved, skill_name, with_skills
 from rlgpt.planner.context import PlannedContext
 from rlgpt.planner.records import KeptGraph
@@ -67,14 +67,7 @@ def _add(ctx: PlannedContext, kept: KeptGraph, node: SubGoal, part: LoopContext,
         setup=best.setup,
         plan=best.plan,
         world=ctx.world,
-        tested_on=Provenance(
-            task=ctx.task.id,
-            versions=ctx.run.record.versions,
-            success_rate=evaluation.success_rate,
-            episodes=len(evaluation.episodes),
-            primitive_steps=part.run.record.steps.total,
-            model=", ".join(sorted({e.reply.model for e in exchanges})),
-        ),
+        tested_on=tested_on(ctx, evaluation, part.run.record.steps, exchanges),
     )
     proved = Proved(
         name=_name(ctx.task.id, node.name),
