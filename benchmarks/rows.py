@@ -171,7 +171,12 @@ class RowRunner:
         )
         curve = [[p.primitive_steps, round(p.success, 3), p.episodes] for p in record.curve]
         policy = self.trainer.load(folder, spec)
-        return {**self._evaluate(policy, spec), "primitive_steps": record.primitive_steps, "curve": curve}
+        found = {**self._evaluate(policy, spec), "primitive_steps": record.primitive_steps, "curve": curve}
+        return {**found, **self.learned(record)}
+
+    def learned(self, record: Any) -> dict[str, Any]:
+        """Return further figures of a training without a language model."""
+        return {}
 
     def primitives(self) -> dict[str, Any]:
         from rlgpt.agents.fixed import primitive_actions

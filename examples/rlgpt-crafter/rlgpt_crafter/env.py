@@ -74,8 +74,8 @@ class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
     0 or 1; ``ripe`` is 1 if the plant ahead is ripe, which a player sees in Crafter's picture. The key ``daylight``
     ``(1,)`` is from 0 to 1.
 
-    ``info`` contains only ``achievements``, which says how often each achievement was unlocked in the episode, and at
-    the player's death the key ``cause``. Crafter's own ``info`` also has the map and the player's position, which this
+    ``info`` contains only ``achievements``, which says for each achievement whether the episode has unlocked it (0 or
+    1), and at the player's death the key ``cause``. Crafter's own ``info`` also has the map and the player's position, which this
     environment leaves out because a player does not see them.
 
     :param length: the number of steps after which an episode is truncated.
@@ -108,8 +108,9 @@ class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
     def step(self, action: np.int64) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         _, reward, over, info = self._game.step(int(action))
         dead = info["discount"] == 0
-        told = {"achievements": info["achievements"], **({"cause": "the player died"} if dead else {})}
-        return self._observation(), float(reward), dead, over and not dead, told
+        unlocked = {name: int(count > 0) for name, count in info["achievements"].items()}
+        shown = {"achievements": unlocked, **({"cause": "the player died"} if dead else {})}
+        return self._observation(), float(reward), dead, over and not dead, shown
 
     def render(self) -> np.ndarray | None:
         """Return Crafter's own picture, uint8 ``(576, 576, 3)``."""

@@ -46,7 +46,7 @@ class CrafterPlugin(EnvironmentPlugin):
             goal="Unlock as many different achievements as possible in an episode, and stay alive.",
             horizon=10_000,
             score=Score(unit="points"),
-            metrics=tuple(Metric(name=name, doc=f"how often: {name}") for name in ACHIEVEMENTS),
+            metrics=tuple(Metric(name=name, doc=f"whether it did: {name}") for name in ACHIEVEMENTS),
         )
         return {task.id: task}
 
