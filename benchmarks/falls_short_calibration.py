@@ -8,8 +8,7 @@ The calibration measures three methods with each recording, and trains no policy
 recording's coded actions in the plan's order. The method ``untrained`` is an untrained policy over the recording's
 coded actions and the base actions. The method ``primitives`` is an untrained policy over the plugin's primitives, which
 chooses nearly at random. The episodes of the calibration have the report seeds of a run with seed 900, which no other
-run uses. The results are lines of JSON in results/falls_short_calibration.jsonl; the field ``rate`` has the primitive
-steps per CPU-second.
+run uses. The results are lines of JSON in results/falls_short_calibration.jsonl.
 """
 
 from __future__ import annotations
@@ -74,8 +73,8 @@ def print_table() -> None:
     its mean, and the success of ``untrained`` and of ``primitives``.
     """
     results = load()
-    print("| task | settings | code, by recording | mean | untrained | primitives | steps per CPU-second |")
-    print("|---|---|---|---|---|---|---|")
+    print("| task | settings | code, by recording | mean | untrained | primitives |")
+    print("|---|---|---|---|---|---|")
     for name, case in CASES.items():
         rows = {row: [r for (t, w, _), r in results.items() if (t, w) == (name, row)] for row in ROWS}
         if not rows["code"]:
