@@ -11,12 +11,12 @@ from rlgpt.agents import history_text
 from rlgpt.agents.asking import Asker
 from rlgpt.agents.base import Brief, Critic, Evidence, History, Outcome, Shot
 from rlgpt.agents.episodes import render_episodes, render_results
-from rlgpt.agents.fast import notes_of, render_written
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.rendering import render_curve, render_functions, render_plan, render_setup, render_terms
 from rlgpt.agents.replies import CritiqueReply, ReviewReply
 from rlgpt.agents.text import code_block
 from rlgpt.agents.traces import render_rehearsal
+from rlgpt.agents.written_text import notes_of, render_written
 from rlgpt.domain import Critique, Rehearsal, Review, SubAction
 from rlgpt.llm.base import LLM, RequestKey
 

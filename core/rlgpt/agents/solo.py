@@ -12,12 +12,12 @@ from rlgpt.agents.asking import Asker
 from rlgpt.agents.base import Brief, FastAgent, History, SlowAgent
 from rlgpt.agents.brief import not_offered
 from rlgpt.agents.checks import action_faults, plan_faults, setup_faults
-from rlgpt.agents.episodes import render_code
-from rlgpt.agents.fast import Writer, notes_of, render_trainer, render_written_so_far
 from rlgpt.agents.mode import Mode
 from rlgpt.agents.rendering import render_functions, render_plan, render_signatures
-from rlgpt.agents.replies import SetupReply, SoloReply
+from rlgpt.agents.replies import SoloReply
 from rlgpt.agents.slow import with_kept
+from rlgpt.agents.writer import Writer, request_key
+from rlgpt.agents.written_text import notes_of, render_written_so_far
 from rlgpt.domain import (
     ActionPlan,
     CodedAction,
@@ -57,7 +57,7 @@ class LLMSolo(SlowAgent, FastAgent):
         self._replies: dict[RequestKey, tuple[ActionPlan, SoloReply]] = {}
 
     def plan(self, brief: Brief, history: History) -> ActionPlan:
-        key = self._key(brief, history)
+        key = request_key(brief, history, "solo")
         reply = self._ask(
             brief,
             key,
@@ -90,7 +90,7 @@ class LLMSolo(SlowAgent, FastAgent):
         return self._writer.action(
             self._ask,
             brief,
-            self._key(brief, history, sub_action.name, len(attempts)),
+            request_key(brief, history, "solo", sub_action.name, len(attempts)),
             repair if attempts else ("evidence", "task", "writes", "example", "action_reply"),
             {
                 **self._slots(brief, history),
@@ -115,7 +115,7 @@ class LLMSolo(SlowAgent, FastAgent):
         return self._writer.function(
             self._ask,
             brief,
-            self._key(brief, history, f"function:{function.name}", len(attempts)),
+            request_key(brief, history, "solo", f"function:{function.name}", len(attempts)),
             repair if attempts else ("evidence", "function", "computes", "function_reply"),
             {**self._slots(brief, history), "plan": render_plan(plan), "functions": render_functions(brief.functions)},
             function,
@@ -145,46 +145,29 @@ class LLMSolo(SlowAgent, FastAgent):
             setup = setup.model_copy(update={"coded_actions": tuple(n for n in setup.coded_actions if n in kept)})
             if not setup_faults(setup, brief, actions):
                 return setup
-        asked: RLSetup = self._ask(
+        return self._writer.setup(
+            self._ask,
             brief,
-            self._key(brief, history, "setup"),
+            request_key(brief, history, "solo", "setup"),
             ("evidence", "learn", "sets_up", "setup_reply"),
             {
                 **self._slots(brief, history),
                 "plan": render_plan(plan),
                 "actions": render_signatures(actions, notes_of(plan, rehearsals or {}, history, brief.skills)),
-                "code": render_code(brief),
                 "functions": render_functions(brief.functions),
-                "trainer": render_trainer(brief),
             },
-            SetupReply,
-            value=lambda reply: SetupReply.value(reply, brief.default_setup),
-            faults=lambda setup: setup_faults(setup, brief, actions),
-            measured=self._writer.measured(history),
-            leave_out=not_offered(brief),
+            actions=actions,
+            history=history,
         )
-        return asked
 
     def _reply(self, brief: Brief, plan: ActionPlan, history: History) -> SoloReply | None:
-        key = self._key(brief, history).model_copy(update={"candidate": 0})
+        key = request_key(brief, history, "solo").model_copy(update={"candidate": 0})
         planned, reply = self._replies.get(key, (None, None))
         return reply if planned == plan else None
 
     def _slots(self, brief: Brief, history: History) -> Mapping[str, str]:
         mode = self._writer.mode.text(len(history), brief)
         return {"history": history_text.for_solo(history), "mode": mode}
-
-    @staticmethod
-    def _key(brief: Brief, history: History, name: str = "", attempt: int = 0) -> RequestKey:
-        return RequestKey(
-            task=brief.task.id,
-            iteration=len(history),
-            role="solo",
-            sub_action=name,
-            attempt=attempt,
-            candidate=brief.candidate,
-            plan=brief.plan,
-        )
 
     def _faults(self, reply: SoloReply, brief: Brief, history: History) -> list[str]:
         plan, coded = reply.plan(), reply.coded()
