@@ -75,8 +75,8 @@ class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
     ``(1,)`` is from 0 to 1.
 
     ``info`` contains only ``achievements``, which says for each achievement whether the episode has unlocked it (0 or
-    1), and at the player's death the key ``cause``. Crafter's own ``info`` also has the map and the player's position, which this
-    environment leaves out because a player does not see them.
+    1), and at the player's death the key ``cause``. Crafter's own ``info`` also has the map and the player's position,
+    which this environment leaves out because a player does not see them.
 
     :param length: the number of steps after which an episode is truncated.
     """

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rlgpt.domain import Metric, Plain, RLSetup, Score, Task
 from rlgpt.plugin import Context, EnvironmentPlugin, Labels, Primitive, RewardTerm, ViewKey
+from rlgpt.plugin.shipped import recordings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import gymnasium
 
 TASK = "crafter/all"
@@ -125,6 +128,9 @@ class CrafterPlugin(EnvironmentPlugin):
 
     def knowledge(self, task: Task) -> str:
         return KNOWLEDGE
+
+    def transcripts(self, task: Task) -> Sequence[Path]:
+        return recordings("rlgpt_crafter", task)
 
 
 def _health(ctx: Context) -> float:
