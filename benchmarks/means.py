@@ -10,7 +10,7 @@ import numpy as np
 from comparison import Comparison
 from result_table import Cell, outcome
 from rows import DERIVED
-from summary import interval_line
+from summary import interval_line, margin
 
 if TYPE_CHECKING:
     from rlgpt.report.stats import Interval
@@ -56,10 +56,9 @@ class MeansComparison(Comparison):
             shown = [{key: value for key, value in result.items() if key not in HIDDEN} for result in rows]
             yield self._line(f"{name}/{row}{suffix}", self.unit, by_seed, rows=shown)
         for row, by_seed in values.items():
-            if row != "rlgpt" and (both := sorted(by_seed.keys() & values.get("rlgpt", {}).keys())):
-                leads = {seed: values["rlgpt"][seed] - by_seed[seed] for seed in both}
-                how = "paired by seed" + (": derived from the same run" if row in DERIVED else "")
-                yield self._line(f"{name}/margin/{row}{suffix}", f"{self.unit}, rlgpt minus {row}, {how}", leads)
+            if row != "rlgpt" and (ours := values.get("rlgpt")):
+                lead, how = margin(ours, by_seed, derived=row in DERIVED, statistic=_mean)
+                yield interval_line(f"{name}/margin/{row}{suffix}", f"{self.unit}, rlgpt minus {row}, {how}", lead)
 
     def _line(self, name: str, unit: str, by_seed: Mapping[int, float], **more: Any) -> str:
         return interval_line(name, unit, mean_of(by_seed), **more)
@@ -70,6 +69,10 @@ def mean_of(by_seed: Mapping[int, float]) -> Interval:
     from rlgpt.report import stats
 
     values = list(by_seed.values())
-    found = stats.interval(values, statistic=lambda scores: np.asarray(scores.mean(axis=-1)))
+    found = stats.interval(values, statistic=_mean)
     few = len(values) < stats.FEW
     return found.model_copy(update={"low": min(values), "high": max(values), "level": 1.0}) if few else found
+
+
+def _mean(scores: Any) -> Any:
+    return np.asarray(scores.mean(axis=-1))

@@ -14,7 +14,7 @@ from result_table import SETTINGS, Cell, outcome
 from rows import DERIVED
 
 if TYPE_CHECKING:
-    from rlgpt.report.stats import Interval
+    from rlgpt.report.stats import Interval, Statistic
 
 FIGURES = (
     *("seed", "kept", "sampled", "greedy", "steps_per_success", "primitive_steps", "selection"),
@@ -87,19 +87,23 @@ def print_table(results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -
         print(f"| *{len(complete)} tasks* | `{row}` | {interval} | {min(scores):.2f} | | | | {seeds} each |")
 
 
-def margin(ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool) -> tuple[Interval, str]:
-    """Return the difference of the IQMs of two methods with its interval, and a note on how the difference was
-    computed. If two methods have too few seeds for an interval, the range of the difference is returned instead.
+def margin(
+    ours: Mapping[int, float], theirs: Mapping[int, float], *, derived: bool, statistic: Statistic | None = None
+) -> tuple[Interval, str]:
+    """Return the difference between two methods with its interval, and a note on how the difference was computed. If
+    two methods have too few seeds for an interval, the range of the difference is returned instead.
 
     :param derived: whether ``theirs`` was derived from the run of ``ours`` with the same seed. With True, seeds are
         resampled in pairs, and only the seeds of both methods are used.
+    :param statistic: the statistic of a method's seeds; by default the IQM.
     """
-    from rlgpt.report.stats import FEW, difference
+    from rlgpt.report.stats import FEW, difference, iqm
 
     both = [seed for seed in ours if seed in theirs]
     paired = derived and bool(both)
     a, b = ([side[s] for s in (both if paired else side)] for side in (ours, theirs))
-    interval, how = difference(a, b, paired=paired), "paired by seed" if paired else "unpaired"
+    interval = difference(a, b, paired=paired, statistic=statistic or iqm)
+    how = "paired by seed" if paired else "unpaired"
     if min(len(a), len(b)) >= FEW:
         return interval, how
     extremes = [x - y for x, y in zip(a, b, strict=True)] if paired else [min(a) - max(b), max(a) - min(b)]

@@ -66,7 +66,8 @@ class WithoutPictures(crafter.Env):
 
 class CrafterEnv(gymnasium.Env[dict[str, Any], np.int64]):
     """Crafter with its own rewards and its own conditions for the end of an episode. The observation of the environment
-    contains what a player of Crafter sees, as symbols, and nothing else.
+    contains what a player of Crafter sees by day, as symbols. The symbols are the same at night, when Crafter's picture
+    hides cells.
 
     The observation's key ``cells``, uint8 ``(7, 9)``, has the codes of the visible cells (:data:`CELLS`) in rows from
     the top. The key ``items``, float32 ``(16,)``, has the numbers of the body (such as health) and the inventory, 0 to
