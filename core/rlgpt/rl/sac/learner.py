@@ -83,7 +83,7 @@ class SoftLearner:
         self.network, self.hyperparameters, self._gamma, self._budget = network, hyperparameters, gamma, budget
         self._settings = settings
         self._learns_base_only = optimizer is not None
-        self.optimizer = optimizer or torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
+        self.optimizer = optimizer or torch.optim.Adam(network.parameters(), lr=settings.learning_rate, foreach=True)
         self.replay = Experience(settings.capacity)
         self._target = copy.deepcopy(network)
         self._target.base_only = None
