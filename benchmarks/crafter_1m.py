@@ -96,8 +96,7 @@ class CrafterRunner(RowRunner):
         figures = super().run_loops(kind)
         played: list[Rates] = []
         for iteration in self._run().iterations():
-            judged = (iteration.code_evaluation, iteration.tuned_evaluation, iteration.evaluation, *iteration.rivals)
-            played += [rates(evaluation) for evaluation in dict.fromkeys(e for e in judged if e is not None)]
+            played += map(rates, iteration.evaluations)
             played += [] if iteration.training is None else learning(iteration.training)
         return {**figures, **over_run(played)}
 

@@ -144,8 +144,7 @@ class RowRunner:
         """Return the result and the number of episodes of each candidate of an iteration's selection. The candidates
         are code, tuned code, and the policy in each mode. The figure ``acting`` of the cell is the kept candidate.
         """
-        played = (iteration.code_evaluation, iteration.tuned_evaluation, iteration.evaluation, *iteration.rivals)
-        return {e.mode: (round(self.result(e), 3), len(e.episodes)) for e in played if e is not None}
+        return {e.mode: (round(self.result(e), 3), len(e.episodes)) for e in iteration.evaluations}
 
     def result(self, evaluation: Any) -> float:
         """Return the result of an evaluation for the table of results, which is the success rate."""

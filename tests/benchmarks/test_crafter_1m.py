@@ -48,3 +48,17 @@ def test_a_cell_of_rl_has_the_score_of_fresh_episodes_and_of_its_training(
     assert 0 <= cell["sampled"] <= 100
     assert 0 < cell["run"] <= 100
     assert set(cell["rates"]) == set(crafter.ACHIEVEMENTS)
+
+
+@pytest.mark.slow
+def test_a_cell_of_rlgpt_counts_the_episodes_of_code_training_and_selection(
+    crafter: Any, benchmark_module: Any, tmp_path: Path
+) -> None:
+    pytest.importorskip("crafter")
+    table = benchmark_module("result_table").ResultTable(tmp_path / "cells.jsonl")
+    settings = {"budget": 12_000, "iterations": 1, "episodes": 2, "trainer": "ppo"}
+    cell = crafter.CrafterRunner(crafter.Cell("crafter/all", "rlgpt", 60), table, settings).measure()
+    (judged,) = cell["candidates"]
+    assert cell["steps"]["training"] > 0
+    assert cell["run_episodes"] > sum(episodes for _, episodes in judged.values())
+    assert 0 < cell["run"] <= 100

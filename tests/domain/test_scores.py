@@ -66,6 +66,12 @@ def test_evaluation_without_episodes_or_scores_ranks_below_every_evaluation_with
     assert scored.rank > evaluation(episode(), score=score).rank
 
 
+def test_evaluations_of_an_iteration_contain_each_evaluation_once() -> None:
+    policy, code = evaluation(episode()), evaluation(episode(), mode="code")
+    assert iteration(0, code, code.model_copy()).evaluations == (code,)
+    assert iteration(0, policy, code).evaluations == (code, policy)
+
+
 def test_iteration_keeps_code_instead_of_the_policy_only_when_the_code_has_a_better_score() -> None:
     score = Score(maximize=False)
     low, high = (evaluation(episode(score=value), score=score) for value in (1.0, 2.0))

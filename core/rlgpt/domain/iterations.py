@@ -94,6 +94,15 @@ class Iteration(Value):
         return {key: value for key, value in plain.items() if key != "plans" or value}
 
     @property
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """The different evaluations of the iteration on the selection seeds: of code, of tuned code, and of the policy
+        in each mode.
+        """
+        played = (self.code_evaluation, self.tuned_evaluation, self.evaluation, *self.rivals)
+        found = [e for e in played if e is not None]
+        return tuple(e for n, e in enumerate(found) if e not in found[:n])
+
+    @property
     def kept(self) -> Evaluation:
         """The best evaluation of the iteration on the selection seeds. If code and policy are equally good, ``kept`` is
         the policy's evaluation; the same holds for tuned code and policy. If code and tuned code are equally good, and

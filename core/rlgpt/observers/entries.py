@@ -90,10 +90,9 @@ def of_evaluation(name: str, evaluation: Evaluation) -> Numbers:
 
 def episode_rows(iteration: Iteration) -> list[Row]:
     """The rows of a table with one row for each evaluated episode of an iteration."""
-    code = (iteration.code_evaluation, iteration.tuned_evaluation)
-    played = [*(e for e in code if e is not None), iteration.evaluation, *iteration.rivals]
-    distinct = [e for n, e in enumerate(played) if e not in played[:n]]
-    return [row for e in distinct for row in report_rows(e, iteration=iteration.index, purpose="selection")]
+    return [
+        row for e in iteration.evaluations for row in report_rows(e, iteration=iteration.index, purpose="selection")
+    ]
 
 
 def report_rows(evaluation: Evaluation, *, iteration: int, purpose: str = "report") -> list[Row]:
