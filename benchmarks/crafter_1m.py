@@ -11,7 +11,7 @@ million primitive steps, which counts rehearsals, trials of code, training and s
   kind.
 - the score over all episodes of the run, which is Crafter's own protocol for methods that learn. These are the episodes
   of the training, and for RL-GPT also the episodes that judged code and policies. Rehearsals of single coded actions
-  are no whole episodes, so they do not count.
+  are not whole episodes, so they do not count.
 
 =============  ======================================================================================================
 ``rlgpt``      the whole method; its fresh episodes are those of the code or policy that the run keeps
@@ -153,12 +153,10 @@ class CrafterComparison(MeansComparison):
             print(f"| `{row}` | {mean_of(by_seed)} | {run} | {len(by_seed)} |")
 
     def _runs(self, results: Mapping[Cell, dict[str, Any]], cells: Sequence[Cell]) -> dict[str, dict[int, float]]:
-        """The scores over all episodes of the runs, as a mapping from method and seed."""
-        found: dict[str, dict[int, float]] = {}
-        for cell in cells:
-            if "run" in results.get(cell, {}):
-                found.setdefault(cell.row, {})[cell.seed] = results[cell]["run"]
-        return found
+        """The scores over all episodes of the runs that learn, as a mapping from method and seed."""
+        fresh = self.values(TASK, results, cells)
+        learns = [row for row in ("rlgpt", "rl") if row in fresh]
+        return {row: {seed: results[Cell(TASK, row, seed)]["run"] for seed in fresh[row]} for row in learns}
 
 
 CRAFTER = CrafterComparison(
