@@ -5,8 +5,8 @@
 
 All trainers of a part take turns of one rollout (see ``trainer_process.py``), with the same hyperparameters. A trainer
 with 1 worker plays its environments in the process that learns; a trainer with 2 workers plays them in two other
-processes. The built-in PPO has lanes only without workers. The voxel worlds have the default setup without coded
-actions; Craftax has the six coded actions of ``lanes.py``.
+processes. The voxel worlds have the default setup without coded actions; Craftax has the six coded actions of
+``lanes.py``.
 
 Each turn of all trainers of a part is one line of ``results/lane_trainers.jsonl``. A measurement that was interrupted
 continues after the turns that are stored for its commit, and prints the figures over all of them.
@@ -43,7 +43,7 @@ TURNS = {"voxels": 13, "craftax": 8}
 steps.
 """
 NAMES = {
-    "voxels": ("ppo-1-lanes", "sf-1-lanes", "sf-1-single", "sf-2-lanes", "sf-2-single", "ppo-2-single"),
+    "voxels": ("ppo-1-lanes", "sf-1-lanes", "sf-1-single", "sf-2-lanes", "sf-2-single", "ppo-2-lanes", "ppo-2-single"),
     "craftax": ("ppo-1-lanes", "sf-1-lanes", "sf-1-single"),
 }
 UNIT = "primitive steps per CPU-second, all processes, resets included, start-up not included"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,13 +37,13 @@ class SameStepGrid(VectorGrid):
     mode = AutoresetMode.SAME_STEP
 
 
-def _plugin(kind: type[GridPlugin]) -> Callable[[Task], GridPlugin]:
-    return lambda task: kind()
+def _plugin(kind: type[GridPlugin], task: Task) -> GridPlugin:
+    return kind()
 
 
 def grid_lanes(spec: EnvSpec, kind: type[GridPlugin]) -> EnvSpec:
     """The recipe ``spec`` with the plugin ``kind``."""
-    return replace(spec, factory=_plugin(kind))
+    return replace(spec, factory=functools.partial(_plugin, kind))
 
 
 def lanes_of(spec: EnvSpec, seeds: Sequence[int], folder: Path) -> Vector:

@@ -22,7 +22,8 @@ from rlgpt.rl.evaluation import evaluate
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.sac import SAC
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
-from rlgpt.rl.vector import LocalVector, Vector, WorkerVector, with_quarantined
+from rlgpt.rl.vector import LocalVector, Vector, with_quarantined
+from rlgpt.rl.worker_vector import WorkerVector
 from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
 
 NOISE = np.random.default_rng(0).normal(size=200)

@@ -15,10 +15,12 @@ from rlgpt.rl.acting import by_code, by_policy
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.evaluation import Judge
 from rlgpt.rl.lane_player import LANES, LEAST_EPISODES
+from rlgpt.rl.lanes import vector_in_process
 from rlgpt.rl.ppo import PPO
 from rlgpt.rl.rollout import Collector, Rollout
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
 from rlgpt.rl.vector import LocalVector, Vector
+from rlgpt.rl.worker_vector import WorkerVector
 from rlgpt.testing.counting import TO_ROW, WANDER, grid_spec
 from rlgpt.testing.grid import GridPlugin
 
@@ -134,6 +136,48 @@ def test_evaluation_in_lanes_begins_no_episode_that_could_exceed_its_steps() -> 
     assert sum(step > 0 for step in taken) == found.primitive_steps
     assert len(found.episodes) < 100
     assert 10 * spec.task.horizon <= found.primitive_steps < 11 * spec.task.horizon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [VectorGrid, BatchGrid])
+def test_lanes_of_worker_processes_equal_lanes_in_this_process(kind: type[VectorGrid], tmp_path: Path) -> None:
+    """The same episodes and counted steps, also if a batch simulator moves lanes that decide at different times."""
+    spec, rng = _spec(kind), np.random.default_rng(0)
+    actions = rng.integers(0, 6, (200, 4, 1)).astype(np.float32)
+    ours = WorkerVector(spec, [0, 1, 2, 3], tmp_path / "ours", 2)
+    halves = [vector_in_process(spec, [i, i + 1], tmp_path / "theirs", first=i) for i in (0, 2)]
+    with ours, halves[0], halves[1]:
+        seen = (ours.reset(), [first for half in halves for first in half.reset()])
+        ready, durations, ended = [0, 1, 2, 3], set[int](), 0
+        for row in actions:
+            arrived = ours.exchange(ready, row[ready])
+            expected = []
+            for i, half in zip((0, 2), halves, strict=True):
+                mine = [slot for slot in ready if slot in (i, i + 1)]
+                expected += [(i + slot, t) for slot, t in half.exchange([slot - i for slot in mine], row[mine])]
+            ready = [slot for slot, _ in arrived]
+            assert ready == [slot for slot, _ in expected]
+            for (_, a), (_, b) in zip(arrived, expected, strict=True):
+                assert (a.reward, a.duration, a.episode) == (b.reward, b.duration, b.episode)
+                assert all(np.array_equal(a.observation[key], b.observation[key]) for key in a.observation)
+                durations.add(a.duration)
+                ended += a.episode is not None
+    assert len(seen[0]) == len(seen[1]) == 4
+    assert len(durations) > 1
+    assert ended
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
+@pytest.mark.slow
+def test_ppo_trains_with_the_lanes_of_worker_processes(tmp_path: Path) -> None:
+    spec, trainer = _spec(BatchGrid), PPO(workers=2)
+    weights = []
+    for name in ("a", "b"):
+        record = trainer.train(spec, budget=300, seed=1, folder=tmp_path / name, hyperparameters=SETTINGS)
+        assert 300 <= record.primitive_steps == trainer.spent(tmp_path / name)
+        policy: Any = trainer.load(tmp_path / name, spec)
+        weights.append(policy.network.state_dict())
+    assert all(torch.equal(weights[0][key], weights[1][key]) for key in weights[0]), "the same seed, the same policy"
 
 
 def test_lane_vector_refuses_the_autoreset_mode_same_step(tmp_path: Path) -> None:

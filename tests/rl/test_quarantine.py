@@ -9,7 +9,8 @@ import pytest
 from rlgpt.options.violations import QUARANTINE_AFTER
 from rlgpt.rl.base_only import Masks
 from rlgpt.rl.training_stats import TrainingStats, TrainingStatsState
-from rlgpt.rl.vector import LocalVector, Transition, Vector, WorkerVector
+from rlgpt.rl.vector import LocalVector, Transition, Vector
+from rlgpt.rl.worker_vector import WorkerVector
 from rlgpt.testing.counting import BROKEN, WANDER, grid_spec
 
 BROKEN_BRANCH = 5

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rlgpt.domain import RLSetup
 from rlgpt.executors.local import Processes
-from rlgpt.rl import vector
+from rlgpt.rl import worker_vector
 from rlgpt.rl.base import EnvSpec, Hyperparameters
 from rlgpt.rl.ppo import PPO
-from rlgpt.rl.vector import WorkerVector
+from rlgpt.rl.worker_vector import WorkerVector
 from rlgpt.secrets import is_secret, secrets_hidden, without_secrets
 from rlgpt.testing.grid import TASKS
 from telling import telling
@@ -47,7 +47,7 @@ def test_worker_processes_get_no_api_key(guarded: bool, tmp_path: Path, monkeypa
     """The unguarded case shows that without the removal the worker processes would get the key."""
     monkeypatch.setenv("CANARY_API_KEY", "canary-31337")
     if not guarded:
-        monkeypatch.setattr(vector, "secrets_hidden", functools.partial(open, os.devnull))
+        monkeypatch.setattr(worker_vector, "secrets_hidden", functools.partial(open, os.devnull))
     setup = RLSetup(reward_weights={"env_reward": 1.0}, observation_keys=("agent", "key"))
     out = tmp_path / "environment"
     spec = EnvSpec(TASKS["grid/key"], setup, (), functools.partial(telling, out))

@@ -20,14 +20,15 @@ from rlgpt.errors import TrainerError
 from rlgpt.executors.base import Executor, Lost, MakeExecutor
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.base_only import Masks
-from rlgpt.rl.lanes import LaneVector
+from rlgpt.rl.lanes import vector_in_process
 from rlgpt.rl.network import PolicyNetwork
 from rlgpt.rl.parameter_search import ParameterSearch
 from rlgpt.rl.rollout import Collector, Rollout, join
 from rlgpt.rl.rollout_job import Position, RolloutJob, RolloutShare, RolloutWorker
 from rlgpt.rl.step_counter import StepCounter
 from rlgpt.rl.training_stats import TrainingStats
-from rlgpt.rl.vector import LocalVector, Vector, WorkerVector
+from rlgpt.rl.vector import Vector
+from rlgpt.rl.worker_vector import WorkerVector
 
 RETRIES = 3
 """Maximal number of times that the same share of a rollout is submitted again after the executor lost it."""
@@ -98,8 +99,7 @@ def vector_of(spec: EnvSpec, seeds: Sequence[int], step_file: Path, workers: int
     """
     if workers:
         return WorkerVector(spec, seeds, step_file, workers, lock=lock)
-    lanes = LaneVector.open(spec, seeds, step_file)
-    return LocalVector(spec, seeds, step_file) if lanes is None else lanes
+    return vector_in_process(spec, seeds, step_file)
 
 
 class ExecutorSource(RolloutSource):

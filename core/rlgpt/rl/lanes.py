@@ -22,7 +22,7 @@ from rlgpt.rl.policy_env import actions_of, arguments_of, plugin_of, training_se
 from rlgpt.rl.policy_lane import EpisodeLog, Moment, Observation, PolicyFormat
 from rlgpt.rl.primitive_steps import PrimitiveLog
 from rlgpt.rl.step_counter import StepCounter
-from rlgpt.rl.vector import Transition, Vector
+from rlgpt.rl.vector import LocalVector, Transition, Vector
 
 
 class LaneVector(Vector):
@@ -185,6 +185,14 @@ class LaneVector(Vector):
             for arrival, observation in zip(arrivals, seen, strict=True):
                 observation["base_only"] = np.array([self._base_only[arrival.lane]], np.float32)
         return seen
+
+
+def vector_in_process(spec: EnvSpec, seeds: Sequence[int], step_file: Path, *, first: int = 0) -> Vector:
+    """Make the environments of a training in this process. They are lanes of a batch simulator if possible
+    (:meth:`LaneVector.open`), and else separate environments. The parameters are those of the two classes.
+    """
+    lanes = LaneVector.open(spec, seeds, step_file, first=first)
+    return LocalVector(spec, seeds, step_file, first=first) if lanes is None else lanes
 
 
 def learns_from_lanes(spec: EnvSpec) -> bool:

@@ -1,15 +1,13 @@
-"""Vectors of environments for trainings. The environments of a vector run in this process or in several worker
-processes.
+"""Vectors of environments for trainings. The modules :mod:`rlgpt.rl.lanes` and :mod:`rlgpt.rl.worker_vector` have
+further vectors.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,16 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlgpt.domain import Verdict
-from rlgpt.errors import RlgptError, TrainerError
 from rlgpt.options import OnStep
 from rlgpt.rl.base import EnvSpec
 from rlgpt.rl.base_only import Masks
-from rlgpt.rl.lock import Shared
 from rlgpt.rl.policy_env import PolicyEnv, build, training_seeds
 from rlgpt.rl.policy_lane import Observation
 from rlgpt.rl.primitive_steps import PrimitiveLog, PrimitiveSteps
 from rlgpt.rl.step_counter import StepCounter
-from rlgpt.secrets import secrets_hidden
 
 
 @dataclass(frozen=True)
@@ -158,11 +153,13 @@ class LocalVector(Vector):
 
     :param seeds: one seed for each environment.
     :param step_file: the file in which a :class:`~rlgpt.rl.step_counter.StepCounter` counts primitive steps.
+    :param first: the cell of ``step_file`` in which the steps of the first environment are counted; the next
+        environments count in the next cells.
     """
 
-    def __init__(self, spec: EnvSpec, seeds: Sequence[int], step_file: Path) -> None:
-        self._steps = StepCounter(step_file, len(seeds))
-        self._slots = [Slot(spec, seed, self._steps.counting(cell)) for cell, seed in enumerate(seeds)]
+    def __init__(self, spec: EnvSpec, seeds: Sequence[int], step_file: Path, *, first: int = 0) -> None:
+        self._steps = StepCounter(step_file, first + len(seeds))
+        self._slots = [Slot(spec, seed, self._steps.counting(first + i)) for i, seed in enumerate(seeds)]
 
     def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
         return [slot.reset() for slot in self._slots]
@@ -178,95 +175,6 @@ class LocalVector(Vector):
         for slot in self._slots:
             slot.env.close()
         self._steps.__exit__(None, None, None)
-
-
-class WorkerVector(Vector):
-    """A vector whose environments are divided among ``workers`` spawned processes. The spawned worker processes get no
-    secret environment variables.
-
-    :param seeds: one seed for each environment.
-    :param step_file: the file in which a :class:`~rlgpt.rl.step_counter.StepCounter` counts primitive steps.
-    :param lock: file descriptor of the lock on the training's folder. Each worker process also holds the lock, because
-        after the parent process is killed, a worker continues to the end of its decision and counts its steps.
-    :raises TrainerError: a worker process died, or its environment raised an exception; the message contains the error.
-    """
-
-    def __init__(
-        self, spec: EnvSpec, seeds: Sequence[int], step_file: Path, workers: int, *, lock: int | None = None
-    ) -> None:
-        held = None if lock is None else Shared(lock)
-        context = multiprocessing.get_context("spawn")
-        StepCounter(step_file, len(seeds)).__exit__(None, None, None)
-        self._shares = [list(share) for share in np.array_split(np.arange(len(seeds)), workers) if len(share)]
-        self._pipes: list[Connection] = []
-        self._processes = []
-        for share in self._shares:
-            ours, theirs = context.Pipe()
-            jobs = [(int(cell), seeds[cell]) for cell in share]
-            process = context.Process(target=_work, args=(theirs, spec, jobs, step_file, len(seeds), held), daemon=True)
-            with secrets_hidden():
-                process.start()
-            theirs.close()
-            self._pipes.append(ours)
-            self._processes.append(process)
-
-    def reset(self) -> list[tuple[Observation, tuple[Verdict, ...]]]:
-        return self._all("reset", [None] * len(self._pipes))
-
-    def exchange(self, slots: Sequence[int], actions: NDArray[np.float32]) -> list[tuple[int, Transition]]:
-        return list(zip(slots, self._all("step", [actions[share] for share in self._shares]), strict=True))
-
-    def mask(self, masks: Masks) -> None:
-        self._all("mask", [masks] * len(self._pipes))
-
-    def close(self) -> None:
-        for pipe in self._pipes:
-            pipe.close()
-        for process in self._processes:
-            process.join(timeout=5)
-            process.kill()
-            process.join(timeout=5)
-
-    def _all(self, order: str, arguments: Sequence[Any]) -> list[Any]:
-        answers: list[Any] = []
-        try:
-            for pipe, argument in zip(self._pipes, arguments, strict=True):
-                pipe.send((order, argument))
-            for pipe in self._pipes:
-                answer = pipe.recv()
-                if isinstance(answer, BaseException):
-                    raise answer
-                answers += answer
-        except (EOFError, OSError) as fault:
-            raise TrainerError(f"an environment's worker process died while asked to {order} ({fault!r}).") from fault
-        return answers
-
-
-def _work(
-    pipe: Connection, spec: EnvSpec, share: list[tuple[int, int]], step_file: Path, cells: int, lock: Shared | None
-) -> None:
-    """The main function of a worker process, which returns when the other end of ``pipe`` is closed. The process then
-    releases ``lock``.
-    """
-    with StepCounter(step_file, cells) as steps:
-        try:
-            slots = [Slot(spec, seed, steps.counting(cell)) for cell, seed in share]
-            while True:
-                order, argument = pipe.recv()
-                if order == "step":
-                    pipe.send([slot.step(flat) for slot, flat in zip(slots, argument, strict=True)])
-                elif order == "reset":
-                    pipe.send([slot.reset() for slot in slots])
-                else:
-                    for slot in slots:
-                        slot.masks = argument
-                    pipe.send([])
-        except (EOFError, BrokenPipeError, KeyboardInterrupt):
-            return
-        except RlgptError as fault:
-            pipe.send(TrainerError(str(fault)))
-        except Exception as fault:
-            pipe.send(TrainerError(f"the environment raised {type(fault).__name__}: {fault}"))
 
 
 def with_quarantined(spec: EnvSpec, names: Iterable[str]) -> EnvSpec:
