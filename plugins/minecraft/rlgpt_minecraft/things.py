@@ -50,7 +50,7 @@ _ALL = (
     _block("furnace", label="furnace"),
     _block("water", label="water"),
     _block("lava", label="lava"),
-    *(_entity(name) for name in ("cow", "sheep", "pig", "chicken", "zombie")),
+    *(_entity(name) for name in ("cow", "sheep", "pig", "chicken", "zombie", "spider")),
     _entity("drop", "item", "item lying on the ground"),
 )
 

@@ -174,6 +174,47 @@ def test_a_killed_cow_drops_beef_leather_and_experience(scene: Any) -> None:
     assert 40 <= scene.player["xp"] <= 120
 
 
+def killed(scene: Any, kind: str, count: int, tall: float) -> tuple[dict[int, int], dict[int, int]]:
+    """Kill mobs. Return the quantity of each item, and the number of mobs that dropped the item."""
+    quantities: dict[int, int] = {}
+    mobs: dict[int, int] = {}
+    for _ in range(count):
+        scene.player["life"] = 20
+        mob = face(scene, kind, tall=tall)
+        mob["life"] = 0.5
+        scene.tick(attack=True)
+        assert scene.events["killed_mob"] == KIND[kind]
+        for item, quantity in scene.drops().items():
+            quantities[item], mobs[item] = quantities.get(item, 0) + quantity, mobs.get(item, 0) + 1
+        scene.world.drops["alive"] = False
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+    assert scene.world.kills[KIND[kind]] == count
+    return quantities, mobs
+
+
+def test_a_killed_spider_drops_string_and_in_a_third_of_cases_an_eye(scene: Any) -> None:
+    quantities, mobs = killed(scene, "spider", 120, 0.45)
+    assert set(mobs) == {ID["string"], ID["spider_eye"]}
+    assert 95 <= quantities[ID["string"]] <= 145
+    assert 60 <= mobs[ID["string"]] <= 98
+    assert quantities[ID["spider_eye"]] == mobs[ID["spider_eye"]]
+    assert 24 <= mobs[ID["spider_eye"]] <= 56
+    assert scene.player["xp"] == 5 * 120
+
+
+def test_a_spider_that_the_player_did_not_kill_drops_no_eye_and_no_experience(scene: Any) -> None:
+    strings = 0
+    for _ in range(40):
+        index = summon(scene.world, KIND["spider"], MIDDLE + 20.5, float(FLOOR + 40), MIDDLE + 20.5)
+        scene.tick(80)
+        assert scene.world.mobs[index]["kind"] == 0
+        assert set(scene.drops()) <= {ID["string"]}
+        strings += sum(scene.drops().values())
+        scene.world.drops["alive"] = False
+    assert 20 <= strings <= 60
+    assert scene.player["xp"] == 0
+
+
 def test_a_killed_burning_sheep_drops_cooked_mutton_and_wool(scene: Any) -> None:
     sheep = face(scene, "sheep")
     sheep["life"], sheep["fire_ticks"], sheep["colour"] = 0.5, 50, 12

@@ -11,13 +11,13 @@ from voxeldojo.world.blocks import ID as BLOCK
 from voxeldojo.world.chunks import generate
 from voxeldojo.world.collide import overlaps
 from voxeldojo.world.items import ID
-from voxeldojo.world.mob_kinds import FLEES, HALF, LIFE, NAMES, SPEED, TABLE, TALL
+from voxeldojo.world.mob_kinds import FLEES, HALF, LIFE, NAMES, SPEED, STROLLS, TABLE, TALL
 from voxeldojo.world.mob_kinds import ID as KIND
 from voxeldojo.world.spawn import summon
 from voxeldojo.world.state import ACTION, World
 from voxeldojo.world.tick import tick
 
-FLOOR, MIDDLE, NIGHT = 64, 256, 18000
+FLOOR, MIDDLE, NOON, NIGHT = 64, 256, 6000, 18000
 
 
 def bring(scene: Any, kind: str, x: float = 0.5, z: float = 10.5, y: float = 0.0) -> Any:
@@ -42,7 +42,7 @@ def test_mobs_walk_and_run_at_the_speed_of_the_game(scene: Any, kind: str, runs:
     scene.tick(25)
     z = float(mob["z"])
     scene.tick()
-    pace = SPEED[KIND[kind]] * (FLEES[KIND[kind]] if runs else 1)
+    pace = SPEED[KIND[kind]] * (FLEES if runs else STROLLS)[KIND[kind]]
     assert mob["z"] - z == pytest.approx(0.98 * pace**2 / (1 - 0.91 * 0.6), rel=1e-3)
     assert mob["x"] == pytest.approx(MIDDLE + 0.5, abs=0.05)
 
@@ -212,6 +212,128 @@ def test_zombies_burn_only_in_sunlight(scene: Any, roof: bool, time: int, burns:
         assert scene.world.kills.sum() == 0
 
 
+def lit(scene: Any, level: int) -> None:
+    """Give all cells the same sky light, at noon."""
+    scene.world.light[...] = level << 4
+    scene.world.clock["time"], scene.world.clock["time_passes"] = NOON, False
+
+
+@pytest.mark.parametrize(("light", "hunts"), [(15, False), (12, False), (11, True), (0, True)])
+def test_a_spider_begins_to_hunt_only_in_the_dark(scene: Any, light: int, hunts: bool) -> None:
+    lit(scene, light)
+    spider = bring(scene, "spider", z=8.5)
+    scene.tick(40)
+    assert (spider["panic"] > 0) == hunts
+    scene.tick(160)
+    assert (scene.player["life"] < 20) == hunts
+
+
+def test_a_spider_that_hunts_when_the_sun_rises_hunts_on_for_about_a_hundred_ticks(scene: Any) -> None:
+    lasted = []
+    for _ in range(40):
+        lit(scene, 0)
+        spider = bring(scene, "spider", z=8.5)
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+        scene.player["life"] = 20
+        scene.tick(10)
+        assert spider["panic"] > 0
+        lit(scene, 15)
+        lasted.append(0)
+        while spider["panic"] > 0:
+            scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+            scene.player["life"] = 20
+            scene.tick()
+            lasted[-1] += 1
+        spider["kind"] = 0
+    assert 60 < np.mean(lasted) < 160
+
+
+def test_a_spider_in_the_light_hunts_a_player_who_hit_it(scene: Any) -> None:
+    lit(scene, 15)
+    spider = bring(scene, "spider", z=2.5)
+    scene.tick(2)
+    scene.look_at(float(spider["x"]), FLOOR + 0.4, float(spider["z"]))
+    scene.player["attack_ticks"] = 100
+    scene.tick(attack=True)
+    assert scene.events["hit_mob"] == KIND["spider"]
+    assert spider["panic"] > 0
+
+
+def test_a_spider_does_two_half_hearts_of_damage_within_its_reach(scene: Any) -> None:
+    spider = bring(scene, "spider", z=2.5)
+    for _ in range(30):
+        spider["x"], spider["z"], spider["vx"], spider["vz"] = MIDDLE + 0.5, MIDDLE + 2.6, 0, 0
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+        scene.tick()
+        if scene.player["life"] < 20:
+            break
+    assert scene.player["life"] == 18
+    assert 1.9 < scene.events["distance"] < math.sqrt(2**2 + 0.6)
+
+
+def test_a_hunting_spider_leaps_at_a_player_between_two_and_four_blocks_away(scene: Any) -> None:
+    heights: dict[float, float] = {}
+    for far in (1.5, 3.0, 5.5):
+        spider = bring(scene, "spider", z=0.5 + far)
+        spider["panic"] = 60
+        highest, speed = 0.0, 0.0
+        for _ in range(60):
+            if spider["on_ground"]:
+                spider["x"], spider["z"], spider["vx"], spider["vz"] = MIDDLE + 0.5, MIDDLE + 0.5 + far, 0, 0
+            scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+            scene.player["life"] = 20
+            scene.tick()
+            highest, speed = max(highest, float(spider["y"]) - FLOOR), max(speed, -float(spider["vz"]))
+        heights[far] = highest
+        spider["kind"] = 0
+        if far == 3.0:
+            assert 0.35 < speed < 0.5
+    assert heights[1.5] == heights[5.5] == 0
+    assert 1.0 < heights[3.0] < 1.2
+
+
+def test_a_leaping_spider_does_not_hit_before_it_lands(scene: Any) -> None:
+    spider = bring(scene, "spider", z=3.0)
+    spider["panic"] = 60
+    for _ in range(200):
+        scene.stand(MIDDLE + 0.5, FLOOR, MIDDLE + 0.5)
+        life = float(scene.player["life"])
+        scene.tick()
+        assert spider["y"] == FLOOR or scene.player["life"] >= life
+    assert scene.player["life"] < 20
+
+
+@pytest.mark.parametrize(("kind", "climbs"), [("spider", True), ("zombie", False)])
+def test_only_a_spider_climbs_a_wall_to_the_player(scene: Any, kind: str, climbs: bool) -> None:
+    scene.world.clock["time"] = NIGHT
+    for x in range(-3, 5):
+        for z in range(-6, 4):
+            for y in range(5):
+                scene.put(x, y, z, "stone")
+    scene.stand(MIDDLE + 0.5, FLOOR + 5, MIDDLE + 3.5)
+    mob = bring(scene, kind, z=7.5)
+    highest = 0.0
+    for _ in range(120):
+        scene.tick()
+        highest = max(highest, float(mob["y"]))
+    assert (highest >= FLOOR + 5) == climbs
+    assert (scene.player["life"] < 20) == climbs
+
+
+def test_a_climbing_spider_rises_at_the_speed_of_the_game(scene: Any) -> None:
+    for x in range(-3, 5):
+        for y in range(12):
+            scene.put(x, y, 12, "stone")
+    scene.player["dead"] = True
+    spider = bring(scene, "spider", z=10.5)
+    heights = []
+    for _ in range(60):
+        send(spider, 0.5, 30.5)
+        scene.tick()
+        heights.append(float(spider["y"]))
+    assert np.diff(heights)[-20:] == pytest.approx((0.2 - 0.08) * 0.98)
+
+
 def state(world: World) -> tuple[bytes, ...]:
     return tuple(np.ascontiguousarray(part).tobytes() for part in (world.mobs, world.drops, world.player, world.clock))
 
@@ -255,6 +377,7 @@ def test_no_mob_moves_into_a_block(seed: int, biome: str) -> None:
     assert sum(free.values()) > 10
 
 
-def test_the_mob_table_has_five_kinds_with_life_and_loot() -> None:
-    assert NAMES == ("", "cow", "sheep", "pig", "chicken", "zombie")
-    assert all(kind.life > 0 and kind.loot for kind in TABLE)
+def test_the_mob_table_begins_with_the_five_kinds_that_spawn() -> None:
+    assert NAMES[:6] == ("", "cow", "sheep", "pig", "chicken", "zombie")
+    assert [kind.name for kind in TABLE if kind.weight > 0] == list(NAMES[1:6])
+    assert all(kind.life > 0 for kind in TABLE)

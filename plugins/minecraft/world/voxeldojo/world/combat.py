@@ -13,6 +13,7 @@ from voxeldojo.world.constants import (
     CRITICAL,
     ENTITY_REACH,
     EXHAUSTION_ATTACK,
+    GRUDGE,
     HUNT_MEMORY,
     KNOCK,
     KNOCK_SHARE,
@@ -36,7 +37,7 @@ from voxeldojo.world.inventory import wear
 from voxeldojo.world.items import ATTACK_SPEED, DAMAGE, TOOL_CLASS, TOOLS
 from voxeldojo.world.jit import part
 from voxeldojo.world.mob_damage import damage_mob
-from voxeldojo.world.mob_kinds import HALF, SIGHT, TALL
+from voxeldojo.world.mob_kinds import HALF, NEUTRAL, SIGHT, TALL
 from voxeldojo.world.player_motion import exhaust
 from voxeldojo.world.ray import eyes, look, trace
 from voxeldojo.world.state import MOBS, World
@@ -70,7 +71,9 @@ def _strike(world: World, m: Any, amount: float, force: float) -> bool:
     p = world.player[0]
     kind, dx, dz = int(m.kind), m.x - p.x, m.z - p.z
     m.hit_ticks = RECENT_BLOW
-    if SIGHT[kind] > 0:
+    if NEUTRAL[kind]:
+        m.panic, m.wander = GRUDGE, 0
+    elif SIGHT[kind] > 0:
         m.panic = HUNT_MEMORY
     world.events[0].hit_mob = kind
     if not damage_mob(world, m, amount, True):

@@ -40,7 +40,9 @@ def _die(world: World, m: Any) -> None:
     drops, clock = world.drops, world.clock[0]
     kind, mine = int(m.kind), m.hit_ticks > 0
     for n in range(LOOTS):
-        most = LOOT[kind, n, 3]
+        most, odds = LOOT[kind, n, 3], LOOT[kind, n, 4]
+        if odds > 0 and not (mine and pick(clock, odds) == 0):
+            continue
         quantity = LOOT[kind, n, 2] + pick(clock, most - LOOT[kind, n, 2] + 1) if most > 0 else 0
         if quantity > 0:
             spill(drops, clock, m.x, m.y, m.z, LOOT[kind, n, 1 if m.fire_ticks > 0 else 0], quantity, 0, 0)

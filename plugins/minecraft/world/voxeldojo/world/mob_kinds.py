@@ -13,18 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voxeldojo.names import rows
+from voxeldojo.world.constants import MELEE_REACH
 from voxeldojo.world.items import ID as ITEM
 
 
 class Loot(NamedTuple):
     """A drop of a mob. A mob drops a uniformly distributed quantity, from ``least`` to ``most``, of ``item``; a burning
     mob drops the item ``cooked`` instead.
+
+    :ivar odds: 0 for a drop of every death. Otherwise the mob leaves the drop only if the player killed the mob, with
+        the probability ``1 / odds``.
     """
 
     item: int
     cooked: int
     least: int
     most: int
+    odds: int
 
 
 class Kind(NamedTuple):
@@ -36,12 +41,20 @@ class Kind(NamedTuple):
     :ivar life: the initial health of the mob in half hearts.
     :ivar armor: the mob's armour points.
     :ivar speed: the game's attribute for the mob's walking speed.
+    :ivar strolls: the factor by which the mob's speed changes while the mob walks around.
     :ivar flees: the factor by which the mob's speed changes after a damage; 0 means that the mob does not flee.
     :ivar sight: the maximal distance in blocks at which the mob follows the player; 0 means that the mob never follows
         the player.
     :ivar burns: whether the mob burns in sunlight.
     :ivar attack: the damage of the mob's attack in half hearts.
-    :ivar weight: how often the kind spawns, relative to other kinds.
+    :ivar reach: the reach of the mob's attack in blocks, to whose square the width of the player is added.
+    :ivar calm_light: the light, 0 to 15, from which on the mob does not begin to hunt; 16 means that the mob hunts in
+        any light.
+    :ivar climbs: whether the mob climbs a wall in its path.
+    :ivar leaps: whether a hunting mob leaps at the player.
+    :ivar neutral: whether the mob hunts the player only after an attack of the player.
+    :ivar weight: how often the kind spawns, relative to other kinds; 0 means that only missions and ``/summon`` bring
+        the kind.
     :ivar group: the number of mobs in a spawned group.
     :ivar rare: the rare drops; a killed mob can leave one of them in addition to its other drops.
     :ivar xp: the minimal and maximal experience that the player gets for killing the mob.
@@ -54,22 +67,34 @@ class Kind(NamedTuple):
     life: float
     armor: float
     speed: float
+    strolls: float
     flees: float
     sight: float
     burns: bool
     attack: float
+    reach: float
+    calm_light: int
+    climbs: bool
+    leaps: bool
+    neutral: bool
     weight: int
     group: int
     loot: tuple[Loot, ...]
     rare: tuple[int, ...]
     xp: tuple[int, int]
 
+    @property
+    def monster(self) -> bool:
+        """Whether the mob hunts the player without a cause."""
+        return self.sight > 0 and not self.neutral
+
 
 def _loot(text: str) -> Loot:
     what, counts = text.split("*")
     item, _, cooked = what.partition(">")
-    least, most = counts.split("-")
-    return Loot(ITEM[item], ITEM[cooked or item], int(least), int(most))
+    quantity, _, odds = counts.partition("/")
+    least, most = quantity.split("-")
+    return Loot(ITEM[item], ITEM[cooked or item], int(least), int(most), int(odds or 0))
 
 
 def _kind(row: dict[str, str]) -> Kind:
@@ -82,13 +107,19 @@ def _kind(row: dict[str, str]) -> Kind:
         life=float(row["life"]),
         armor=float(row["armor"]),
         speed=float(row["speed"]),
+        strolls=float(row["strolls"]),
         flees=float(row["flees"]),
         sight=float(row["sight"]),
         burns=row["burns"] == "1",
         attack=float(row["attack"]),
+        reach=float(row["reach"] or MELEE_REACH * 2 * float(row["half"])),
+        calm_light=int(row["calm_light"]),
+        climbs=row["climbs"] == "1",
+        leaps=row["leaps"] == "1",
+        neutral=row["neutral"] == "1",
         weight=int(row["weight"]),
         group=int(row["group"]),
-        loot=tuple(_loot(text) for text in row["drops"].split()),
+        loot=tuple(_loot(text) for text in (*row["drops"].split(), *row["prizes"].split())),
         rare=tuple(ITEM[name] for name in row["rare"].split()),
         xp=(int(least), int(most)),
     )
@@ -105,21 +136,33 @@ def _floats(name: str) -> NDArray[np.float64]:
     return np.array([0.0, *(getattr(kind, name) for kind in TABLE)])
 
 
-HALF, TALL, EYES, LIFE, ARMOR, SPEED, FLEES, SIGHT, ATTACK = (
-    _floats(name) for name in ("half", "tall", "eyes", "life", "armor", "speed", "flees", "sight", "attack")
-)
-BURNS = np.array([False, *(kind.burns for kind in TABLE)])
+def _flags(name: str) -> NDArray[np.bool_]:
+    return np.array([False, *(getattr(kind, name) for kind in TABLE)])
+
+
+HALF, TALL, EYES, LIFE, ARMOR, SPEED = (_floats(name) for name in ("half", "tall", "eyes", "life", "armor", "speed"))
+STROLLS, FLEES, SIGHT, ATTACK, REACH = (_floats(name) for name in ("strolls", "flees", "sight", "attack", "reach"))
+BURNS, CLIMBS, LEAPS, NEUTRAL, MONSTER = (_flags(name) for name in ("burns", "climbs", "leaps", "neutral", "monster"))
+CALM_LIGHT = np.array([0, *(kind.calm_light for kind in TABLE)])
 XP = np.array([(0, 0), *(kind.xp for kind in TABLE)])
 WEIGHT, GROUP = (np.array([0, *(getattr(kind, name) for kind in TABLE)]) for name in ("weight", "group"))
-LOOT = np.zeros((len(NAMES), max(len(kind.loot) for kind in TABLE), 4), np.int64)
-"""By kind: item, item if the mob burns, minimum, maximum; padded with zeros."""
+LOOT = np.zeros((len(NAMES), max(len(kind.loot) for kind in TABLE), 5), np.int64)
+"""By kind: item, item if the mob burns, minimum, maximum, odds (``Loot``); padded with zeros."""
 RARE = np.zeros((len(NAMES), max(len(kind.rare) for kind in TABLE)), np.int64)
 """By kind: items of which one can drop in addition; padded with zeros."""
 for _id, _row in enumerate(TABLE, start=1):
-    LOOT[_id, : len(_row.loot)] = _row.loot
+    LOOT[_id, : len(_row.loot)] = np.array(_row.loot).reshape(-1, 5)
     RARE[_id, : len(_row.rare)] = _row.rare
-for _array in (HALF, TALL, EYES, LIFE, ARMOR, SPEED, FLEES, SIGHT, ATTACK, BURNS, XP, WEIGHT, GROUP, LOOT, RARE):
-    _array.flags.writeable = False
 
-COW, SHEEP, CHICKEN = ID["cow"], ID["sheep"], ID["chicken"]
-"""Cows give milk. Sheep give wool, have a colour and eat grass. Chickens lay eggs, flutter and take no fall damage."""
+COW, SHEEP, CHICKEN, ZOMBIE = ID["cow"], ID["sheep"], ID["chicken"], ID["zombie"]
+"""Cows give milk. Sheep give wool, have a colour and eat grass. Chickens lay eggs, flutter and take no fall damage. A
+zombie that walks around ends its walk before it hunts.
+"""
+BUSY = (SIGHT > 0) | BURNS
+"""Whether a mob of the kind has behaviour in every tick, in addition to its motion."""
+BUSY[CHICKEN] = True
+for _array in (
+    *(HALF, TALL, EYES, LIFE, ARMOR, SPEED, STROLLS, FLEES, SIGHT, ATTACK, REACH, BURNS, CLIMBS, LEAPS, NEUTRAL),
+    *(MONSTER, CALM_LIGHT, BUSY, XP, WEIGHT, GROUP, LOOT, RARE),
+):
+    _array.flags.writeable = False

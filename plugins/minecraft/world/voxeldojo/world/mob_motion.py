@@ -1,7 +1,7 @@
 """The motion of a mob in one tick, as in the game (``EntityLivingBase``, 1.11.2).
 
 A mob accelerates along its yaw, climbs steps of 0.6 blocks, jumps onto a block in its path, swims, falls, and is pushed
-by other mobs. On the ground, walking adds ``0.98 * pace ** 2`` to the mob's speed in each tick; then friction
+by other mobs. A spider climbs walls. On the ground, walking adds ``0.98 * pace ** 2`` to the mob's speed in each tick; then friction
 multiplies the speed by 0.546.
 """
 
@@ -15,6 +15,7 @@ from voxeldojo.world.collide import Blocks, block_at, limit, overlaps, slide
 from voxeldojo.world.constants import (
     AIR_ACCELERATION,
     AIR_DRAG,
+    CLIMB,
     FEET_DEEP,
     FLUID_GRAVITY,
     FLUTTER,
@@ -35,7 +36,7 @@ from voxeldojo.world.constants import (
     WATER_DRAG,
 )
 from voxeldojo.world.jit import part
-from voxeldojo.world.mob_kinds import CHICKEN, HALF, TALL
+from voxeldojo.world.mob_kinds import CHICKEN, CLIMBS, HALF, TALL
 from voxeldojo.world.rng import draw
 
 
@@ -73,7 +74,7 @@ def _move(blocks: Blocks, m: Any) -> bool:
 
 @part
 def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
-    """Move a mob by one tick. Return whether a wall is in its path.
+    """Move a mob by one tick. Return whether a wall is in its path that the mob does not climb.
 
     The field ``fall`` of a mob adds up the height of a fall; the caller sets ``fall`` to 0 when the mob is
     ``on_ground``.
@@ -100,7 +101,9 @@ def step_body(blocks: Blocks, clock: Any, m: Any, pace: float) -> bool:
         m.vz += math.cos(yaw) * push * pace * INPUT_FACTOR
     grounded = m.on_ground
     bumped, jumps = _move(blocks, m), False
-    if bumped and pace > 0.0 and (fluid or grounded):
+    if bumped and CLIMBS[m.kind] and not fluid:
+        m.vy, m.fall, bumped = CLIMB, 0.0, False
+    elif bumped and pace > 0.0 and (fluid or grounded):
         half, tall, yaw = HALF[m.kind], TALL[m.kind], math.radians(m.yaw)
         ahead_x, ahead_z = m.x - math.sin(yaw) * STEP_AHEAD, m.z + math.cos(yaw) * STEP_AHEAD
         if fluid:

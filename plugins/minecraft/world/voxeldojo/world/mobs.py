@@ -1,5 +1,5 @@
-"""The behaviour of mobs. Mobs walk around at random, flee after damage, follow and attack the player, lay eggs and eat
-grass.
+"""The behaviour of mobs. Mobs walk around at random, flee after damage, follow and attack the player, leap at the player,
+lay eggs and eat grass.
 
 A mob walks straight to its goal and stops before falls, fluids and fire. Mobs of Minecraft find paths around corners;
 mobs of this world do not. Probabilities and distances are those of the game's behaviour tasks (``EntityAIWander``,
@@ -24,15 +24,23 @@ from voxeldojo.world.constants import (
     DETOUR,
     EGG_TICKS,
     EYE_HEIGHT,
+    FORGET_ODDS,
     GRAZE_ODDS,
+    GRUDGE,
     HUNT_MEMORY,
     HUNTING_FALL,
     KNOCK,
     KNOCK_SHARE,
     KNOCK_UP,
+    LEAP_FAR,
+    LEAP_GAIN,
+    LEAP_NEAR,
+    LEAP_ODDS,
+    LEAP_PUSH,
+    LEAP_TICKS,
+    LEAP_UP,
     LOOK_AHEAD,
     LOOKS_EVERY,
-    MELEE_REACH,
     MOB_FALL,
     MOB_TURN,
     PLAYER_HEIGHT,
@@ -52,21 +60,43 @@ from voxeldojo.world.edit import set_block
 from voxeldojo.world.health import PLAIN, hurt
 from voxeldojo.world.items import ID as ITEM
 from voxeldojo.world.jit import part
+from voxeldojo.world.light import FULL_LIGHT
 from voxeldojo.world.mob_damage import damage_by_environment, damage_mob
-from voxeldojo.world.mob_kinds import ATTACK, BURNS, CHICKEN, EYES, FLEES, HALF, SHEEP, SIGHT, SPEED, TALL
+from voxeldojo.world.mob_kinds import (
+    ATTACK,
+    BURNS,
+    BUSY,
+    CALM_LIGHT,
+    CHICKEN,
+    EYES,
+    FLEES,
+    HALF,
+    LEAPS,
+    NEUTRAL,
+    REACH,
+    SHEEP,
+    SIGHT,
+    SPEED,
+    STROLLS,
+    TALL,
+    ZOMBIE,
+)
 from voxeldojo.world.mob_motion import block_of, shove, step_body
 from voxeldojo.world.ray import trace
 from voxeldojo.world.rng import draw, pick
 from voxeldojo.world.state import MOBS, SIZE, World
-from voxeldojo.world.sun import sun_brightness
+from voxeldojo.world.sun import light_for_spawning, sun_brightness
 
 EGG = ITEM["egg"]
-SETS_OUT, GRAZES = 1 / (WANDER_ODDS * TASKS_EVERY), 1 / (GRAZE_ODDS * TASKS_EVERY)
+SETS_OUT, GRAZES, LEAPING, FORGETS = (
+    *(1 / (odds * TASKS_EVERY) for odds in (WANDER_ODDS, GRAZE_ODDS, LEAP_ODDS)),
+    1 / FORGET_ODDS,
+)
 """Probabilities per tick."""
 DAYLIGHT = (SKY_DIMS - DAY_DIMS) / SKY_DIMS
 """Brightness of the sun above which mobs burn."""
-REACH = (2 * MELEE_REACH) ** 2
-"""Squared reach of an attack, in half widths of the attacker."""
+LEAPS_FROM, LEAPS_TO = LEAP_NEAR**2, LEAP_FAR**2
+"""Squared distances between which a mob leaps."""
 ARRIVED = ARRIVES**2
 
 
@@ -133,18 +163,52 @@ def _strike(world: World, m: Any) -> None:
 
 
 @part
+def _calmed(world: World, m: Any) -> bool:
+    """Return whether the light at the eyes of a mob calms the mob (``EntitySpider``; its brightness of 0.5 is the light
+    12).
+    """
+    least = CALM_LIGHT[m.kind]
+    if least > FULL_LIGHT:
+        return False
+    x, y, z = math.floor(m.x), math.floor(m.y + EYES[m.kind]), math.floor(m.z)
+    return bool(light_for_spawning(world, x, y, z) >= least)
+
+
+@part
+def _leap(m: Any, dx: float, dz: float) -> None:
+    """Let a mob leap at a target that is ``dx``, ``dz`` away (``EntityAILeapAtTarget``)."""
+    flat = math.hypot(dx, dz)
+    if flat > 1e-9:
+        m.vx, m.vz = m.vx + dx / flat * LEAP_PUSH + m.vx * LEAP_GAIN, m.vz + dz / flat * LEAP_PUSH + m.vz * LEAP_GAIN
+    m.vy, m.on_ground, m.cooldown = LEAP_UP, False, max(m.cooldown, LEAP_TICKS)
+
+
+@part
 def _hunt(world: World, m: Any, p: Any) -> None:
-    """Let a mob look for the player at regular intervals, and hit a player within reach (``EntityAIAttackMelee``)."""
+    """Let a mob look for the player at regular intervals, and hit a player within reach (``EntityAIAttackMelee``).
+
+    A neutral mob and a mob that the light calms do not begin to hunt, but continue to hunt, for example after an attack
+    of the player.
+    """
+    kind, clock = int(m.kind), world.clock[0]
     m.cooldown = max(m.cooldown - 1, 0)
     m.panic = 0 if p.dead else max(m.panic - 1, 0)
-    if (world.clock[0].tick + m.id) % LOOKS_EVERY == 0 and not p.dead and _sees(world, m):
-        m.panic = HUNT_MEMORY
+    if (clock.tick + m.id) % LOOKS_EVERY == 0 and not p.dead:
+        willing = m.panic > 0 or not (NEUTRAL[kind] or _calmed(world, m))
+        if willing and _sees(world, m):
+            if m.panic == 0 and kind != ZOMBIE:
+                m.wander = 0
+            m.panic = GRUDGE if NEUTRAL[kind] else HUNT_MEMORY
+    if m.panic > 0 and _calmed(world, m) and draw(clock) < FORGETS:
+        m.panic = 0
     if m.panic > 0:
         if m.wander == 0:
             m.goal_x, m.goal_z = p.x, p.z
         away = (p.x - m.x) ** 2 + (p.y - m.y) ** 2 + (p.z - m.z) ** 2
-        if m.cooldown == 0 and away <= REACH * HALF[m.kind] * HALF[m.kind] + PLAYER_WIDTH:
+        if m.cooldown == 0 and away <= REACH[m.kind] * REACH[m.kind] + PLAYER_WIDTH:
             _strike(world, m)
+        if LEAPS[kind] and m.on_ground and LEAPS_FROM <= away <= LEAPS_TO and draw(clock) < LEAPING:
+            _leap(m, p.x - m.x, p.z - m.z)
 
 
 @part
@@ -187,8 +251,10 @@ def _pace(blocks: Blocks, top: NDArray[np.int16], clock: Any, m: Any) -> float:
         if m.wander == 0:
             _choose(blocks, top, clock, m, RUN)
     elif m.wander > 0:
+        pace *= STROLLS[m.kind]
         m.wander -= 1
     elif draw(clock) < SETS_OUT:
+        pace *= STROLLS[m.kind]
         _choose(blocks, top, clock, m, ROAM)
     else:
         return 0.0
@@ -251,7 +317,7 @@ def step_mobs(world: World) -> None:
             damage_mob(world, m, amount, False)
         if m.kind == 0:
             continue
-        if SIGHT[m.kind] > 0 or BURNS[m.kind] or m.kind == CHICKEN or m.sheared:
+        if BUSY[m.kind] or m.sheared:
             _live(world, m)
         bumped = step_body(blocks, clock, m, _pace(blocks, top, clock, m))
         if bumped and m.on_ground:

@@ -50,6 +50,19 @@ def _legs(half: float, tall: float, x: float, back: float, front: float, tile: s
     return out
 
 
+def _spider_legs() -> list[Part]:
+    """Return eight legs. Each leg has a part that points to the side and a part that stands on the ground."""
+    out = []
+    for n, (near, far) in enumerate(((2, 7), (0.5, 2), (-0.5, -3), (-2, -8))):
+        middle = (near + far) / 2
+        for side in (-1, 1):
+            for x0, x1, y0, y1, z in ((4, 9, 8, 10, near), (8, 13, 7, 9, middle), (12, 14, 0, 8, far)):
+                low, high = (min(side * x0, side * x1), y0, z - 1), (max(side * x0, side * x1), y1, z + 1)
+                turn = side * (1 if n % 2 else -1) if y0 == 0 else 0
+                out.append(Part(low, high, "spider_leg", swing=turn, hinge=(y1, z)))
+    return out
+
+
 _SHEEP_HEAD = Part((-3, 16, 6), (3, 22, 14), "sheep_skin", "sheep_face")
 MODELS: Final[dict[str, list[Part]]] = {
     "cow": [
@@ -102,6 +115,12 @@ MODELS: Final[dict[str, list[Part]]] = {
         Part((-8, 20, 4), (-4, 24, 10), "zombie_skin"),
         Part((4, 20, -2), (8, 24, 4), "shirt"),
         Part((4, 20, 4), (8, 24, 10), "zombie_skin"),
+    ],
+    "spider": [
+        Part((-4, 5, 3), (4, 13, 11), "spider", "spider_face"),
+        Part((-3, 6, -3), (3, 12, 3), "spider"),
+        Part((-5, 5, -15), (5, 13, -3), "spider_back"),
+        *_spider_legs(),
     ],
 }
 
@@ -180,6 +199,9 @@ def tiles() -> dict[str, Tile]:
         "trousers": np.where(
             np.arange(16)[:, None, None] > 13, paint.fill("4a4a4a"), paint.grain("trousers", "3a3489", 0.14, 2, 3)
         ),
+        "spider": paint.grain("spider", "37302a", 0.22, 2, 2),
+        "spider_back": paint.grain("spider_back", "302924", 0.3, 3, 2),
+        "spider_leg": paint.grain("spider_leg", "2b241f", 0.25, 1, 2),
     }
     out["cow_face"] = _eight(
         ["bbwwwwbb", "bbwwwwbb", "bbbwwbbb", "ikbwwbki", "bbbbbbbb", "bggggggb", "bgkggkgb", "bggggggb"],
@@ -204,5 +226,9 @@ def tiles() -> dict[str, Tile]:
     out["zombie_face"] = _eight(
         ["dddddddd", "dggggggd", "gggggggg", "gggggggg", "gkkggkkg", "gggddggg", "ggddddgg", "gggggggg"],
         {"g": "527d3c", "d": "3f6330", "k": "0c0c0c"},
+    )
+    out["spider_face"] = _eight(
+        ["bbbbbbbb", "bbrbbrbb", "brbbbbrb", "bRRbbRRb", "bRRbbRRb", "bbbbbbbb", "bbfbbfbb", "bbfbbfbb"],
+        {"b": "2a231e", "r": "8a1616", "R": "d01818", "f": "5a4a3e"},
     )
     return out
